@@ -115,7 +115,7 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     }
     let json = cli.global.json;
     let verb = match cli.verb {
-        Some(Verb::Config(config)) => return config.run(owner, &places, ui, json),
+        Some(Verb::Config(config)) => return config.run(owner, &places, ui, json).await,
         Some(Verb::Completions(completions)) => return completions.run(ui, json),
         Some(Verb::Man(man)) => return man.run(ui, json),
         Some(Verb::Serve(serve)) => return serve.run(owner, &places, ui, json).await,

@@ -166,20 +166,33 @@ impl Conversation {
             next.totals = self.totals_at(records, next.state.tip)?;
         }
         for entry in &commit.entries {
-            next.push(&entry.meta);
+            let rewords = entry.meta.opens_turn() && next.is_reworded_by(records, commit, entry.meta.pos)?;
+            next.push(&entry.meta, rewords);
         }
         Ok(next)
     }
 
-    /// The next entry of the log.
-    fn push(&mut self, meta: &Meta) {
+    /// Whether an entry is what the last operation, an edit, has gone back for: the first that is said after it.
+    fn is_reworded_by<R: Records>(&self, records: &R, commit: &Commit, pos: Pos) -> Result<bool, R::Error> {
+        let last = self.head.op;
+        if self.line.done != Some(Step::Op(last)) {
+            return Ok(false);
+        }
+        match commit.ops.last() {
+            Some(op) => Ok(op.is_reworded_by(pos)),
+            None => Ok(records.op(last)?.is_reworded_by(pos)),
+        }
+    }
+
+    /// The next entry of the log. Where it rewords a message it is one step with the edit.
+    fn push(&mut self, meta: &Meta, rewords: bool) {
         let pos = self.tree.push(meta.after, meta.flags.detached);
         self.head.seq = Seq(pos.seq);
         self.revision = meta.revision;
         if !meta.flags.detached {
             self.state.tip = Some(pos);
             self.totals = meta.totals;
-            let opened = meta.opens_turn();
+            let opened = meta.opens_turn() && !rewords;
             self.line = Arc::new(if opened { self.line.did(Step::Turn(pos)) } else { self.line.said() });
         }
     }

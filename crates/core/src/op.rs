@@ -204,3 +204,10 @@ pub struct Operation {
     /// The request that made it.
     pub request: Option<RequestId>,
 }
+
+impl Operation {
+    /// Whether an entry of the same log rewords what an edit went back before: both are one step of the undo line.
+    pub fn is_reworded_by(&self, pos: Pos) -> bool {
+        self.reason == Reason::Edit && self.at.0 + 1 == pos.seq
+    }
+}

@@ -5,6 +5,7 @@ use crate::conversation::{Commit, Conversation};
 use crate::entry::Totals;
 use crate::fold::FoldId;
 use crate::id::{Head, Pos};
+use crate::line::Step;
 use crate::op::{Change, Operation, Reason};
 use crate::path::Path;
 use crate::reading::{difference, marked};
@@ -64,8 +65,16 @@ impl Conversation {
         let (true, Change::Move { before, after }) = (returns, &op.change) else {
             return Ok(None);
         };
+        let after = match op.reason {
+            // The new words of an edit that came to nothing return, though the old ones are there again.
+            Reason::Compensate(Step::Op(no)) => match records.op(no)? {
+                edit if edit.reason == Reason::Edit => edit.tip,
+                _ => *after,
+            },
+            _ => *after,
+        };
         let came_from_there = after.is_none_or(|after| self.tree.is_on_path(after, *before));
-        let taken_back = self.tree.path(*before).behind(*after);
+        let taken_back = self.tree.path(*before).behind(after);
         let Some(first) = taken_back.first().filter(|_| came_from_there) else {
             return Ok(None);
         };

@@ -20,7 +20,7 @@ use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
 use crate::names::can_name;
-use crate::run::{Events, Feeds};
+use crate::run::{Events, Feeds, Serving};
 use crate::unbroken::Unbroken;
 
 /// What an engine is made of. Clock and randomness come from outside, once.
@@ -48,11 +48,19 @@ pub struct Parts {
 /// Who waits for a run to begin, with words of theirs: the request of the words, and where to tell what becomes of them.
 pub(crate) type Listener = (RequestId, Events);
 
+/// What has claimed a conversation.
+#[derive(Default)]
+struct Running {
+    stop: Arc<Notify>,
+    /// The requests that the run at work answers; nothing, where it is no run, or not yet.
+    serves: Option<Vec<Serving>>,
+}
+
 /// The owner of truth.
 pub struct Engine {
     parts: Parts,
-    running: Mutex<HashMap<ConversationId, Arc<Notify>>>,
-    /// Some conversation is no longer claimed.
+    running: Mutex<HashMap<ConversationId, Running>>,
+    /// Some conversation is no longer claimed, or it is known now what has claimed it.
     idle: Notify,
     /// Where what runs is being ended, and nothing that waits is taken up; by which request, where the end of the run may be all
     /// that it asks for.
@@ -262,8 +270,8 @@ impl Engine {
     /// Asks the run of a conversation to stop. Whether there was one.
     pub fn cancel(&self, conversation: ConversationId) -> bool {
         match self.runs().get(&conversation) {
-            Some(stop) => {
-                stop.notify_one();
+            Some(running) => {
+                running.stop.notify_one();
                 true
             }
             None => false,
@@ -302,9 +310,27 @@ impl Engine {
         if runs.contains_key(&conversation) {
             return Err(EngineError::running());
         }
-        let stop = Arc::new(Notify::new());
-        runs.insert(conversation, Arc::clone(&stop));
+        let running = Running::default();
+        let stop = Arc::clone(&running.stop);
+        runs.insert(conversation, running);
         Ok(Claim { engine: Arc::clone(self), conversation, stop })
+    }
+
+    /// The run at work that answers a request.
+    pub(crate) fn serving(&self, conversation: ConversationId, request: &RequestId) -> Option<Serving> {
+        let runs = self.runs();
+        let serves = runs.get(&conversation)?.serves.as_ref()?;
+        serves.iter().find(|serving| serving.by.request.as_ref() == Some(request)).cloned()
+    }
+
+    /// Whether what has claimed a conversation is a run at work.
+    pub(crate) fn is_at_work(&self, conversation: ConversationId) -> bool {
+        self.runs().get(&conversation).is_some_and(|running| running.serves.is_some())
+    }
+
+    /// Waits until a conversation is not claimed, or a run is at work there.
+    pub(crate) async fn until_known(&self, conversation: ConversationId) {
+        self.until(|| !self.is_running(conversation) || self.is_at_work(conversation)).await;
     }
 
     /// Nothing that waits is taken up while this lives.
@@ -333,11 +359,16 @@ impl Engine {
 
     /// Waits until a conversation is not claimed.
     pub(crate) async fn until_idle(&self, conversation: ConversationId) {
+        self.until(|| !self.is_running(conversation)).await;
+    }
+
+    /// Waits until what is claimed is so.
+    async fn until(&self, is_so: impl Fn() -> bool) {
         loop {
             let mut idle = std::pin::pin!(self.idle.notified());
             // From here on no claim that ends is missed.
             idle.as_mut().enable();
-            if !self.is_running(conversation) {
+            if is_so() {
                 return;
             }
             idle.await;
@@ -348,7 +379,7 @@ impl Engine {
         self.halted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<ConversationId, Arc<Notify>>> {
+    fn runs(&self) -> MutexGuard<'_, HashMap<ConversationId, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -401,6 +432,14 @@ impl Claim {
     /// The conversation.
     pub(crate) fn conversation(&self) -> ConversationId {
         self.conversation
+    }
+
+    /// A run is at work here, which answers these requests; or what was is over.
+    pub(crate) fn serves(&self, requests: Option<Vec<Serving>>) {
+        if let Some(running) = self.engine.runs().get_mut(&self.conversation) {
+            running.serves = requests;
+        }
+        self.engine.idle.notify_waiters();
     }
 
     /// Waits until somebody asks the run to stop.

@@ -128,6 +128,15 @@ impl Engine {
         }
     }
 
+    /// The last entry that a name means, where it ends a range: of a turn, `tN`, the last that is shown.
+    pub async fn last_entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
+        let entry = self.entry(conversation, name).await?;
+        let Some(number) = turn(name) else { return Ok(entry) };
+        let all = self.store().turn_entries(conversation, number).await?;
+        let shown = all.into_iter().rev().find(|(_, mark)| mark.is_visible());
+        Ok(shown.map_or(entry, |(id, _)| id))
+    }
+
     /// The entries from which one of these marks is taken away: of a turn, `tN`, those that have it, its opener or not. Where none
     /// has it, there is nothing to be done to them, and all are named.
     pub async fn marked(
@@ -154,6 +163,11 @@ impl Engine {
     }
 
     async fn unknown_entry(&self, conversation: ConversationId, name: &str) -> Result<EngineError> {
+        if let Some(digits) = hex(name)
+            && let Some((id, conversation)) = self.store().home_of(digits).await?
+        {
+            return Ok(StoreError::ForeignEntry { id, conversation }.into());
+        }
         let reading = Reading::now(Projection::Timeline);
         let newest = PageRequest { limit: NEAREST_AMONG, ..PageRequest::default() };
         let page = self.store().page(conversation, reading, newest).await?;

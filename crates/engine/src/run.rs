@@ -5,6 +5,7 @@
 
 mod again;
 mod answer;
+mod attach;
 mod call;
 mod close;
 mod drive;
@@ -33,6 +34,7 @@ use crate::error::{EngineError, Result};
 use crate::files::{FilesApplied, FilesWish};
 use crate::model::Choice;
 
+pub(crate) use attach::Serving;
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
 pub(crate) use feed::{Events, Feeds};
@@ -133,6 +135,8 @@ struct Ground {
     failed: Option<Step>,
     /// The request that the answer carries, when nothing else of the run does.
     by: Option<By>,
+    /// Who asks for the run: the same request again hears it.
+    asked: Option<By>,
     /// What the run may do besides.
     permit: Permit,
     /// What whoever asks should know.
@@ -150,11 +154,14 @@ impl Engine {
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let request = request.worded();
+        if let Some(events) = self.attach(conversation, &request.by)? {
+            return Ok(events);
+        }
         let claim = self.claim(conversation);
         if request.by.request.is_some()
             && let Some(receipt) = self.store().receipt(conversation, request.by.clone()).await?
         {
-            return self.again(conversation, claim, receipt, request.model.as_deref()).await;
+            return self.again(conversation, &request.by, claim, receipt, request.model.as_deref()).await;
         }
         let claim = match (claim, request.steer, &request.start) {
             (Err(_), Some(steer), Start::Say(parts, seen)) => {
@@ -167,8 +174,9 @@ impl Engine {
             (claim, ..) => claim?,
         };
         let choice = self.choice(request.model.as_deref()).await?;
-        let (model, permit) = (request.model.clone(), request.permit.clone());
-        let ground = Ground { permit, ..self.ground(&claim, request).await? };
+        let (model, permit, asked) =
+            (request.model.clone(), request.permit.clone(), Some(request.by.clone()));
+        let ground = Ground { permit, asked, ..self.ground(&claim, request).await? };
         self.start_on(claim, choice, ground, model).await
     }
 
@@ -179,11 +187,12 @@ impl Engine {
         request: RunRequest,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let choice = self.choice(request.model.as_deref()).await?;
-        let (model, permit) = (request.model.clone(), request.permit.clone());
+        let (model, permit, asked) =
+            (request.model.clone(), request.permit.clone(), Some(request.by.clone()));
         let begun = async {
             let (claim, seen) = self.claim_halting(conversation, request.seen).await?;
             let ground = self.ground(&claim, RunRequest { seen, ..request }).await?;
-            Ok((claim, Ground { permit, ..ground }))
+            Ok((claim, Ground { permit, asked, ..ground }))
         };
         match begun.await {
             Ok((claim, ground)) => self.start_on(claim, choice, ground, model).await,
@@ -259,6 +268,8 @@ impl Engine {
         let engine = Arc::clone(self);
         let conversation = claim.conversation();
         let events = events.on(self.feed(conversation));
+        let serving = |by| Serving { by, began: ground.receipt.clone() };
+        claim.serves(Some(ground.asked.take().map(serving).into_iter().collect()));
         tokio::spawn(async move {
             events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice), ground.back.take()));
             for notice in std::mem::take(&mut ground.notices) {
@@ -283,6 +294,7 @@ impl Engine {
                     let end = RunInput::End(fence, failed, engine.now());
                     drop(engine.store().step_runs(conversation, vec![end]).await);
                     let ended = engine.fail(&claim, &ground, error).await;
+                    claim.serves(None);
                     drop(claim);
                     events.send(RunEvent::Ended(ended));
                 }
@@ -343,7 +355,8 @@ impl Engine {
     ) -> Result<Ground> {
         let snapshot = self.store().snapshot(conversation).await?;
         let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
-        let stopped = std::iter::once(Step::Turn(prompt)).chain(moved).collect();
+        // An edit is one step with its words.
+        let stopped = vec![moved.unwrap_or(Step::Turn(prompt))];
         let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
         Ok(Ground {
             receipt: Some(receipt),
@@ -352,6 +365,7 @@ impl Engine {
             stopped,
             failed: None,
             by: None,
+            asked: None,
             permit: Permit::default(),
             notices: Vec::new(),
             fence: None,
@@ -368,6 +382,7 @@ impl Engine {
             stopped: Vec::new(),
             failed: None,
             by,
+            asked: None,
             permit: Permit::default(),
             notices: Vec::new(),
             fence: None,

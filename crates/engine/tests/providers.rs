@@ -44,6 +44,12 @@ impl Face {
         Self { settings, clock: ManualClock::skipping(0) }
     }
 
+    /// Without a key.
+    fn keyless(kind: &str, base_url: &str) -> Self {
+        let text = format!("[endpoint.here]\nbase_url = \"{base_url}\"\nkind = \"{kind}\"\n");
+        Self { settings: Settings::parse(&text).expect("valid settings"), ..Self::new(kind, base_url) }
+    }
+
     fn tries(mut self, tries: u32) -> Self {
         self.settings.retry.tries = tries;
         self

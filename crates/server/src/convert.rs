@@ -9,7 +9,7 @@ use retake_engine::store::{Begun, Branch, Hit, Line, Planned, Receipt, Shown, Su
 use retake_engine::{EngineError, Kind};
 use retake_wire::{HintPiece, Problem, ProblemKind, Remedy, reply};
 
-pub(crate) use done::{description, edit_stays, marked, operation, step};
+pub(crate) use done::{description, marked, operation, step};
 
 /// A problem from an engine's failure.
 pub(crate) fn problem(error: EngineError) -> Problem {
@@ -230,6 +230,8 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         came: planned.came.into_iter().map(line).collect(),
         lifted: planned.plan.lifted.iter().map(|fold| fold_name(*fold)).collect(),
         in_force: planned.plan.in_force.iter().map(|fold| fold_name(*fold)).collect(),
+        covers: planned.covers.into_iter().map(line).collect(),
+        covered: planned.covered,
         composer: planned.composer.map(|(id, content)| composer(id.to_string(), content)),
         running: Vec::new(),
         at_work: false,

@@ -2,6 +2,8 @@
 //! a `Client` in the same process can't.
 
 mod ask;
+mod body;
+mod example;
 mod explain;
 mod line;
 mod link;

@@ -7,6 +7,7 @@ mod holders;
 mod http;
 mod hub;
 mod office;
+mod once;
 mod open;
 mod runs;
 
@@ -22,6 +23,7 @@ use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use hub::Hub;
 use office::Office;
+use once::Once;
 
 pub use holders::{Holding, hold};
 pub use http::{Served, Serving, openapi, reachable, serve, socket_of};
@@ -37,6 +39,8 @@ pub struct InProcess {
     pub(crate) settings: Arc<Settings>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) office: Arc<Office>,
+    /// Requests under way that have a key.
+    pub(crate) once: Arc<Once>,
     /// Held by who reads a draft and writes it anew.
     pub(crate) drafting: Arc<tokio::sync::Mutex<()>>,
 }
@@ -101,12 +105,12 @@ impl Client for InProcess {
             return self.dispatch(request).await;
         }
         let server = self.clone();
-        self.engine.to_the_end(async move { server.dispatch(request).await }).await
+        self.engine.to_the_end(async move { server.done_once(request).await }).await
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let server = self.clone();
-        self.engine.to_the_end(async move { server.start_run(run).await }).await
+        self.engine.to_the_end(async move { server.begun_once(run).await }).await
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {

@@ -1,9 +1,9 @@
-//! Other words in the place of a message: the receipt says what they took back, and undo takes the words back first, the edit then.
+//! Other words in the place of a message: the receipt says what they took back, and undo takes words and edit back as one step.
 
 use futures::StreamExt;
 use retake_wire::reply::Receipt;
-use retake_wire::request::Edit;
-use retake_wire::{Action, Attached, Mode, Part, Permit, Request, Run, RunEvent, RunStart};
+use retake_wire::request::{At, Edit, Of};
+use retake_wire::{Action, Attached, Mode, Outcome, Part, Permit, Request, Run, RunEvent, RunStart};
 
 use super::world::{Desk, get, plan};
 
@@ -66,20 +66,71 @@ async fn the_receipt_of_an_edit_says_what_it_took_back() {
     assert_eq!(get!(desk, Receipt, Request::Edit(edit)), stored);
 }
 
+/// As a retry is: the old words and what followed are back at once, and redo brings the new ones back.
 #[tokio::test]
-async fn the_plan_of_an_undo_says_that_an_edit_is_a_step_of_its_own() {
+async fn trial_15_an_edit_is_one_undo_step() {
     let desk = Desk::fast().await;
-    let (id, entries) = desk.talk(&["one", "two"]).await;
-    let says_so = async |count: usize| {
-        let plan = get!(desk, Plan, plan(&id, Action::Undo { count }));
-        plan.stays.iter().any(|stays| stays.starts_with("the edit of t1 is a step of its own"))
-    };
-    assert!(!says_so(1).await);
+    let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     begun(&desk, &id, edits(&entries[0], "eins"), None).await;
-    assert!(says_so(1).await);
-    assert!(!says_so(2).await, "both are taken back");
-    let back = desk.apply(&id, Action::Undo { count: 2 }).await;
-    assert_eq!((back.taken_back.turns, back.brought_back.turns), (1, 1));
+    let edited = desk.texts(&id).await;
+    assert_eq!(edited[0], "eins");
+    begun(&desk, &id, says("more"), None).await;
+    desk.apply(&id, Action::Undo { count: 1 }).await;
+    assert_eq!(desk.texts(&id).await, edited, "a turn after it is another step");
+    let back = desk.apply(&id, Action::Undo { count: 1 }).await;
+    assert_eq!(desk.texts(&id).await, ["one", "two", "three", "four"]);
+    assert_eq!((back.taken_back.turns, back.brought_back.turns), (1, 2));
+    desk.apply(&id, Action::Redo { count: 1 }).await;
+    assert_eq!(desk.texts(&id).await, edited);
+    desk.apply(&id, Action::Undo { count: 1 }).await;
+    desk.apply(&id, Action::Undo { count: 1 }).await;
+    assert_eq!(desk.texts(&id).await, ["one", "two"], "what was done before");
+}
+
+/// An edit that is stopped before any output has never been, and its words come back.
+#[tokio::test]
+async fn trial_15_an_edit_that_is_stopped_at_once_has_never_been() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    let run = Run {
+        conversation: id.clone(),
+        folder: None,
+        start: edits(&entries[0], "eins"),
+        files: Default::default(),
+        model: None,
+        head: None,
+        permit: Permit::default(),
+        request_id: None,
+    };
+    let mut events = desk.client.run(run).await.expect("begun");
+    assert!(matches!(events.next().await, Some(RunEvent::Started { .. })));
+    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    let Some(RunEvent::Ended(ended)) = events.collect::<Vec<_>>().await.pop() else { panic!("not ended") };
+    let composer = ended.receipt.and_then(|receipt| receipt.composer).map(|composer| composer.text);
+    assert_eq!((ended.outcome, composer.as_deref()), (Outcome::RolledBack, Some("eins")));
+    assert_eq!(desk.texts(&id).await, ["one", "two"]);
+    desk.apply(&id, Action::Undo { count: 1 }).await;
+    assert!(desk.texts(&id).await.is_empty(), "the step before the edit");
+}
+
+/// A fold that ends with a turn covers its answers, and the plan names what it covers.
+#[tokio::test]
+async fn trial_15_a_fold_takes_the_answers_of_its_last_turn_along() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four", "five", "six"]).await;
+    let fold = |to: &str| Action::Fold { from: "t1".into(), to: to.into(), summary: "in short".into() };
+    for (to, count) in [("t2", 4), (&*entries[2], 3)] {
+        let plan = get!(desk, Plan, plan(&id, fold(to)));
+        let covers: Vec<_> = plan.covers.iter().map(|line| line.id.clone()).collect();
+        assert_eq!(covers, entries[..count], "{to}");
+    }
+    let prompt = async || {
+        let at = At { conversation: id.clone(), at: None };
+        format!("{:?}", get!(desk, Prompt, Request::Prompt(at)).messages)
+    };
+    desk.apply(&id, fold("t2")).await;
+    let prompt = prompt().await;
+    assert!(!prompt.contains("four") && prompt.contains("in short") && prompt.contains("five"), "{prompt}");
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ impl<'a> Asking<'a> {
     }
 
     /// What a request that is refused is told.
-    async fn refused(&self, request: reqwest::RequestBuilder) -> String {
+    pub(super) async fn refused(&self, request: reqwest::RequestBuilder) -> String {
         let response = request.send().await.expect("an answer");
         let (status, kind) = (response.status(), response.headers()["content-type"].clone());
         let body: Value = response.json().await.expect("JSON");
@@ -255,5 +255,53 @@ async fn what_the_document_lets_through_can_be_read_and_may_make_no_sense() {
         let (status, told) = asking.post("/v1/conversations", &body).await;
         assert_eq!((status, &told["code"]), (409, &json!("folder_missing")), "{told}");
         assert_eq!(asking.post("/v1/imports", &body).await.0, 200);
+    }
+}
+
+/// The limit stands in the answer: who gets it knows what to send.
+#[tokio::test]
+async fn trial_17_a_body_that_is_too_large_is_told_the_limit() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let body = format!("{{\"title\":\"{}\"}}", "x".repeat(64 << 20));
+    let request = asking.request(Method::POST, "/v1/conversations");
+    let request = request.header("content-type", "application/json").body(body);
+    let told = asking.refused(request).await;
+    assert!(told.starts_with("413 ") && told.contains("64 MiB") && told.contains("longer than"), "{told}");
+}
+
+/// JSON may hold half of a pair of escapes, which is no text: a mark takes its place.
+#[tokio::test]
+async fn trial_17_half_of_a_surrogate_pair_is_replaced() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let rows = [
+        (r"a\ud800b", "a\u{fffd}b"),
+        (r"a\uDFFF", "a\u{fffd}"),
+        (r"\ud83d\ude00", "\u{1f600}"),
+        (r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
+        (r"\\ud800", "\\ud800"),
+    ];
+    for (given, text) in rows {
+        let id = desk.create(None, None).await;
+        let body = format!(r#"{{"role":"user","parts":[{{"type":"text","text":"x{given}"}}]}}"#);
+        let request = asking.request(Method::POST, &format!("/v1/conversations/{id}/entries"));
+        let answer =
+            request.header("content-type", "application/json").body(body).send().await.expect("an answer");
+        assert_eq!(answer.status(), 200, "{given}: {}", answer.text().await.expect("a text"));
+        assert_eq!(desk.texts(&id).await, [format!("x{text}")], "{given}");
+    }
+}
+
+/// The name of the scheme has no case (RFC 9110, 11.1), and more than one space may follow it.
+#[tokio::test]
+async fn trial_17_the_scheme_of_the_token_has_no_case() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let address = desk.served.address.expect("it listens");
+    for (scheme, status) in [("bearer ", 200), ("BEARER  ", 200), ("basic ", 401), ("bearer", 401)] {
+        let request = asking.http.get(format!("http://{address}/v1/status"));
+        let request = request.header("authorization", format!("{scheme}{}", asking.token));
+        assert_eq!(request.send().await.expect("an answer").status(), status, "{scheme}");
     }
 }

@@ -115,3 +115,18 @@ async fn a_name_that_means_nothing_is_told_with_the_nearest() {
     assert_eq!(desk.info(&id).await, before, "a refusal changes nothing");
     shows!(text.replace(&format!("“{}”", &id[..4]), "“0192”"));
 }
+
+/// Who names a message of another conversation has mistaken the conversation, not the message.
+#[tokio::test]
+async fn trial_15_a_message_of_another_conversation_is_told_from_an_unknown_one() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let (other, theirs) = desk.talk(&["three"]).await;
+    for name in [&*theirs[0], &theirs[0][..23]] {
+        let problem = desk.refused(apply(&id, rewind(name))).await;
+        assert_eq!(problem.code, "foreign_entry", "{problem:?}");
+        assert!(problem.message.contains(&other), "{problem:?}");
+    }
+    let unknown = theirs[0].replace(|c: char| c.is_ascii_digit(), "f");
+    assert_eq!(desk.refused(apply(&id, rewind(&unknown))).await.code, "unknown_entry");
+}

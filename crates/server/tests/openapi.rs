@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use retake_wire::http::ENDPOINTS;
-use serde_json::Value;
+use retake_wire::http::{ENDPOINTS, RUNS, decode};
+use serde_json::{Map, Value};
 
 use super::world::variants;
 
@@ -66,4 +66,36 @@ fn snake(name: &str) -> String {
         snake.push(c.to_ascii_lowercase());
     }
     snake
+}
+
+/// An example can be sent as it stands: it is read as the request that it is an example of.
+#[test]
+fn trial_17_each_request_has_an_example_that_can_be_read() {
+    let document = retake_server::openapi();
+    let operation = |path: &str, method: &str| document["paths"][path][method].clone();
+    let fields_of = |operation: &Value| {
+        let mut fields = Map::new();
+        let body = &operation["requestBody"]["content"]["application/json"];
+        if body.is_object() {
+            let example = body["example"].as_object().unwrap_or_else(|| panic!("no example: {operation}"));
+            fields.extend(example.clone());
+        }
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let name = parameter["name"].as_str().expect("a name");
+            let header = parameter["in"] == "header";
+            assert!(parameter["required"] != true || !parameter["example"].is_null(), "{parameter}");
+            if !header && !parameter["example"].is_null() {
+                fields.insert(name.to_owned(), parameter["example"].clone());
+            }
+        }
+        fields
+    };
+    for endpoint in ENDPOINTS {
+        let operation = operation(endpoint.path, &endpoint.method.name().to_lowercase());
+        let fields = fields_of(&operation);
+        let read = decode(endpoint, fields.clone());
+        assert!(read.is_ok(), "{}: {fields:?}: {read:?}", endpoint.name);
+    }
+    let run = fields_of(&operation(RUNS, "post"));
+    serde_json::from_value::<retake_wire::Run>(Value::Object(run)).expect("a run");
 }

@@ -28,5 +28,6 @@ mod stays;
 mod streams;
 mod together;
 mod told;
+mod twins;
 mod whose;
 mod world;

@@ -71,6 +71,7 @@ macro_rules! conformance {
             store_case_21_many_writers_and_no_gap
             store_case_21_of_two_rewinds_one_wins
             store_case_22_the_same_request_gets_the_same_receipt
+            trial_12_a_request_that_changed_nothing_is_remembered
             store_case_25_forks
             store_case_27_pages
             store_case_28_catching_up

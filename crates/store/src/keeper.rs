@@ -22,6 +22,7 @@ mod reads;
 mod search;
 mod targets;
 mod unanswered;
+mod unchanged;
 mod write;
 
 use std::collections::HashMap;

@@ -233,6 +233,10 @@ pub struct Planned {
     pub gone: Vec<Line>,
     /// The first entries that would come into it.
     pub came: Vec<Line>,
+    /// The first entries that a fold would cover.
+    pub covers: Vec<Line>,
+    /// How many it would cover.
+    pub covered: u64,
     /// The entry whose words would return to the composer.
     pub composer: Option<(EntryId, Vec<Part>)>,
     /// The calls that it would take off the path and that nothing takes back, newest first.
@@ -276,8 +280,6 @@ pub struct StepLine {
     pub op: Option<Operation>,
     /// Where that led, or the turn.
     pub aim: Option<Aim>,
-    /// Of an undo: the turn was said in an edit, which is the next step.
-    pub rewords: bool,
 }
 
 /// The message that an operation led to: the one that a rewind went back to, the end of a branch that was switched to.

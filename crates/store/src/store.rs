@@ -135,6 +135,8 @@ pub trait Store: FileStore + AgentStore {
         prefix: String,
         limit: usize,
     ) -> Result<Vec<EntryId>>;
+    /// An entry of any conversation whose id begins so, and where it is said. For what a conversation does not know.
+    async fn home_of(&self, prefix: String) -> Result<Option<(EntryId, ConversationId)>>;
     /// The entry that opened turn `number` (from 1) of the timeline.
     async fn turn(&self, conversation: ConversationId, number: u64) -> Result<Option<EntryId>>;
 

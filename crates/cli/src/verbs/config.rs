@@ -1,13 +1,14 @@
 //! `retake config`: the settings file. Must never open the data.
 
 use clap::{Args, Subcommand};
-use retake_wire::ProblemKind;
+use retake_wire::{ProblemKind, Reply, Request};
 
 use crate::error::{Failure, Result};
 use crate::owner::{Owner, Places, Setting};
 use crate::run::notice_to;
 use crate::term::safe;
 use crate::ui::Ui;
+use crate::verbs::stop::Stop;
 
 /// List, read or change settings
 #[derive(Debug, Args)]
@@ -50,9 +51,14 @@ enum What {
 
 impl Config {
     /// Does it.
-    pub(crate) fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
+    pub(crate) async fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
         let what = self.what.unwrap_or(What::List);
         let lists = matches!(what, What::List);
+        // The settings of the face are read by each face that starts, and by no owner.
+        let is_owners = match &what {
+            What::Set { key, .. } | What::Unset { key } => !key.starts_with("face."),
+            _ => false,
+        };
         let (name, text) = match what {
             What::Check => return check(&owner.wrong(places)?, places, ui, json),
             What::Path => ("path", places.config_file.display().to_string()),
@@ -63,7 +69,8 @@ impl Config {
         };
         if json {
             let document = serde_json::json!({ name: text });
-            return Ok(ui.print(&format!("{document}\n"))?);
+            ui.print(&format!("{document}\n"))?;
+            return if is_owners { restart(owner, places, ui, true).await } else { Ok(()) };
         }
         let text = safe::block(text.trim_end_matches('\n'));
         if !text.is_empty() {
@@ -74,8 +81,25 @@ impl Config {
                 notice_to(ui, &wrong)?;
             }
         }
-        Ok(())
+        if is_owners { restart(owner, places, ui, json).await } else { Ok(()) }
     }
+}
+
+/// Says that a running owner keeps the settings that it began with, and offers to stop one that is not of a terminal.
+async fn restart(owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
+    // The setting is written. Where no owner answers, none has to be told of.
+    let Ok(Some(client)) = owner.find(places).await else { return Ok(()) };
+    let Ok(Reply::Status(status)) = client.call(Request::Status).await else { return Ok(()) };
+    let keeps = format!("The running owner (process {}) keeps the settings that it began with.", status.pid);
+    if !status.serves {
+        let what = format!("{keeps} It belongs to a terminal: quit `retake` there and start it again.");
+        return notice_to(ui, &what);
+    }
+    notice_to(ui, &format!("{keeps} Stop it with `retake stop`; whatever starts next reads the new ones."))?;
+    if !json && ui.input_is_terminal() && ui.confirm("Stop it now?")? {
+        return Stop {}.run(owner, places, ui, json).await;
+    }
+    Ok(())
 }
 
 /// Says all that is wrong.

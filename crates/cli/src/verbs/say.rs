@@ -87,8 +87,11 @@ impl Say {
         };
         let receipt = cx.receipt(Request::Say(say)).await?;
         let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
-        let shown = if ids.is_empty() { "nothing stored: it is there already\n".to_owned() } else { ids };
-        cx.acknowledge(&receipt, &shown)
+        cx.acknowledge(&receipt, &ids)?;
+        if receipt.unchanged {
+            cx.aside("Nothing was stored: the conversation has a message with this platform id already.")?;
+        }
+        Ok(())
     }
 }
 

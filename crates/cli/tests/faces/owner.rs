@@ -30,3 +30,24 @@ fn the_owner_is_told_shown_and_stopped() {
     ];
     insta::assert_snapshot!(seen.join("\n"));
 }
+
+/// A running owner has read its settings already: who changes one is told so, and may stop it there and then.
+#[test]
+fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
+    let set = ["config", "set", "model.default", "demo"];
+    let serves = || Case::script("").reply("status", Ok(Reply::Status(Status { serves: true, ..status() })));
+    let seen = serves().see(&set);
+    assert!(
+        seen.contains("keeps the settings that it began with") && seen.contains("`retake stop`"),
+        "{seen}"
+    );
+    let seen = serves().see(&["config", "unset", "model.default", "--json"]);
+    assert!(seen.contains("keeps the settings"), "{seen}");
+    let alone = Status { serves: false, ..status() };
+    let seen = Case::script("").reply("status", Ok(Reply::Status(alone))).see(&set);
+    assert!(seen.contains("belongs to a terminal"), "{seen}");
+    for other in [&["config", "set", "face.theme", "dark"][..], &["config", "get", "model.default"]] {
+        let seen = serves().see(other);
+        assert!(!seen.contains("keeps the settings"), "{seen}");
+    }
+}

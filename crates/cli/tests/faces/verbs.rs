@@ -322,3 +322,16 @@ fn importing() {
     ];
     assert_snapshot!(seen.join("\n"));
 }
+
+/// Its id is printed for scripts; that nothing was stored is said beside it.
+#[test]
+fn trial_15_a_message_that_is_there_already_is_not_said_to_be_stored() {
+    let say = |unchanged| {
+        let there =
+            retake_wire::reply::Receipt { unchanged, entries: vec![world::id(7)], ..world::receipt() };
+        Case::script("").reply("say", Ok(Reply::Receipt(there))).see(&["say", "--platform-id", "p1", "x"])
+    };
+    let [first, again] = [false, true].map(say);
+    assert!(!first.contains("Nothing was stored") && again.contains("Nothing was stored"), "{again}");
+    assert!(first.contains(&world::id(7)) && again.contains(&world::id(7)), "{again}");
+}

@@ -195,10 +195,12 @@ impl Conversation {
                 (tip == Some(opener)).then(|| (self.tree.after(opener), KeptChange::default()))
             }
             Step::Op(no) => match records.op(no)? {
-                Operation { change: Change::Move { before, after }, reason, kept, .. }
-                    if reason.is_step() =>
-                {
-                    (tip == after).then(|| (before, kept.inverse()))
+                op @ Operation { change: Change::Move { before, after }, .. } if op.reason.is_step() => {
+                    // Of an edit the new words go along.
+                    let words = Pos::new(self.tree.depth(), op.at.0 + 1);
+                    let reworded =
+                        op.is_reworded_by(words) && tip == Some(words) && self.tree.after(words) == after;
+                    (tip == after || reworded).then(|| (before, op.kept.inverse()))
                 }
                 op => return self.compensate_last(records, by, op),
             },

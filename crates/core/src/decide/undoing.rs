@@ -154,8 +154,9 @@ impl Conversation {
 
     /// The undo line when the own log's last entry was `seq` and the next entry was about to be said.
     pub fn line_at<R: Records>(&self, records: &R, seq: u64) -> Result<Line, R::Error> {
-        let (line, from) = match self.last_op_at(records, seq)? {
-            Some(op) => (op.line_after, op.at.0),
+        let last = self.last_op_at(records, seq)?;
+        let (line, from) = match &last {
+            Some(op) => (op.line_after.clone(), op.at.0),
             None => (Line::default(), 0),
         };
         if self.tree.last_attached(from, seq).is_none() {
@@ -163,8 +164,10 @@ impl Conversation {
         }
         let opener = records.last_opener(Span::new(self.tree.depth(), from + 1, seq))?;
         Ok(match opener {
-            Some(pos) => line.did(Step::Turn(Pos::new(self.tree.depth(), pos.seq))),
-            None => line.said(),
+            Some(pos) if !last.is_some_and(|op| op.is_reworded_by(pos)) => {
+                line.did(Step::Turn(Pos::new(self.tree.depth(), pos.seq)))
+            }
+            _ => line.said(),
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, FileChange, FilePath, Head, Part, Projection, Seq};
-use retake_store::{CaptureRow, PageRequest, Reading, Receipt};
+use retake_store::{By, CaptureRow, PageRequest, Reading, Receipt};
 use retake_worktree::{Diff, Objects, Shown};
 
 use super::{Doing, blocking};
@@ -54,12 +54,16 @@ impl Engine {
         Ok(self.store().captures(held.no, before, limit).await?)
     }
 
-    /// What came of the command that an earlier request ran, whose receipt this is. It is not run again.
+    /// What came of the command that an earlier request ran, whose receipt this is; while it runs, what it prints. It is not run again.
     pub async fn exec_again(
-        &self,
+        self: &Arc<Self>,
         conversation: ConversationId,
+        by: &By,
         receipt: Receipt,
     ) -> Result<BoxStream<'static, RunEvent>> {
+        if let Some(events) = self.attach(conversation, by)? {
+            return Ok(events);
+        }
         let (text, ended) = match self.result_of(conversation, &receipt).await? {
             Some((entry, text)) => {
                 let outcome = Outcome::Succeeded;

@@ -20,7 +20,7 @@ use super::jobs::TO_END;
 use super::several::not_kept;
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
-use crate::run::{Ended, Events, Outcome, RunEvent};
+use crate::run::{Ended, Events, Outcome, RunEvent, Serving};
 
 /// So much of what a command prints is kept, its end.
 const OUTPUT_KEPT: usize = 64 << 10;
@@ -78,6 +78,8 @@ impl Engine {
         let before = self.before_call(conversation, &further, sweep).await?;
         let call = self.start_call(conversation, &exec, before, claim).await?;
         let (events, stream) = Events::stream();
+        let serving = Serving { by: exec.by, began: Some(call.receipt.clone()) };
+        call.claim.serves(Some(vec![serving]));
         let (engine, events) = (Arc::clone(self), events.on(self.feed(conversation)));
         tokio::spawn(async move { engine.attend_call(call, events).await });
         Ok(stream)
@@ -127,6 +129,7 @@ impl Engine {
         }
         let (ending, output) = self.attend(&mut call, &events).await;
         let ended = self.end_call(&call.around, &ending, &output, &events).await;
+        call.claim.serves(None);
         drop(call);
         let ended = ended.unwrap_or_else(|error| Ended {
             outcome: Outcome::Failed,

@@ -16,7 +16,7 @@ use std::time::Duration;
 use ::genai::adapter::AdapterKind;
 use ::genai::chat::ChatOptions;
 use ::genai::resolver::{AuthData, Endpoint as Address};
-use ::genai::{Client, ModelIden, ServiceTarget};
+use ::genai::{Client, Headers, ModelIden, ServiceTarget};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use secrecy::{ExposeSecret, SecretString};
@@ -127,13 +127,29 @@ impl Remote {
             EndpointKind::Gemini => AdapterKind::Gemini,
             EndpointKind::Ollama => AdapterKind::Ollama,
         };
-        // The library wants some key, also for a server that asks for none.
-        let key = key.map_or("none", |key| key.expose_secret());
+        let base = format!("{}/", self.endpoint.base_url.trim_end_matches('/'));
+        let auth = match key {
+            Some(key) => AuthData::from_single(key.expose_secret()),
+            None => self.keyless(&base),
+        };
         ServiceTarget {
-            endpoint: Address::from_owned(format!("{}/", self.endpoint.base_url.trim_end_matches('/'))),
-            auth: AuthData::from_single(key),
+            endpoint: Address::from_owned(base),
+            auth,
             model: ModelIden::new(adapter, self.model.as_str()),
         }
+    }
+
+    /// For a server that asks for no key. The library wants one for its headers, so that it is told these.
+    fn keyless(&self, base: &str) -> AuthData {
+        let (path, headers) = match self.endpoint.kind {
+            EndpointKind::OpenAi => ("chat/completions".to_owned(), Vec::new()),
+            EndpointKind::Anthropic => ("messages".to_owned(), vec![("anthropic-version", "2023-06-01")]),
+            EndpointKind::Gemini => {
+                (format!("models/{}:streamGenerateContent?alt=sse", self.model), Vec::new())
+            }
+            EndpointKind::Ollama => ("api/chat".to_owned(), Vec::new()),
+        };
+        AuthData::RequestOverride { url: format!("{base}{path}"), headers: Headers::from(headers) }
     }
 
     fn options(&self, tap: &Tap) -> ChatOptions {

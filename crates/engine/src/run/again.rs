@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{Answering, ConversationId, Reason, Step, joined_text};
-use retake_store::{Answered, OpRange, Receipt, Shown};
+use retake_store::{Answered, By, OpRange, Receipt, Shown};
 
+use super::queue::joined;
 use super::{Ended, Ground, Outcome, Permit, RunEvent};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
@@ -17,22 +18,58 @@ impl Engine {
     pub async fn run_again(
         self: &Arc<Self>,
         conversation: ConversationId,
+        by: &By,
         receipt: Receipt,
         model: Option<&str>,
     ) -> Result<BoxStream<'static, RunEvent>> {
+        if let Some(events) = self.attach(conversation, by)? {
+            return Ok(events);
+        }
         let claim = self.claim(conversation);
-        self.again(conversation, claim, receipt, model).await
+        self.again(conversation, by, claim, receipt, model).await
     }
 
     /// The same, where somebody has tried to claim the conversation.
     pub(super) async fn again(
         self: &Arc<Self>,
         conversation: ConversationId,
-        claim: Result<Claim>,
+        by: &By,
+        mut claim: Result<Claim>,
         receipt: Receipt,
         model: Option<&str>,
     ) -> Result<BoxStream<'static, RunEvent>> {
-        match self.store().answered(conversation, receipt.clone()).await? {
+        loop {
+            let answered = self.store().answered(conversation, receipt.clone()).await?;
+            if !matches!(answered, Answered::Waiting) {
+                return self.over(conversation, receipt, answered).await;
+            }
+            if let Ok(claim) = claim {
+                let choice = self.choice(model).await?;
+                let ground = self.ground_again(conversation, receipt).await?;
+                let ground = Ground { asked: Some(by.clone()), ..ground };
+                return self.start_on(claim, choice, ground, model.map(str::to_owned)).await;
+            }
+            // Whatever has claimed the conversation may be about to answer this very request.
+            self.until_known(conversation).await;
+            if let Some(events) = self.attach(conversation, by)? {
+                return Ok(events);
+            }
+            if self.is_at_work(conversation) {
+                let ended = joined(&receipt);
+                return Ok(told(Some(receipt), String::new(), None, ended));
+            }
+            claim = self.claim(conversation);
+        }
+    }
+
+    /// What came of a run that is over, as events.
+    async fn over(
+        &self,
+        conversation: ConversationId,
+        receipt: Receipt,
+        answered: Answered,
+    ) -> Result<BoxStream<'static, RunEvent>> {
+        match answered {
             Answered::By { receipt: answer, author, interrupted } => {
                 let outcome = if interrupted { Outcome::Interrupted } else { Outcome::Succeeded };
                 let entry = answer.entries.first().copied();
@@ -45,19 +82,13 @@ impl Engine {
                 };
                 Ok(told(began, author, text, ended))
             }
-            Answered::Nothing => {
+            Answered::Nothing | Answered::Waiting => {
                 let what = "nothing came of this request: it was stopped, or the model failed";
                 let error = EngineError::new(Kind::Refused, "no_answer", what);
                 let error = error.hint("ask again, with a new request id");
                 let ended =
                     Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) };
                 Ok(told(Some(receipt), String::new(), None, ended))
-            }
-            Answered::Waiting => {
-                let claim = claim?;
-                let choice = self.choice(model).await?;
-                let ground = self.ground_again(conversation, receipt).await?;
-                self.start_on(claim, choice, ground, model.map(str::to_owned)).await
             }
         }
     }
@@ -89,6 +120,7 @@ impl Engine {
             stopped,
             failed: moved,
             by: None,
+            asked: None,
             permit: Permit::default(),
         })
     }

@@ -98,6 +98,8 @@ impl Driver {
         let Self { engine, claim, events, waits_behind, .. } = self;
         // Handed on or freed before the last event, so that whoever waits for it can go on at once.
         let ended = RunEvent::Ended(ended);
+        // Who asks again from here on gets what is stored.
+        claim.serves(None);
         if waits_behind {
             // Who follows hears of this one's end before the next one's beginning.
             events.tell(&ended);

@@ -150,11 +150,18 @@ impl Drop for Taking {
     }
 }
 
-/// Where a run's events go: to who started it, and to all who follow. Nobody may be listening any more.
+/// One who started a run.
+#[derive(Clone)]
+struct Own {
+    sender: mpsc::UnboundedSender<RunEvent>,
+    pending: Arc<watch::Sender<usize>>,
+}
+
+/// Where a run's events go: to who started it, with each of their equal requests, and to all who follow. Nobody may be listening any
+/// more.
 #[derive(Clone)]
 pub(crate) struct Events {
-    own: Option<mpsc::UnboundedSender<RunEvent>>,
-    pending: Arc<watch::Sender<usize>>,
+    own: Vec<Own>,
     feed: Option<Arc<Feed>>,
 }
 
@@ -163,7 +170,7 @@ impl Events {
     pub(crate) fn stream() -> (Self, BoxStream<'static, RunEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let pending = Arc::new(watch::Sender::new(0));
-        let events = Self { own: Some(sender), pending: Arc::clone(&pending), feed: None };
+        let events = Self { own: vec![Own { sender, pending: Arc::clone(&pending) }], feed: None };
         let taking = Taking { receiver, pending };
         let next = |mut taking: Taking| async move {
             let event = taking.receiver.recv().await?;
@@ -175,7 +182,15 @@ impl Events {
 
     /// For nobody in particular.
     pub(super) fn none() -> Self {
-        Self { own: None, pending: Arc::new(watch::Sender::new(0)), feed: None }
+        Self { own: Vec::new(), feed: None }
+    }
+
+    /// For all of these; none, where there are none.
+    pub(super) fn together(all: Vec<Self>) -> Option<Self> {
+        all.into_iter().reduce(|mut first, mut next| {
+            first.own.append(&mut next.own);
+            first
+        })
     }
 
     /// Also for all who follow.
@@ -185,13 +200,14 @@ impl Events {
 
     /// Whether nobody listens, who could answer something.
     pub(super) fn is_alone(&self) -> bool {
-        let gone = self.own.as_ref().is_none_or(mpsc::UnboundedSender::is_closed);
-        gone && self.feed.as_ref().is_none_or(|feed| feed.told.receiver_count() == 0)
+        self.own.iter().all(|own| own.sender.is_closed())
+            && self.feed.as_ref().is_none_or(|feed| feed.told.receiver_count() == 0)
     }
 
     /// Whether it is the same stream.
     pub(super) fn is_of(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.pending, &other.pending)
+        let has = |own: &Own| other.own.iter().any(|other| Arc::ptr_eq(&own.pending, &other.pending));
+        self.own.iter().any(has)
     }
 
     /// Tells it to everybody.
@@ -202,9 +218,18 @@ impl Events {
 
     /// Waits until who started the run has taken most of what it was told: for a command that is theirs alone.
     pub(crate) async fn taken(&self) {
-        let mut pending = self.pending.subscribe();
-        // The sender is this one's own: it does not go away.
-        drop(pending.wait_for(|pending| *pending < PENDING).await);
+        for own in &self.own {
+            let mut pending = own.pending.subscribe();
+            // The sender is this one's own: it does not go away.
+            drop(pending.wait_for(|pending| *pending < PENDING).await);
+        }
+    }
+
+    /// Waits until nobody takes them who started the run.
+    pub(super) async fn gone(&self) {
+        for own in &self.own {
+            own.sender.closed().await;
+        }
     }
 
     /// Tells it to all who follow.
@@ -216,15 +241,16 @@ impl Events {
 
     /// Tells it to who started the run.
     pub(super) fn answer(&self, event: RunEvent) {
-        let Some(own) = &self.own else { return };
-        let is_late = *self.pending.borrow() >= PENDING;
-        if is_late && matches!(event, RunEvent::Printed(..)) {
-            // All of it is on the disk; a reader that is slower than a call would hold it up, or hold all of it in memory.
-            return;
+        for own in &self.own {
+            let is_late = *own.pending.borrow() >= PENDING;
+            if is_late && matches!(event, RunEvent::Printed(..)) {
+                // All of it is on the disk; a reader that is slower than a call would hold it up, or hold all of it in memory.
+                continue;
+            }
+            own.pending.send_modify(|pending| *pending += 1);
+            // The run goes on without a listener: what it stores is what counts.
+            drop(own.sender.send(event.clone()));
         }
-        self.pending.send_modify(|pending| *pending += 1);
-        // The run goes on without a listener: what it stores is what counts.
-        drop(own.send(event));
     }
 }
 

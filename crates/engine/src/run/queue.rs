@@ -8,7 +8,7 @@ use retake_core::{
     ConversationId, Fence, NewRun, Part, RequestId, Run, RunEffect, RunInput, RunNo, RunState, Steer, Words,
     joined_text,
 };
-use retake_store::{Receipt, RunsStepped};
+use retake_store::{By, Receipt, RunsStepped};
 
 use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest};
 use crate::engine::{Claim, Engine};
@@ -55,9 +55,9 @@ impl Engine {
             self.listeners().entry(conversation).or_default().retain(|(_, other)| !other.is_of(&events));
             stepped?;
             // The same request has said them meanwhile.
-            let receipt = self.store().receipt(conversation, by).await?;
+            let receipt = self.store().receipt(conversation, by.clone()).await?;
             let receipt = receipt.ok_or_else(EngineError::running)?;
-            return self.run_again(conversation, receipt, request.model.as_deref()).await;
+            return self.run_again(conversation, &by, receipt, request.model.as_deref()).await;
         }
         drop(events);
         if steer == Steer::Interrupt {
@@ -235,6 +235,12 @@ impl Engine {
     ) -> std::result::Result<(), (EngineError, Claim)> {
         let conversation = claim.conversation();
         let model = stepped.runs.running.and_then(|run| run.model);
+        let last = stepped.effects.into_iter().rev().find_map(|effect| match effect {
+            RunEffect::Say(words) => Some(words),
+            _ => None,
+        });
+        let asked =
+            last.map(|Words { author, request, wording, time, .. }| By { author, time, request, wording });
         let ground = match stepped.said.into_iter().last() {
             Some(receipt) => self.on_prompt(conversation, receipt, None).await,
             None => self.on_answer(conversation, None).await,
@@ -242,7 +248,13 @@ impl Engine {
         let begun: Result<_> = async { Ok((ground?, self.choice(model.as_deref()).await?)) }.await;
         match begun {
             Ok((ground, choice)) => {
-                self.drive(claim, choice, Ground { stopped: Vec::new(), notices, ..ground }, fence, events);
+                self.drive(
+                    claim,
+                    choice,
+                    Ground { stopped: Vec::new(), notices, asked, ..ground },
+                    fence,
+                    events,
+                );
                 Ok(())
             }
             Err(error) => Err((error, claim)),
@@ -257,10 +269,11 @@ impl Engine {
         });
         let mut last: Option<(Events, &Receipt)> = None;
         for (request, receipt) in said.zip(&stepped.said) {
-            for listener in self.waiting_with(conversation, request) {
-                if let Some((earlier, receipt)) = last.replace((listener, receipt)) {
-                    earlier.send(RunEvent::Ended(joined(receipt)));
-                }
+            let listeners = Events::together(self.waiting_with(conversation, request));
+            if let Some(listener) = listeners
+                && let Some((earlier, receipt)) = last.replace((listener, receipt))
+            {
+                earlier.send(RunEvent::Ended(joined(receipt)));
             }
         }
         last.map(|(last, _)| last)
@@ -353,7 +366,8 @@ pub(super) fn said_of(stepped: &RunsStepped, request: &RequestId) -> Option<Rece
     said.find(|(of, _)| *of == Some(request)).map(|(_, receipt)| receipt.clone())
 }
 
-fn joined(receipt: &Receipt) -> Ended {
+/// How it ends for words that have become part of another run.
+pub(super) fn joined(receipt: &Receipt) -> Ended {
     let entry = receipt.entries.first().copied();
     Ended { outcome: Outcome::Joined, receipt: Some(receipt.clone()), entry, error: None }
 }

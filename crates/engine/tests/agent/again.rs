@@ -64,7 +64,7 @@ async fn another_wording_takes_files_along_or_leaves_them() {
     assert_eq!(desk.read("a.txt"), None);
     assert_eq!(desk.shows().await, ["do not write", "as you like"]);
     assert!(desk.engine.waiting(desk.id).await.expect("read").is_empty());
-    desk.apply(Action::Undo(2)).await;
+    desk.apply(Action::Undo(1)).await;
     assert_eq!(desk.read("a.txt").as_deref(), Some("old\n"));
     let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
     desk.script.then(words("left"));

@@ -52,6 +52,31 @@ async fn the_key_goes_to_the_provider_and_nowhere_else() {
     assert!(elsewhere.requests().is_empty());
 }
 
+/// A server that asks for no key is sent none, nor a word in its place: some take whatever they get for a wrong key.
+#[tokio::test]
+async fn trial_17_a_provider_without_a_key_is_sent_none() {
+    let kinds = [
+        ("openai", "/v1/chat/completions "),
+        ("anthropic", "/v1/messages "),
+        ("gemini", "/v1/models/m:streamGenerateContent?alt=sse "),
+        ("ollama", "/v1/api/chat "),
+    ];
+    for (kind, place) in kinds {
+        let server = Raw::answering("500 Oops", "", "{}");
+        let mut face = super::Face::keyless(kind, &format!("{}/v1", server.address()));
+        face.settings.retry.tries = 1;
+        face.error("m", "hi").await;
+        let request = server.requests().remove(0);
+        let (head, body) = request.split_once("\r\n\r\n").expect("a head");
+        assert!(head.starts_with(&format!("POST {place}")), "{kind}: {head}");
+        for header in ["authorization", "x-api-key", "x-goog-api-key", "none"] {
+            assert!(!head.to_lowercase().contains(header), "{kind}: {head}");
+        }
+        assert_eq!(head.to_lowercase().contains("anthropic-version"), kind == "anthropic", "{head}");
+        assert!(body.contains("hi"), "{kind}: {body}");
+    }
+}
+
 #[tokio::test]
 async fn a_rate_limit_is_waited_for_and_one_that_is_too_long_is_told() {
     let limited = |seconds: u32| answer("429 Too Many", &format!("retry-after: {seconds}\r\n"), "{}");

@@ -1,7 +1,7 @@
 //! What was done, in words, and what is marked. Must never tell words that are hidden, but to who asks for just those.
 
 use retake_core::{Change, Head, Operation, Reason, Step, shorten};
-use retake_engine::store::{Aim, MarkedLine, OpLine, Planned, StepLine};
+use retake_engine::store::{Aim, MarkedLine, OpLine, StepLine};
 use retake_wire::reply;
 
 use super::{counts, line};
@@ -79,15 +79,6 @@ pub(crate) fn step(step: &StepLine) -> String {
         (None, Some(aim)) => format!("the turn {}", named(aim)),
         (None, None) => "a turn".to_owned(),
     }
-}
-
-/// Of an undo that takes back what was said in an edit, and not the edit: what becomes of that.
-pub(crate) fn edit_stays(planned: &Planned) -> Option<String> {
-    let last = planned.steps.last().filter(|last| last.rewords && planned.steps.len() == planned.ops)?;
-    let turn = last.aim.as_ref().map_or_else(String::new, |aim| format!(" of t{}", aim.turn));
-    Some(format!(
-        "the edit{turn} is a step of its own: one more undo brings back the old words and what followed"
-    ))
 }
 
 /// A message by its turn and its first words; without them, where they are hidden.

@@ -206,14 +206,15 @@ impl InProcess {
         let conversation = self.conversation(&conversation).await?;
         if let RunStart::Exec { command, say } = start {
             let events = match self.recorded(conversation, &by).await? {
-                Some(receipt) => self.engine.exec_again(conversation, receipt).await,
+                Some(receipt) => self.engine.exec_again(conversation, &by, receipt).await,
                 None => self.engine.exec(conversation, Exec { command, say, by }).await,
             };
             return Ok((conversation, events.map_err(problem)?));
         }
         let begun = async {
             if let Some(receipt) = self.recorded(conversation, &by).await? {
-                return self.engine.run_again(conversation, receipt, model.as_deref()).await.map_err(problem);
+                let again = self.engine.run_again(conversation, &by, receipt, model.as_deref()).await;
+                return again.map_err(problem);
             }
             let steer = match &start {
                 RunStart::Say { steer, .. } => self.steer(*steer),
@@ -268,7 +269,11 @@ impl InProcess {
                 let mut ids = Vec::new();
                 for (at, entry) in entries.iter().enumerate() {
                     if marks.is_empty() {
-                        ids.push(self.entry(of, entry).await?);
+                        // A range that ends with a turn ends with its last answer.
+                        ids.push(match range && at == 1 {
+                            true => self.engine.last_entry(of, entry).await.map_err(problem)?,
+                            false => self.entry(of, entry).await?,
+                        });
                         continue;
                     }
                     let named = self.engine.marked(of, entry, marks).await.map_err(problem)?;
@@ -284,7 +289,8 @@ impl InProcess {
                 Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
             }
             WireAction::Fold { from, to, summary } => {
-                let (from, to) = (self.entry(of, &from).await?, self.entry(of, &to).await?);
+                let from = self.entry(of, &from).await?;
+                let to = self.engine.last_entry(of, &to).await.map_err(problem)?;
                 Action::Fold { verb: Reason::Fold, from, to, summary, covers: None }
             }
             WireAction::Unfold { fold } => Action::Unfold(self.fold(of, &fold).await?),

@@ -69,11 +69,10 @@ impl InProcess {
         let plans = files.iter().map(|folder| &folder.plan);
         let of_files = OfFiles::new(scope, plans, messages(half.as_ref()));
         let said = (!restores).then(|| of_files.before().to_owned());
-        let stays = said.into_iter().chain(half.as_ref().and_then(convert::edit_stays));
         let runs = self.engine.is_running(conversation);
         let unanswered = half.iter().flat_map(|half| &half.unanswered).filter(|call| !(call.newest && runs));
         let cut_off = cut_off(unanswered, &effects);
-        let stays = stays.chain(words::besides(&cut_off, &unseen)).chain(more).collect();
+        let stays = said.into_iter().chain(words::besides(&cut_off, &unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {
             folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
         };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{RawPathParams, Request as HttpRequest};
 use axum::http::{HeaderMap, header};
 use retake_wire::http::{Endpoint, LAST_EVENT, REQUEST_ID, decode};
@@ -11,11 +11,9 @@ use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::body::{mended, whole};
 use super::explain::{Shape, got};
 use super::problem::{Told, bad};
-
-/// The largest body: pictures of a message, lines of an import.
-pub(super) const LARGEST: usize = 64 * 1024 * 1024;
 
 /// What a request can say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,7 +65,11 @@ pub(super) async fn request(
     }
     fields.check(&given)?;
     identify(&head.headers, &mut given)?;
-    decode(endpoint, given.clone()).map_err(|_| fields.unreadable(&given))
+    let mut request = decode(endpoint, given.clone()).map_err(|_| fields.unreadable(&given))?;
+    if request.request_id().is_none() {
+        without_identity(&head.headers)?;
+    }
+    Ok(request)
 }
 
 /// The run that a body asks for.
@@ -81,6 +83,7 @@ pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told>
 
 /// What a stream is to follow. Who comes back names the last event in a header.
 pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest) -> Result<Follow, Told> {
+    without_identity(http.headers())?;
     let mut given = Map::new();
     for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
         given.insert(name.clone(), fields.value(&name, text));
@@ -185,6 +188,15 @@ fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), T
     Ok(())
 }
 
+/// Refuses a key that would be worth nothing: who sends one relies on it.
+pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
+    let why = "this request takes no Idempotency-Key: what it did is not remembered";
+    match headers.contains_key(REQUEST_ID) {
+        true => Err(bad("bad_request", why, "leave it out; /openapi.json says which requests take one")),
+        false => Ok(()),
+    }
+}
+
 /// Which request it is, where the header says so.
 pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
@@ -192,9 +204,7 @@ pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
 }
 
 async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Told> {
-    let bytes = to_bytes(body, LARGEST)
-        .await
-        .map_err(|_| bad("too_large", "the body could not be read whole", "a request has at most 64 MiB"))?;
+    let bytes = whole(body).await?;
     if bytes.is_empty() {
         return Ok(Map::new());
     }
@@ -207,7 +217,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
             "send it with Content-Type: application/json",
         ));
     }
-    let given: Value = serde_json::from_slice(&bytes).map_err(|error| {
+    let given: Value = serde_json::from_slice(&mended(&bytes)).map_err(|error| {
         bad(
             "bad_request",
             format!("the body is no JSON: {error}"),
@@ -218,13 +228,13 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
         let why = format!("the body is an object, not {}", got(&given));
         return Err(bad("bad_request", why, "/openapi.json says what a request looks like"));
     };
-    given.values_mut().for_each(whole);
+    given.values_mut().for_each(integral);
     Ok(given)
 }
 
 /// A number without a fraction is an integer, however it is written (JSON Schema 2020-12, validation, 6.1.1). No request holds JSON
 /// that is kept as it came.
-fn whole(value: &mut Value) {
+fn integral(value: &mut Value) {
     const EXACT: f64 = (1_u64 << 53) as f64;
     match value {
         Value::Number(number) => {
@@ -235,8 +245,8 @@ fn whole(value: &mut Value) {
                 *value = (float as i64).into();
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(whole),
-        Value::Object(members) => members.values_mut().for_each(whole),
+        Value::Array(items) => items.iter_mut().for_each(integral),
+        Value::Object(members) => members.values_mut().for_each(integral),
         _ => {}
     }
 }

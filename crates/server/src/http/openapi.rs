@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::ask::{Field, Fields, Form};
 use super::explain::Shape;
-use super::link;
 use super::said::{self, DRAFTED, SAID};
 use super::shape::{choices, closed, entitle, tidy, word_of};
+use super::{example, link};
 
 /// Where shapes stand in the document.
 const SHAPES: &str = "/components/schemas";
@@ -82,6 +82,7 @@ pub fn document() -> Value {
         paths.entry(path).or_default().insert("get".to_owned(), defined.following(path));
     }
     for operation in paths.values_mut().flat_map(Map::values_mut) {
+        example::add(operation, &defined.0);
         let links = link::of(operation["operationId"].as_str().unwrap_or_default());
         if links.as_object().is_some_and(|links| !links.is_empty()) {
             operation["responses"]["200"]["links"] = links;
@@ -417,7 +418,12 @@ fn identity() -> Value {
         "name": REQUEST_ID,
         "in": "header",
         "required": false,
-        "description": "Names the request: the same again gets the same receipt, and is done once.",
+        "description": "Names the request, so that it is done once. The same request with the same key gets the first receipt \
+            again: while the first one is still being done, later, after a restart, and also where nothing had to be changed. \
+            A run that is at work goes on for both. Another request with the key is refused (`request_reused`). A key counts \
+            in its conversation; for requests that make a conversation it counts among those. It is remembered as long as the \
+            conversation is. A refusal is not remembered. What is said once, such as words that waited for a run, is not \
+            repeated. Requests without this parameter refuse the header.",
         "schema": { "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$" },
     })
 }

@@ -12,7 +12,8 @@ use retake_wire::reply::Chunk;
 use retake_wire::request::{Export, ExportWhole, Format, ImportWhole};
 use retake_wire::{Client, Problem, Reply, Request};
 
-use super::ask::{self, LARGEST};
+use super::ask;
+use super::body::{LARGEST, mended, too_large};
 use super::problem::{Told, bad, defect};
 use super::serve::{Desk, replied};
 
@@ -31,6 +32,7 @@ pub(super) async fn export(
     params: RawPathParams,
     http: HttpRequest,
 ) -> Result<Response, Told> {
+    ask::without_identity(http.headers())?;
     let whole: ExportWhole = ask::named(desk.shapes.of("export_stream"), &params, &http)?;
     let format = whole.format;
     let first = piece(&desk, &whole, None).await.map_err(Told)?;
@@ -90,7 +92,7 @@ async fn taken(mut inflow: Inflow, mut body: BodyDataStream) -> Result<Inflow, T
         rest.extend_from_slice(&piece);
         let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else {
             if rest.len() > LARGEST {
-                return Err(bad("too_large", "a line is too long", "a line has at most 64 MiB"));
+                return Err(too_large("a line"));
             }
             continue;
         };
@@ -104,7 +106,7 @@ async fn taken(mut inflow: Inflow, mut body: BodyDataStream) -> Result<Inflow, T
 }
 
 fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
-    let text = String::from_utf8(lines)
+    let text = String::from_utf8(mended(&lines).into_owned())
         .map_err(|_| bad("bad_import", "the body is no text", "send it as UTF-8; nothing was imported"))?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     inflow.lines(&lines).map_err(|error| Told(crate::convert::problem(error)))

@@ -35,8 +35,10 @@ impl Token {
     /// Whether a request knows it. Takes the same time for any wrong one.
     pub(super) fn is_known_to(&self, headers: &HeaderMap) -> bool {
         let said = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = said.and_then(|said| said.strip_prefix("Bearer "));
-        token.is_some_and(|token| blake3::hash(token.trim().as_bytes()) == self.0)
+        let token = said.and_then(|said| said.split_once(' '));
+        // The name of a scheme has no case (RFC 9110, 11.1).
+        let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        token.is_some_and(|(_, token)| blake3::hash(token.trim().as_bytes()) == self.0)
     }
 }
 

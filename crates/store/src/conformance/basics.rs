@@ -233,6 +233,46 @@ pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<dyn
     assert_eq!(stage.head().await, head);
 }
 
+/// A request that found nothing to change is remembered: its retry shows nobody's message that was hidden since.
+pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<dyn Store>) {
+    let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
+    let mark = |stage: &Stage, verb| Action::Mark {
+        verb,
+        entries: vec![stage.named("T1")],
+        range: false,
+        seen: None,
+    };
+    let show = Apply { action: mark(&stage, Reason::Show), seen: Seen::Anything, by: by_request("show-1") };
+    let shown = stage.store.apply(stage.id, show.clone()).await.expect("it is shown already");
+    assert!(shown.unchanged);
+    let platform = |stage: &Stage, request| SayRequest {
+        platform_id: Some("m1".into()),
+        by: by_request(request),
+        ..stage.saying(Role::User, vec![Part::text("from a platform")])
+    };
+    let first = stage.send(platform(&stage, "first")).await.expect("said");
+    let again = stage.send(platform(&stage, "second")).await.expect("it is there already");
+    assert!(again.unchanged && again.entries == first.entries);
+    stage.act(mark(&stage, Reason::Hide)).await.expect("hidden");
+    stage.undo().await;
+    stage.undo().await;
+    stage.act(mark(&stage, Reason::Hide)).await.expect("hidden once more");
+    let head = stage.head().await;
+    assert_eq!(stage.store.apply(stage.id, show).await.expect("again"), shown);
+    assert_eq!(stage.send(platform(&stage, "second")).await.expect("again"), again);
+    assert_eq!(stage.head().await, head, "nothing was shown, and nothing said");
+    let other = Apply { action: mark(&stage, Reason::Hide), seen: Seen::Anything, by: by_request("show-1") };
+    let other = stage.store.apply(stage.id, other).await.expect_err("refused");
+    assert!(matches!(other, crate::StoreError::RequestReused(_)), "{other}");
+    // An erasure leaves no digest of what was asked: then the id alone counts.
+    stage
+        .act(Action::Erase { entries: vec![stage.named("T2")], matching: None, objects: Vec::new() })
+        .await
+        .expect("erased");
+    let other = Apply { action: mark(&stage, Reason::Hide), seen: Seen::Anything, by: by_request("show-1") };
+    assert_eq!(stage.store.apply(stage.id, other).await.expect("the same id"), shown);
+}
+
 /// Labels and titles are no steps of the undo line.
 pub async fn labels_and_titles_are_no_steps(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;

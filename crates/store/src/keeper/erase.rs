@@ -72,6 +72,7 @@ impl<T: Transactions> Context<T> {
         self.erase_files(&family, files)?;
         self.rows.erase(loaded.row.root, &erasure)?;
         self.forget_restored(family.first().map_or(loaded.row.id, |root| root.row.id))?;
+        self.forget_unchanged(loaded.row.root)?;
         self.scrub();
         let receipt = self.record_erasure(loaded, &family, &erasure, by, print)?;
         for member in &family {

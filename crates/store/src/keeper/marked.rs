@@ -106,26 +106,15 @@ fn at<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Aim> {
 /// What the first steps of an undo or a redo are.
 pub(super) fn steps<R: Rows>(rows: &R, loaded: &Loaded, commit: &Commit) -> Result<Vec<StepLine>> {
     let steps = commit.ops.iter().filter_map(|op| match op.reason {
-        Reason::Undo(step) => Some((step, op.line_after.done)),
-        Reason::Redo(step) => Some((step, None)),
+        Reason::Undo(step) | Reason::Redo(step) => Some(step),
         _ => None,
     });
-    let lines = steps.take(STEPS).map(|(step, next)| match step {
-        Step::Turn(opener) => {
-            let rewords = is_reworded(rows, loaded, opener, next)?;
-            Ok(StepLine { op: None, aim: Some(at(rows, loaded, opener)?), rewords })
-        }
+    let lines = steps.take(STEPS).map(|step| match step {
+        Step::Turn(opener) => Ok(StepLine { op: None, aim: Some(at(rows, loaded, opener)?) }),
         Step::Op(no) => {
             let op = loaded.records(rows).op(no)?;
-            Ok(StepLine { aim: aim(rows, loaded, &op)?, op: Some(op), rewords: false })
+            Ok(StepLine { aim: aim(rows, loaded, &op)?, op: Some(op) })
         }
     });
     lines.collect()
-}
-
-/// Whether a turn was said in an edit, which undo comes to next.
-fn is_reworded<R: Rows>(rows: &R, loaded: &Loaded, opener: Pos, next: Option<Step>) -> Result<bool> {
-    let Some(Step::Op(no)) = next else { return Ok(false) };
-    let op = loaded.records(rows).op(no)?;
-    Ok(op.reason == Reason::Edit && op.at.0 + 1 == opener.seq)
 }

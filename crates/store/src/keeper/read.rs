@@ -1,8 +1,8 @@
 //! Reading a conversation: pages of a projection, prompts, targets, branches, plans. Each reads what it shows.
 
 use retake_core::{
-    Conversation, Entry, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection, PromptPiece,
-    Records, Role, Span, Totals, preview, repaired, summary_message,
+    Change, Conversation, Entry, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection,
+    PromptPiece, Reason, Records, Role, Span, Totals, preview, repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -236,12 +236,19 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
         part.positions().take(PLAN_LINES).map(|pos| any_line(rows, loaded, pos)).collect::<Result<Vec<_>>>()
     };
     let composer = plan.composer.map(|pos| rows.entry(loaded.key(pos)?)).transpose()?;
+    let covers = commit.ops.iter().find_map(|op| match (&op.reason, &op.change) {
+        (Reason::Fold | Reason::AutoFold, Change::Fold(fold)) => Some(fold.covers.clone()),
+        _ => None,
+    });
+    let covers = covers.unwrap_or_default();
     Ok(Planned {
         ops: commit.ops.len(),
         steps: super::marked::steps(rows, loaded, &commit)?,
         unchanged: commit.is_empty(),
         gone: lines(&plan.gone)?,
         came: lines(&plan.came)?,
+        covers: lines(&covers)?,
+        covered: covers.len(),
         composer: composer.map(|entry| (entry.meta.id, entry.parts)),
         effects: super::agent::along(rows, loaded, &plan.gone, usize::MAX)?,
         changes: super::files::has_changes(rows, loaded)?,

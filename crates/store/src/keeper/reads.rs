@@ -1,5 +1,6 @@
 //! The [`Store`] trait on a [`Keeper`]: each call to the writer or to a reader, nothing else.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
@@ -22,7 +23,7 @@ use crate::request::{
     Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
     StreamRow,
 };
-use crate::rows::{Backend, FileRows as _, Rows, Transactions};
+use crate::rows::{Backend, FileRows as _, LogNo, Rows, Transactions};
 use crate::store::Store;
 
 impl<B: Backend> Keeper<B>
@@ -304,6 +305,21 @@ where
 
     async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId> {
         self.with(conversation, move |rows, loaded| Ok(rows.meta(loaded.key(pos)?)?.id)).await
+    }
+
+    async fn home_of(&self, prefix: String) -> Result<Option<(EntryId, ConversationId)>> {
+        self.read(move |rows| {
+            // Ids are looked for in each tree of forks by its index.
+            let all = rows.conversations(&ListRequest { limit: usize::MAX, ..ListRequest::default() })?;
+            let roots: BTreeSet<LogNo> = all.into_iter().map(|row| row.root).collect();
+            for root in roots {
+                if let Some((id, key)) = rows.entries_like(root, &prefix, 1)?.into_iter().next() {
+                    return Ok(Some((id, rows.log(key.log)?.id)));
+                }
+            }
+            Ok(None)
+        })
+        .await
     }
 
     async fn entries_like(

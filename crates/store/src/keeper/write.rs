@@ -158,7 +158,7 @@ impl<T: Transactions> Context<T> {
             return Ok(receipt);
         }
         if let Some(receipt) = self.delivered_before(&loaded, say.platform_id.as_deref())? {
-            return Ok(receipt);
+            return self.note_unchanged(&loaded, say.by.request.as_ref(), print, receipt);
         }
         self.admit(&loaded, say.fence)?;
         let seen = say.seen.map(|id| locate(&self.rows, &loaded, id)).transpose()?;
@@ -245,7 +245,10 @@ impl<T: Transactions> Context<T> {
         }
         if let Action::Erase { entries, matching, objects } = &apply.action {
             let what = Doomed::new(entries, matching.as_deref(), objects);
-            return self.erase(&loaded, &what, &apply.by, print);
+            let receipt = self.erase(&loaded, &what, &apply.by, print)?;
+            let request = apply.by.request.as_ref().filter(|_| receipt.unchanged);
+            // Its arguments are what nothing is to be kept of.
+            return self.note_unchanged(&loaded, request, Fingerprint::default(), receipt);
         }
         let records = loaded.records(&self.rows);
         let kept = KeptChange { adopted: kept, ..KeptChange::default() };
@@ -254,7 +257,8 @@ impl<T: Transactions> Context<T> {
         let composer = plan.composer.map(|pos| self.rows.meta(loaded.key(pos)?).map(|meta| meta.id));
         let composer = composer.transpose()?;
         if commit.is_empty() {
-            return Ok(receipt_of(&loaded, commit, &plan, composer));
+            let receipt = receipt_of(&loaded, commit, &plan, composer);
+            return self.note_unchanged(&loaded, apply.by.request.as_ref(), print, receipt);
         }
         let after = self.append(&loaded, &commit, &apply.by, print)?;
         self.stage(after);
@@ -269,7 +273,7 @@ impl<T: Transactions> Context<T> {
         self.recorded(&loaded, by, by.wording.unwrap_or_default())
     }
 
-    /// The receipt of an entry or operation that the same request made.
+    /// The receipt of an entry or operation that the same request made, or of one that had nothing to make.
     fn recorded(&mut self, loaded: &Loaded, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
@@ -280,7 +284,7 @@ impl<T: Transactions> Context<T> {
             return said_before(&self.rows, loaded, &self.rows.meta(key)?).map(Some);
         }
         let Some((no, recorded)) = self.rows.op_by_request(log, request)? else {
-            return Ok(None);
+            return self.unchanged_before(loaded, request, print);
         };
         same_arguments(request, Some(recorded), print)?;
         let mut ops = vec![self.rows.op(log, no)?];
@@ -373,7 +377,7 @@ pub(super) fn said_before<R: Rows>(rows: &R, loaded: &Loaded, meta: &Meta) -> Re
 }
 
 /// A plan that changes nothing.
-fn empty_plan(loaded: &Loaded) -> Plan {
+pub(super) fn empty_plan(loaded: &Loaded) -> Plan {
     Plan {
         head: loaded.conversation.head,
         gone: retake_core::Path::default(),

@@ -302,6 +302,11 @@ impl FileRows for MemoryRows {
         Ok(self.data.files.notes.get(name).cloned())
     }
 
+    fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>> {
+        let notes = self.data.files.notes.iter().filter(|(name, _)| name.starts_with(beginning));
+        Ok(notes.map(|(name, note)| (name.clone(), note.clone())).collect())
+    }
+
     fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()> {
         match note {
             Some(note) => self.data.files.notes.insert_mut(name.to_owned(), note.to_vec()),

@@ -102,6 +102,8 @@ pub trait FileRows {
     fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
     /// Notes something under a name, or removes what is noted there.
     fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()>;
+    /// The notes whose names begin so, with what they say.
+    fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>>;
 }
 
 /// The note of what is to be erased from the object store.

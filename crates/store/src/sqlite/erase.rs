@@ -158,6 +158,10 @@ DELETE FROM main.fact WHERE NOT EXISTS (SELECT 1 FROM store.fact AS now WHERE no
   AND now.log = fact.log AND now.key = fact.key AND now.seq = fact.seq);
 UPDATE main.effect SET print = now.print, tool = now.tool FROM store.effect AS now
   WHERE now.call = effect.call AND (now.print, now.tool) IS NOT (effect.print, effect.tool);
+DELETE FROM main.meta WHERE name GLOB 'restored_from *' AND NOT EXISTS (SELECT 1 FROM store.meta AS now
+  WHERE now.name = meta.name);
+UPDATE main.meta SET value = now.value FROM store.meta AS now
+  WHERE now.name = meta.name AND meta.name GLOB 'unchanged *';
 DELETE FROM main.state;
 DELETE FROM main.stream;
 DELETE FROM main.run;

@@ -424,6 +424,14 @@ impl FileRows for SqliteRows {
         first(&self.db, sql, [name], || format!("the note {name}"), |cells| cells.next())
     }
 
+    fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>> {
+        // Names are plain words: nothing that a name begins with sorts behind its last possible letter.
+        let sql =
+            ("read notes", "SELECT name, value FROM meta WHERE name >= ?1 AND name < ?1 || char(1114111)");
+        let name = || format!("the notes “{beginning}…”");
+        all(&self.db, sql, [beginning], name, |cells| Ok((cells.next()?, cells.next()?)))
+    }
+
     fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()> {
         match note {
             Some(note) => run(&self.db, ("note", "REPLACE INTO meta VALUES (?, ?)"), params![name, note]),

@@ -56,6 +56,7 @@ impl Talk {
         };
         let call = say.parts.iter().find_map(|part| part.answered_call());
         let before = parent.map_or(0, |parent| self.said[parent].number);
+        let rewords = self.rewords();
         self.said.push(Said {
             id: say.id,
             pos: self.next_pos(),
@@ -72,7 +73,7 @@ impl Talk {
             facts: say.parts.iter().flat_map(facts_of).cloned().collect(),
         });
         if late.is_none() {
-            if opens {
+            if opens && !rewords {
                 let kind = Kind::Tip { before: self.now.tip, after: Some(index) };
                 self.did("turn", Step::Turn(self.said[index].pos), kind);
             }
@@ -82,6 +83,29 @@ impl Talk {
         self.revision += 1;
         self.remember();
         Ok(Outcome { entry: Some(say.id), ..Outcome::default() })
+    }
+
+    /// Whether what is said next rewords a message: nothing was done or said since the edit.
+    fn rewords(&self) -> bool {
+        let now = self.head();
+        let edited =
+            self.done.last().is_some_and(|done| done.name == "edit" && done.step == Step::Op(now.op));
+        edited && self.said_at(now.op) == Some(now.seq.0)
+    }
+
+    /// How much had been said when an operation was done.
+    fn said_at(&self, op: retake_core::OpNo) -> Option<u64> {
+        self.heads.iter().find(|(head, _)| head.op == op).map(|(head, _)| head.seq.0)
+    }
+
+    /// Whether what is said last is all that an edit was for.
+    fn is_just_reworded(&self, step: Step, after: Option<usize>) -> bool {
+        let Step::Op(no) = step else { return false };
+        self.now.tip.is_some_and(|tip| {
+            let words = &self.said[tip];
+            let first = self.said_at(no).map(|said| retake_core::Pos::new(self.depth, said + 1));
+            words.parent == after && Some(words.pos) == first
+        })
     }
 
     /// Whether what a run answers has been taken back.
@@ -326,10 +350,11 @@ impl Talk {
         let Kind::Tip { before, after } = self.done[at].kind else {
             return Err("overtaken");
         };
-        if moved || self.now.tip != after {
+        let edit = self.done[at].name == "edit";
+        if moved || !(self.now.tip == after || edit && self.is_just_reworded(step, after)) {
             return Err("overtaken");
         }
-        let composer = self.composer(self.now.tip, before);
+        let composer = self.composer(self.now.tip, if edit { after } else { before });
         let done = self.done.remove(at);
         if at == self.done.len() {
             self.undone.clone_from(&done.undone_before);

@@ -41,6 +41,7 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
     }
     let (back, forth) = about::verbs(action);
     text.push_str(&messages(look, action, plan, [back, forth]));
+    text.push_str(&covered(look, plan));
     text.extend(folds(plan).into_iter().map(|line| line + "\n"));
     if let Some(composer) = &plan.composer {
         text.push_str(&returns(look, composer));
@@ -133,6 +134,19 @@ pub(crate) fn steps(plan: &Plan) -> Vec<String> {
     let all = plan.steps.as_ref().map_or(told, |steps| steps.done);
     let more = rest(all as u64, told);
     lines.chain((!more.is_empty()).then(|| more.trim_end().to_owned())).collect()
+}
+
+/// What a fold puts its summary in the place of.
+pub(crate) fn covered(look: &Look, plan: &Plan) -> String {
+    if plan.covered == 0 {
+        return String::new();
+    }
+    let ids = plan.covers.iter().map(|line| line.id.as_str()).collect();
+    let mut text = format!("the summary covers {}\n", words::count(plan.covered, "message"));
+    for entry in &plan.covers {
+        text.push_str(&line(look, entry, ' ', Style::Dim, &ids));
+    }
+    text + &rest(plan.covered, plan.covers.len())
 }
 
 /// What becomes of folds, a line each.

@@ -87,7 +87,7 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
 }
 
 /// What a run began with that went back first, to say other words in the place of a message or to answer anew: what that took back,
-/// what stays, and how undo takes it back: by this key or command, and by this command for several steps. Nothing, where it went back
+/// what stays, and how undo takes it back: by this key, or by this command. Nothing, where it went back
 /// to nothing.
 pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String> {
     if given.operations.is_empty() || given.unchanged {
@@ -97,15 +97,13 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String
     let is_told = given.files.is_some() || !given.stays.is_empty();
     let stays = if is_told { "" } else { "files stay as they are; " };
     let [undo, command] = undo;
+    let or = if undo == command { String::new() } else { format!(" or {command}") };
     let Some(entry) = given.entries.first() else {
         let text = told(look, "asked anew", None, given);
-        let or = if undo == command { String::new() } else { format!(" or {command}") };
         return Some(format!("{text}{stays}the old answer stays: {undo}{or} brings it back\n"));
     };
     let text = receipt(look, &Action::Edit { entry: entry.clone() }, given);
-    Some(format!(
-        "{text}{stays}the old words stay as a branch\n{undo} takes back the new message first, then the edit; {command} 2 both\n"
-    ))
+    Some(format!("{text}{stays}the old words stay as a branch: {undo}{or} brings them back\n"))
 }
 
 /// What sending other words in the place of a message takes back: turns and files, as its plan said.

@@ -34,6 +34,12 @@ pub struct Plan {
     pub lifted: Vec<String>,
     /// Folds that would be in force again.
     pub in_force: Vec<String>,
+    /// Of a fold, the first of what it would cover, in path order, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub covers: Vec<Line>,
+    /// How many messages it would cover.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub covered: u64,
     /// The text that would return to the composer.
     pub composer: Option<Composer>,
     /// What would become of files; absent where they stay as they are.
@@ -96,6 +102,10 @@ pub enum EffectState {
     Done,
     /// It says that it failed; something may have happened all the same.
     Failed,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn is_none(count: &usize) -> bool {

@@ -272,8 +272,6 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
     ] {
         let have = told(have);
         let wanted = have.without(&dropped.iter().map(|no| DeltaNo(*no)).collect::<Vec<_>>());
-        let befores =
-            |stack: &Stack| stack.layers().iter().map(|layer| layer.before.clone()).collect::<Vec<_>>();
         for settled in
             [have.settled(wanted.layers(), &mut BySlot), have.exactly(wanted.layers(), &mut BySlot)]
         {

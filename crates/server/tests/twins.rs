@@ -1,0 +1,295 @@
+//! Equal requests with one key, sent at once over sockets of their own: both get the same receipt, and the effect happens once.
+
+use futures::StreamExt;
+use futures::future::join;
+use retake_wire::reply::Receipt;
+use retake_wire::request::{Apply, Create, Edit, Fork, ImportStart, List, Of};
+use retake_wire::{
+    Action, Attached, Client, Ended, MarkVerb, Outcome, Part, Permit, Reply, Request, Role, Run, RunEvent,
+    RunStart,
+};
+
+use reqwest::Method;
+use retake_wire::http::REQUEST_ID;
+use serde_json::json;
+
+use super::http::Asking;
+use super::world::{Desk, get, label, mark, rewind, said};
+
+/// So many pairs of each kind of request.
+const ROUNDS: usize = 12;
+
+fn keyed(action: Action, head: &str) -> Apply {
+    Apply {
+        conversation: String::new(),
+        action,
+        head: Some(head.to_owned()),
+        since: false,
+        files: Default::default(),
+        request_id: Some("twin".into()),
+    }
+}
+
+/// Every kind of request with a key, by its name. What has to be done before it is done for it.
+async fn twin(desk: &Desk, kind: &str, of: &str, entries: &[String]) -> Request {
+    let (last, first) = (&entries[2], &entries[0]);
+    let apply = async |action: Action| {
+        let head = desk.info(of).await.head;
+        Request::Apply(Apply { conversation: of.to_owned(), ..keyed(action, &head) })
+    };
+    let key = || Some("twin".to_owned());
+    match kind {
+        "rewind" => apply(rewind(last)).await,
+        "undo" => apply(Action::Undo { count: 1 }).await,
+        "undo 2" => apply(Action::Undo { count: 2 }).await,
+        "redo" => {
+            desk.apply(of, Action::Undo { count: 1 }).await;
+            apply(Action::Redo { count: 1 }).await
+        }
+        "restore" => {
+            let head = desk.info(of).await.head;
+            desk.apply(of, rewind(last)).await;
+            apply(Action::Restore { head }).await
+        }
+        "hide" => apply(mark(MarkVerb::Hide, first)).await,
+        "drop" => apply(mark(MarkVerb::Drop, first)).await,
+        "show what is shown" => apply(mark(MarkVerb::Show, first)).await,
+        "fold" => {
+            let (from, to) = (first.clone(), entries[1].clone());
+            apply(Action::Fold { from, to, summary: "in short".into() }).await
+        }
+        "label" => apply(label(first, "here")).await,
+        "erase" => apply(Action::Erase { entries: vec![first.clone()], matching: None }).await,
+        "say" => {
+            let say = said(of, Role::User, "five");
+            Request::Say(request_of(say))
+        }
+        "edit" => Request::Edit(Edit {
+            conversation: of.to_owned(),
+            entry: last.clone(),
+            parts: vec![Part::text("drei")],
+            attached: Attached::Kept,
+            files: Default::default(),
+            head: Some(desk.info(of).await.head),
+            request_id: key(),
+        }),
+        "fork" => Request::Fork(Fork {
+            conversation: of.to_owned(),
+            entry: Some(last.clone()),
+            title: None,
+            request_id: Some(format!("fork-of-{of}")),
+        }),
+        "create" => {
+            Request::Create(Create { title: None, folder: None, request_id: Some(format!("after-{of}")) })
+        }
+        "import" => Request::ImportStart(ImportStart {
+            request_id: Some(format!("import-after-{of}")),
+            ..ImportStart::default()
+        }),
+        other => panic!("no twin of {other}"),
+    }
+}
+
+fn request_of(say: retake_wire::request::Say) -> retake_wire::request::Say {
+    retake_wire::request::Say { request_id: Some("twin".into()), ..say }
+}
+
+async fn both(desk: &Desk, other: &impl Client, request: Request) -> (Receipt, Receipt) {
+    let told = format!("{request:?}");
+    let (one, two) = join(desk.client.call(request.clone()), other.call(request)).await;
+    match (one, two) {
+        (Ok(Reply::Receipt(one)), Ok(Reply::Receipt(two))) => (one, two),
+        both => panic!("{told}: {both:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn trial_12_of_two_equal_requests_at_once_both_get_one_receipt() {
+    let desk = Desk::fast().await;
+    let other = desk.another();
+    let kinds = [
+        "rewind",
+        "undo",
+        "undo 2",
+        "redo",
+        "restore",
+        "hide",
+        "drop",
+        "show what is shown",
+        "fold",
+        "label",
+        "erase",
+        "say",
+        "edit",
+        "fork",
+        "create",
+        "import",
+    ];
+    for kind in kinds {
+        for _ in 0..ROUNDS {
+            let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
+            let many = get!(desk, Conversations, Request::List(all())).conversations.len();
+            let request = twin(&desk, kind, &id, &entries).await;
+            let before = desk.info(&id).await.revision;
+            let (one, two) = both(&desk, &other, request.clone()).await;
+            assert_eq!(one, two, "{kind}");
+            let after = desk.info(&id).await.revision - before;
+            let made = get!(desk, Conversations, Request::List(all())).conversations.len() - many;
+            let once = match kind {
+                "fork" | "create" => (0, 1),
+                // An import is there when it has ended.
+                "show what is shown" | "import" => (0, 0),
+                _ => (1, 0),
+            };
+            let edits = if kind == "edit" { after.min(1) } else { after };
+            assert_eq!((edits, made), once, "the effect of {kind}");
+            assert_eq!(get!(desk, Receipt, request), one, "once more, later: {kind}");
+        }
+    }
+}
+
+fn all() -> List {
+    List { limit: Some(super::world::LARGEST), ..List::default() }
+}
+
+fn run(of: &str, start: RunStart) -> Run {
+    Run {
+        conversation: of.to_owned(),
+        folder: None,
+        start,
+        files: Default::default(),
+        model: None,
+        head: None,
+        permit: Permit::default(),
+        request_id: Some(format!("run-{of}")),
+    }
+}
+
+/// What a run is asked for, of each kind.
+fn starts(entries: &[String]) -> Vec<(&'static str, RunStart)> {
+    let parts = || vec![Part::text("and then")];
+    let entry = || entries[2].clone();
+    vec![
+        ("ask", RunStart::Say { parts: parts(), seen: None, steer: None }),
+        ("retry", RunStart::Retry { entry: entry() }),
+        ("edit", RunStart::Edit { entry: entry(), parts: parts(), attached: Attached::Kept }),
+        ("answer", RunStart::Answer),
+        ("exec", RunStart::Exec { command: vec!["echo".into(), "hello".into()], say: None }),
+    ]
+}
+
+/// The receipt that a run begins with, and its end.
+async fn told(client: &dyn Client, run: Run) -> (Option<Box<Receipt>>, Box<Ended>) {
+    let events: Vec<_> =
+        client.run(run.clone()).await.unwrap_or_else(|no| panic!("{run:?}: {no:?}")).collect().await;
+    let began = events.iter().find_map(|event| match event {
+        RunEvent::Started { receipt, .. } => Some(receipt.clone()),
+        _ => None,
+    });
+    match events.into_iter().next_back() {
+        Some(RunEvent::Ended(ended)) => (began.flatten(), ended),
+        other => panic!("it has not ended: {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn trial_12_of_two_equal_runs_at_once_both_hear_one_answer() {
+    let desk = Desk::fast().await;
+    let other = desk.another();
+    let folder = desk.folder("work");
+    for round in 0..ROUNDS {
+        for at in 0..5 {
+            let id = desk.create(None, Some(&folder)).await;
+            let mut entries = Vec::new();
+            for (text, role) in [("one", Role::User), ("two", Role::Assistant), ("three", Role::User)] {
+                entries.push(desk.say(&id, role, text).await);
+            }
+            let (kind, start) = starts(&entries).swap_remove(at);
+            if kind != "answer" {
+                entries.push(desk.say(&id, Role::Assistant, "four").await);
+            }
+            let twin = run(&id, start);
+            let ((began, ended), (also, end)) =
+                join(told(&*desk.client, twin.clone()), told(&other, twin.clone())).await;
+            assert_eq!(ended.outcome, Outcome::Succeeded, "{kind} {round}: {ended:?}");
+            assert_eq!(end.outcome, ended.outcome, "{kind} {round}: {end:?}");
+            let ids = |ended: &Ended| ended.entry.as_ref().map(|entry| entry.id.clone());
+            assert_eq!(ids(&end), ids(&ended), "{kind} {round}");
+            if kind != "answer" {
+                assert_eq!(began, also, "{kind} {round}");
+            }
+            let (_, again) = told(&*desk.client, twin).await;
+            assert_eq!(ids(&again), ids(&ended), "{kind} {round}, once more");
+        }
+    }
+}
+
+#[tokio::test]
+async fn trial_12_who_asks_again_for_a_run_at_work_hears_it() {
+    let desk = Desk::new().await;
+    let other = desk.another();
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let ask = run(&id, RunStart::Say { parts: vec![Part::text("three")], seen: None, steer: None });
+    let mut first = desk.client.run(ask.clone()).await.expect("begun");
+    let began = first.next().await.expect("an event");
+    assert!(matches!(began, RunEvent::Started { .. }), "{began:?}");
+    let mut again = other.run(ask.clone()).await.expect("it is at work");
+    assert_eq!(again.next().await, Some(began), "the same receipt");
+    let words = RunStart::Say { parts: vec![Part::text("other words")], seen: None, steer: None };
+    let reused = other.run(Run { start: words, ..ask }).await.err().expect("refused");
+    assert_eq!(reused.code, "request_reused");
+    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    let ends = |events: Vec<RunEvent>| match events.into_iter().next_back() {
+        Some(RunEvent::Ended(ended)) => ended.outcome,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ends(first.collect().await), Outcome::RolledBack);
+    assert_eq!(ends(again.collect().await), Outcome::RolledBack);
+    assert_eq!(desk.texts(&id).await, ["one", "two"]);
+}
+
+#[tokio::test]
+async fn trial_12_words_that_wait_are_heard_by_all_who_sent_them() {
+    let desk = Desk::new().await;
+    let other = desk.another();
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    let say = |text: &str| RunStart::Say {
+        parts: vec![Part::text(text)],
+        seen: None,
+        steer: Some(retake_wire::Steer::Queue),
+    };
+    let mut first = desk.client.run(Run { request_id: None, ..run(&id, say("three")) }).await.expect("begun");
+    first.next().await.expect("an event");
+    let wait = run(&id, say("four"));
+    let (one, two) = join(desk.client.run(wait.clone()), other.run(wait)).await;
+    let (mut one, mut two) = (one.expect("it waits"), two.expect("it waits"));
+    assert_eq!(one.next().await, Some(RunEvent::Queued));
+    assert_eq!(two.next().await, Some(RunEvent::Queued));
+    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    let (one, two) = join(one.next(), two.next()).await;
+    assert!(matches!(one, Some(RunEvent::Started { receipt: Some(_), .. })), "{one:?}");
+    assert_eq!(one, two);
+    desk.does(Request::Cancel(Of { conversation: id })).await;
+}
+
+#[tokio::test]
+async fn trial_12_a_key_on_a_request_that_has_none_is_refused() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let id = desk.create(None, None).await;
+    let of = |path: &str| format!("/v1/conversations/{id}{path}");
+    let takes_none = [
+        (Method::GET, of("/entries")),
+        (Method::GET, of("/events")),
+        (Method::GET, of("/export/stream")),
+        (Method::PUT, of("/archived")),
+        (Method::DELETE, of("/run")),
+    ];
+    for (method, path) in takes_none {
+        let request = asking.request(method.clone(), &path).header(REQUEST_ID, "k");
+        let request =
+            if method == Method::PUT { request.json(&json!({ "archived": true })) } else { request };
+        let told = asking.refused(request).await;
+        assert!(told.starts_with("400 ") && told.contains("Idempotency-Key"), "{path}: {told}");
+    }
+}
