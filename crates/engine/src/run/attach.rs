@@ -62,7 +62,7 @@ async fn relay(mut following: Following, events: Events) {
 fn so_far(now: RunNow, began: Option<Receipt>) -> Vec<RunEvent> {
     let RunNow { model, text, reasoning, calls, asks, questions } = now;
     let Some(model) = model else { return Vec::new() };
-    let mut events = vec![RunEvent::Started(began, model)];
+    let mut events = vec![RunEvent::Started(began, model, None)];
     events.extend(Some(reasoning).filter(|text| !text.is_empty()).map(RunEvent::Reasoning));
     events.extend(Some(text).filter(|text| !text.is_empty()).map(RunEvent::Text));
     for (call, printed) in calls {
