@@ -23,15 +23,21 @@ use world::World;
 /// Does the steps in a folder with these edits made, looking at everything after each.
 fn run(edits: &[Edit], steps: &[(u8, Do)]) {
     let faults = Faults::default();
-    let runtime = faults.runtime();
-    runtime.block_on(async {
-        let mut world = World::new(faults, edits).await;
-        for (talk, step) in steps {
+    let mut runtime = faults.runtime();
+    let mut world = runtime.block_on(World::new(faults.clone(), edits));
+    for (talk, step) in steps {
+        if matches!(step, Do::Kill) {
+            world.dies();
+            // As if the program were killed: nothing of it goes on.
+            runtime.shutdown_timeout(world::PATIENCE);
+            runtime = faults.runtime();
+        }
+        runtime.block_on(async {
             world.step(usize::from(*talk) % 2, step).await;
             world.check(step).await;
-        }
-        world.close().await;
-    });
+        });
+    }
+    runtime.block_on(world.close());
 }
 
 proptest! {

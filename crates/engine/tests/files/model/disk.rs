@@ -75,7 +75,8 @@ fn write(root: &Path, name: &str, bytes: &[u8]) {
 /// Makes an edit as somebody, whatever is there.
 pub(super) fn edit(root: &Path, edit: &Edit, mint: &mut Mint, who: &str) {
     let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    let text = |path: &Path| fs::read(path).ok().and_then(|bytes| Text::parse(&bytes)).filter(|_| is_file(path));
+    let text =
+        |path: &Path| fs::read(path).ok().and_then(|bytes| Text::parse(&bytes)).filter(|_| is_file(path));
     match edit {
         Edit::Lines(name, place, count) => {
             let mut new = text(&root.join(name.file())).unwrap_or_else(|| Text::new(mint, who));

@@ -59,13 +59,19 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         kept.single.retain(|(entry, _)| !brought.contains(entry));
     }
     if asked.scope == Scope::Conversation {
-        return Expected { kept: conversation_alone(talk, outcome, kept), view: talk.view.clone(), ..Expected::default() };
+        return Expected {
+            kept: conversation_alone(talk, outcome, kept),
+            view: talk.view.clone(),
+            ..Expected::default()
+        };
     }
     let wanted =
         |entry: usize| (after.is_on(entry) && !kept.out.contains(&entry)) || kept.adopted.contains(&entry);
     let (mut out, mut into) = (BTreeSet::new(), BTreeSet::new());
     match &outcome.back {
-        Some(back) => out.extend(back.iter().flat_map(|(answers, _)| answers).filter(|it| writers.contains(it))),
+        Some(back) => {
+            out.extend(back.iter().flat_map(|(answers, _)| answers).filter(|it| writers.contains(it)))
+        }
         None => {
             let again = |entry: &usize| asked.again.contains(entry);
             out.extend(writers.iter().copied().filter(|it| !wanted(*it) && (talk.wants(*it) || again(it))));
@@ -73,8 +79,9 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         }
     }
     let mut view = talk.view.clone();
-    let theirs =
-        |entry: usize, reg: &Reg| kept.single.contains(&(entry, reg.clone())) || kept.adopted.contains(&entry);
+    let theirs = |entry: usize, reg: &Reg| {
+        kept.single.contains(&(entry, reg.clone())) || kept.adopted.contains(&entry)
+    };
     let mut clashes = Clashes::new();
     let mut reverses = false;
     if outcome.back.is_none() {
@@ -195,7 +202,8 @@ impl Made<'_> {
     /// The paths at which something is written.
     fn paths(&self, reg: &Reg) -> BTreeSet<String> {
         let views = [&self.talk.view, &self.expected.view];
-        let mut paths: BTreeSet<String> = views.iter().filter_map(|view| view.place_of(reg)).cloned().collect();
+        let mut paths: BTreeSet<String> =
+            views.iter().filter_map(|view| view.place_of(reg)).cloned().collect();
         if paths.is_empty()
             && let Some(text) = reg.text()
         {
@@ -273,8 +281,11 @@ impl Made<'_> {
         };
         let all = self.all_paths();
         for path in all.iter().filter(|path| is_swap(path)).cloned().collect::<Vec<_>>() {
-            let within: BTreeSet<String> =
-                all.iter().filter(|other| **other == path || other.starts_with(&format!("{path}/"))).cloned().collect();
+            let within: BTreeSet<String> = all
+                .iter()
+                .filter(|other| **other == path || other.starts_with(&format!("{path}/")))
+                .cloned()
+                .collect();
             self.expected.must.retain(|group| group.is_disjoint(&within));
             self.expected.may.extend(within.iter().cloned());
             self.expected.free.extend(within.iter().cloned());
@@ -335,8 +346,13 @@ impl Made<'_> {
         if *choice == Choice::Checkpoint && !self.expected.free.contains(path) {
             self.exact(path);
         }
-        let linked: BTreeSet<String> =
-            self.links().into_iter().filter(|link| link.contains(path)).flatten().chain([path.to_owned()]).collect();
+        let linked: BTreeSet<String> = self
+            .links()
+            .into_iter()
+            .filter(|link| link.contains(path))
+            .flatten()
+            .chain([path.to_owned()])
+            .collect();
         self.expected.must.retain(|group| group.is_disjoint(&linked));
         self.expected.may.extend(linked.iter().cloned());
         self.expected.free.extend(linked.iter().cloned());
@@ -348,9 +364,11 @@ impl Made<'_> {
     /// What was there before the first change that leaves, if nothing has been taken back since.
     fn exact(&mut self, path: &str) {
         let is_plain = matches!(self.asked.act, Act::Rewind(_)) && self.expected.into.is_empty();
-        let mut deltas = self.talk.deltas.iter().filter(|delta| {
-            self.expected.out.contains(&delta.entry) && delta.before.contains_key(path)
-        });
+        let mut deltas = self
+            .talk
+            .deltas
+            .iter()
+            .filter(|delta| self.expected.out.contains(&delta.entry) && delta.before.contains_key(path));
         if let Some(first) = deltas.next().filter(|delta| is_plain && delta.ops == self.talk.ops)
             && self.talk.kept == Kept::default()
         {

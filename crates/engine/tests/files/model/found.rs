@@ -117,7 +117,12 @@ fn the_old_name_comes_back_with_the_person_s_edit_and_without_the_agent_s() {
 
 #[test]
 fn both_names_of_a_hard_link_go_back() {
-    check(vec![turn(&[Lines(B, 1, 1)]), call(&[Hard(A, C), Lines(C, 0, 1)]), act(Aim::Turn(0)), act(Aim::Undo(1))]);
+    check(vec![
+        turn(&[Lines(B, 1, 1)]),
+        call(&[Hard(A, C), Lines(C, 0, 1)]),
+        act(Aim::Turn(0)),
+        act(Aim::Undo(1)),
+    ]);
 }
 
 #[test]
@@ -249,5 +254,30 @@ fn a_rename_comes_again_with_the_person_s_edit() {
 
 #[test]
 fn the_same_request_twice_at_once_is_done_once() {
-    check(vec![turn(&[Lines(A, 0, 1)]), with_fault(Aim::Turn(0), Fault::Twins), with_fault(Aim::Undo(1), Fault::Twins)]);
+    check(vec![
+        turn(&[Lines(A, 0, 1)]),
+        with_fault(Aim::Turn(0), Fault::Twins),
+        with_fault(Aim::Undo(1), Fault::Twins),
+    ]);
+}
+
+#[test]
+fn what_a_killed_call_left_is_uncertain_and_stays() {
+    let killed = |place| {
+        [
+            turn(&[Lines(A, 0, 1), Lines(B, 0, 1)]),
+            Do::Begin(true),
+            Do::Edit(vec![Lines(A, place, 1), Lines(C, 0, 1)]),
+            Do::Kill,
+        ]
+    };
+    for place in [1, 0] {
+        check(
+            killed(place)
+                .into_iter()
+                .chain([act(Aim::Turn(0)), act(Aim::Undo(1)), act(Aim::Turn(0)), Say])
+                .collect(),
+        );
+        check(killed(place).into_iter().chain([act(Aim::Turn(1)), act(Aim::Undo(1))]).collect());
+    }
 }

@@ -123,6 +123,8 @@ pub(super) enum Do {
     Say,
     Act(Aim, Scope, Chosen, Fault),
     Restart,
+    /// The program is killed, and the calls that are open with it.
+    Kill,
 }
 
 fn name() -> impl Strategy<Value = Name> {
@@ -203,6 +205,7 @@ fn step() -> impl Strategy<Value = Do> {
         12 => (aim(), scope(), chosen(), fault())
             .prop_map(|(aim, scope, chosen, fault)| Do::Act(aim, scope, chosen, fault)),
         1 => Just(Do::Restart),
+        1 => Just(Do::Kill),
     ]
 }
 

@@ -139,7 +139,10 @@ impl Told {
                 let is_planned = self.paths.iter().any(|told| told.path == *path);
                 let is_folder = |thing: Option<&Thing>| matches!(thing, None | Some(Thing::Folder { .. }));
                 let folder = is_folder(found.get(path)) && is_folder(before.get(path));
-                assert!(is_planned || folder, "{act:?}: {path} changed, and the plan does not say so\\n{self:#?}");
+                assert!(
+                    is_planned || folder,
+                    "{act:?}: {path} changed, and the plan does not say so\\n{self:#?}"
+                );
             }
         }
     }
@@ -147,7 +150,8 @@ impl Told {
 
 /// Whether one is the other or in it.
 fn is_near(one: &str, other: &str) -> bool {
-    let within = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let within =
+        |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     one == other || within(one, other) || within(other, one)
 }
 
@@ -157,7 +161,9 @@ fn is_record(thing: Option<&Thing>, record: Option<&Record>) -> bool {
         (Some(Thing::File { bytes, mode }), Some(Record::File { len, mode: planned, .. })) => {
             bytes.len() as u64 == *len && mode & 0o777 == u32::from(*planned)
         }
-        (Some(Thing::Link(target)), Some(Record::Link { target: planned })) => target.as_bytes() == &planned[..],
+        (Some(Thing::Link(target)), Some(Record::Link { target: planned })) => {
+            target.as_bytes() == &planned[..]
+        }
         (Some(Thing::Folder { .. }), Some(Record::Folder { .. })) => true,
         _ => false,
     }
@@ -195,13 +201,16 @@ fn folders(found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
         let is_folder = |item: &Item| matches!(item.val, Val::Other(Thing::Folder { .. }));
         let below = format!("{path}/");
         let is_clean = |(reg, pile): (&Reg, &Vec<Item>)| match reg {
-            Reg::Whole(other) if other == path || other.starts_with(&below) || path.starts_with(&format!("{other}/")) => {
+            Reg::Whole(other)
+                if other == path || other.starts_with(&below) || path.starts_with(&format!("{other}/")) =>
+            {
                 pile.iter().all(|item| item.who != Who::Other) && !expected.free.contains(other)
             }
             _ => true,
         };
         let all = talk.view.piles.iter().chain(&expected.view.piles);
-        if pile.iter().any(is_folder) && all.map(is_clean).all(|clean| clean) && !expected.may.contains(path) {
+        if pile.iter().any(is_folder) && all.map(is_clean).all(|clean| clean) && !expected.may.contains(path)
+        {
             let should = is_folder(pile.last().expect("never empty"));
             let is = matches!(found.get(path), Some(Thing::Folder { .. }));
             assert!(is == should, "{act:?}: the folder {path} should be there: {should}");
@@ -225,7 +234,9 @@ fn lines(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, act: &Ac
         let theirs = match who {
             Who::Base => false,
             Who::Other => true,
-            Who::Own(entry, _) => talk.kept.single.contains(&(*entry, reg.clone())) || talk.kept.adopted.contains(entry),
+            Who::Own(entry, _) => {
+                talk.kept.single.contains(&(*entry, reg.clone())) || talk.kept.adopted.contains(entry)
+            }
         };
         let is_told = talk.view.place_of(reg).is_none_or(|path| expected.told.contains(path));
         if !theirs || is_told || expected.view.top(reg) != talk.view.top(reg) {

@@ -121,7 +121,9 @@ impl Truth {
         for reg in view.piles.keys() {
             let is = match reg {
                 Reg::Whole(path) => self.at.get(path).cloned().unwrap_or(Val::Absent),
-                Reg::Place(text, _) | Reg::Mode(text) if !self.at.values().any(|val| *val == Val::Text(*text)) => {
+                Reg::Place(text, _) | Reg::Mode(text)
+                    if !self.at.values().any(|val| *val == Val::Text(*text)) =>
+                {
                     continue;
                 }
                 Reg::Place(text, place) => Val::Lines(self.texts[*text].1.places[*place].clone()),
