@@ -1,5 +1,6 @@
 //! Design invariant 7, and what `rewind.md` says of plans: whatever calls, users, another conversation, git, rewinds, undos,
-//! redos, drops and crashes do, files and conversation are those of a naive model that copies whole maps.
+//! redos, drops and crashes do, files and conversation are those of a naive model. Every line has a name of its own that says
+//! who wrote it, and the model says which lines must be there; it must never be made from the code's rules, but from the spec.
 
 mod acts;
 mod disk;

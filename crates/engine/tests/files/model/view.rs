@@ -53,6 +53,21 @@ fn add(clashes: &mut Clashes, reg: &Reg, clash: Clash) {
     *there = clash.max(*there);
 }
 
+/// Without what others did and put back as it was.
+fn without_nothing(pile: Vec<Item>) -> Vec<Item> {
+    let mut clean: Vec<Item> = Vec::new();
+    for item in pile {
+        let run = clean.iter().rev().take_while(|item| item.who == Who::Other).count();
+        let below = clean.len() - run;
+        if item.who == Who::Other && below > 0 && clean[below - 1].val == item.val {
+            clean.truncate(below);
+        } else {
+            clean.push(item);
+        }
+    }
+    clean
+}
+
 fn is_other(item: &Item, reg: &Reg, theirs: Theirs<'_>) -> bool {
     match item.who {
         Who::Base => false,
@@ -178,12 +193,8 @@ impl View {
                 Who::Base | Who::Other => false,
             };
             let Some(first) = pile.iter().position(goes) else { continue };
+            *pile = without_nothing(std::mem::take(pile));
             let last = pile.iter().rposition(goes).expect("there is a first");
-            let others = pile[last + 1..].iter().all(|item| item.who == Who::Other);
-            if others && pile[pile.len() - 1].val == pile[last].val {
-                // Others have put back what was left there.
-                pile.truncate(last + 1);
-            }
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
             if let Some(top) = stays.last() {
@@ -335,7 +346,7 @@ impl View {
             }
             // Permission bits are merged on their own, whatever has taken the place of the text.
             let is_place = matches!(reg, Reg::Place(..));
-            for (reg, pile) in &self.piles {
+            for (reg, pile) in &before.piles {
                 let has = |item: &Item| item.val == Val::Text(text);
                 if pile.iter().any(has) {
                     let other = is_other(pile.last().expect("never empty"), reg, theirs);

@@ -206,20 +206,6 @@ impl World {
     }
 
     fn edit(&mut self, edits: &[Edit]) {
-        let out = std::env::var("MODEL_WITHOUT").unwrap_or_default();
-        let edits: Vec<Edit> = edits
-            .iter()
-            .filter(|edit| !match edit {
-                Edit::Hard(..) => out.contains("hard"),
-                Edit::Mode(..) => out.contains("mode"),
-                Edit::Rename(..) => out.contains("rename"),
-                Edit::Flat(..) => out.contains("flat"),
-                Edit::Remove(..) => out.contains("remove"),
-                _ => false,
-            })
-            .cloned()
-            .collect();
-        let edits = &edits;
         let who = match (self.talks[0].open, self.talks[1].open) {
             (None, None) => "person".to_owned(),
             (Some(call), None) => format!("x{call}"),
@@ -363,11 +349,13 @@ impl World {
         }
     }
 
-    /// Keeps what is in the folder at this tip, while one conversation is alone with it.
+    /// Keeps what is in the folder at this tip, while one conversation is alone with it and nothing of it is dropped.
     fn remember(&mut self, at: usize) {
-        let tip = self.talks[at].tip;
-        if let Some(alone) = self.alone.as_mut().filter(|_| at == 0) {
-            alone.insert(tip, self.tree.clone());
+        let (tip, whole) = (self.talks[at].tip, self.talks[at].dropped.is_empty());
+        match self.alone.as_mut().filter(|_| at == 0) {
+            Some(alone) if whole => drop(alone.insert(tip, self.tree.clone())),
+            Some(alone) => drop(alone.remove(&tip)),
+            None => {}
         }
     }
 
