@@ -182,6 +182,8 @@ pub(super) fn plan() -> Plan {
         came: Vec::new(),
         lifted: vec!["7".to_owned()],
         in_force: Vec::new(),
+        covers: Vec::new(),
+        covered: 0,
         composer: Some(composer()),
         running: Vec::new(),
         at_work: false,

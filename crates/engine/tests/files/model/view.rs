@@ -53,6 +53,21 @@ fn add(clashes: &mut Clashes, reg: &Reg, clash: Clash) {
     *there = clash.max(*there);
 }
 
+/// Without what others did and put back as it was.
+fn without_nothing(pile: Vec<Item>) -> Vec<Item> {
+    let mut clean: Vec<Item> = Vec::new();
+    for item in pile {
+        let run = clean.iter().rev().take_while(|item| item.who == Who::Other).count();
+        let below = clean.len() - run;
+        if item.who == Who::Other && below > 0 && clean[below - 1].val == item.val {
+            clean.truncate(below);
+        } else {
+            clean.push(item);
+        }
+    }
+    clean
+}
+
 fn is_other(item: &Item, reg: &Reg, theirs: Theirs<'_>) -> bool {
     match item.who {
         Who::Base => false,
@@ -95,36 +110,21 @@ impl View {
     /// Somebody has written something.
     pub(super) fn write(&mut self, event: &Event, who: Who) {
         let base = || vec![Item { who: Who::Base, val: event.from.clone() }];
-        let written = self.written();
         let pile = self.piles.entry(event.reg.clone()).or_insert_with(base);
         if who == Who::Other {
-            // What others have put back is as it was before they came.
+            // What others have put back is as it was before they came. Which texts were where is not forgotten.
             let mut at = pile.len();
-            while at > 1 && pile[at - 1].who == Who::Other {
+            while at > 1 && pile[at - 1].who == Who::Other && event.reg.text().is_some() {
                 at -= 1;
             }
-            // But what calls did to a text that goes is not forgotten.
-            let stays = |at: &usize| {
-                let is_written = |item: &Item| matches!(item.val, Val::Text(text) if written.contains(&text));
-                pile[*at].val == event.to && !pile[at + 1..].iter().any(is_written)
-            };
-            if let Some(same) = (at - 1..pile.len()).find(stays) {
-                pile.truncate(same + 1);
+            pile.truncate(at);
+            if pile[at - 1].val == event.to {
                 return;
-            }
-            if event.reg.text().is_some() {
-                pile.truncate(at);
             }
         } else if pile.len() > 1 && pile[pile.len() - 1].who == who {
             pile.pop();
         }
         pile.push(Item { who, val: event.to.clone() });
-    }
-
-    /// The texts that calls have changed.
-    fn written(&self) -> BTreeSet<usize> {
-        let own = |pile: &Vec<Item>| pile.iter().any(|item| matches!(item.who, Who::Own(..)));
-        self.piles.iter().filter(|(_, pile)| own(pile)).filter_map(|(reg, _)| reg.text()).collect()
     }
 
     /// Where a text is.
@@ -193,10 +193,14 @@ impl View {
                 Who::Base | Who::Other => false,
             };
             let Some(first) = pile.iter().position(goes) else { continue };
+            *pile = without_nothing(std::mem::take(pile));
+            let last = pile.iter().rposition(goes).expect("there is a first");
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
             if let Some(top) = stays.last() {
-                let clash = match is_other(top, reg, theirs) && top.val != *target {
+                // What comes to nothing on its own is in nobody's way.
+                let nothing = pile[last].val == *target;
+                let clash = match is_other(top, reg, theirs) && top.val != *target && !nothing {
                     true => Clash::Must,
                     false => Clash::May,
                 };
@@ -257,7 +261,9 @@ impl View {
             if was == is || now == was {
                 continue;
             }
-            if now == is {
+            let since = now.get(is.len()..).filter(|_| !is.is_empty() && now.starts_with(is));
+            let others = since.is_some_and(|since| since.iter().all(|item| item.who == Who::Other));
+            if now == is || others && now.last().map(|item| &item.val) == is.last().map(|item| &item.val) {
                 self.piles.insert(reg.clone(), was.clone());
                 if was.is_empty() {
                     self.piles.remove(reg);
@@ -293,16 +299,41 @@ impl View {
         self.hint().into_values().collect()
     }
 
-    /// Texts that go from the disk as nobody makes them any more, though others wrote in them.
+    /// Texts that go as nobody makes them any more, though others wrote in them; also those that were not seen any more.
     fn gone(&self, before: &Self, theirs: Theirs<'_>, clashes: &mut Clashes) {
-        for text in before.texts().difference(&self.texts()) {
+        let made = |view: &Self| {
+            let items = view.piles.values().flatten();
+            let texts = items.filter_map(|item| match item.val {
+                Val::Text(text) => Some(text),
+                _ => None,
+            });
+            texts.collect::<BTreeSet<usize>>()
+        };
+        let there = before.texts();
+        let goes = there.difference(&self.texts()).copied().collect::<BTreeSet<_>>();
+        for text in goes.iter().chain(made(before).difference(&made(self))) {
             for (reg, pile) in self.piles.iter().filter(|(reg, _)| reg.text() == Some(*text)) {
                 if pile.iter().any(|item| is_other(item, reg, theirs)) {
-                    let place = matches!(reg, Reg::Place(..));
-                    add(clashes, reg, if place { Clash::Must } else { Clash::May });
+                    let must = matches!(reg, Reg::Place(..)) && there.contains(text);
+                    for home in before.homes_of(*text) {
+                        add(clashes, &Reg::Whole(home), Clash::May);
+                    }
+                    add(clashes, reg, if must { Clash::Must } else { Clash::May });
                 }
             }
         }
+    }
+
+    /// The paths at which a text has ever been.
+    fn homes_of(&self, text: usize) -> Vec<String> {
+        let is = |item: &Item| item.val == Val::Text(text);
+        let homes = self.piles.iter().filter(|(_, pile)| pile.iter().any(is));
+        homes
+            .filter_map(|(reg, _)| match reg {
+                Reg::Whole(path) => Some(path.clone()),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Changes within texts that are not on the disk: where others have removed or replaced them, that is a conflict.
@@ -315,21 +346,15 @@ impl View {
             }
             // Permission bits are merged on their own, whatever has taken the place of the text.
             let is_place = matches!(reg, Reg::Place(..));
-            for (reg, pile) in &self.piles {
+            for (reg, pile) in &before.piles {
                 let has = |item: &Item| item.val == Val::Text(text);
                 if pile.iter().any(has) {
                     let other = is_other(pile.last().expect("never empty"), reg, theirs);
                     // Somebody may have had it under another name before.
-                    let must = other && is_place && before.homes(text) == 1;
+                    let must = other && is_place && before.homes_of(text).len() == 1;
                     add(clashes, reg, if must { Clash::Must } else { Clash::May });
                 }
             }
         }
-    }
-
-    /// At how many paths a text has ever been.
-    fn homes(&self, text: usize) -> usize {
-        let is = |item: &Item| item.val == Val::Text(text);
-        self.piles.values().filter(|pile| pile.iter().any(is)).count()
     }
 }

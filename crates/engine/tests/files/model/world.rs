@@ -22,7 +22,7 @@ use super::truth::{News, Reg, Truth, Val};
 use super::view::{View, Who};
 
 /// So long may a call take to end.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Two conversations in one folder, and what they should be.
 pub(super) struct World {
@@ -129,6 +129,7 @@ impl World {
             }
             Do::Say => self.say(at).await,
             Do::Act(aim, scope, chosen, fault) => self.act(at, *aim, *scope, chosen, *fault).await,
+            Do::Kill => self.lives().await,
             Do::Restart => {
                 if !self.is_open() {
                     self.restart().await;
@@ -147,6 +148,56 @@ impl World {
         }
     }
 
+    /// The program is gone, with whatever it was at.
+    pub(super) fn dies(&mut self) {
+        self.events = [None, None];
+        self.engine = None;
+    }
+
+    /// The program begins again after it was killed. Whatever happened in a call that nobody saw end may be anyone's.
+    async fn lives(&mut self) {
+        let killed: Vec<bool> = self.talks.iter().map(|talk| talk.open.is_some()).collect();
+        let hold =
+            |at: usize| rustix::fs::open(self.hold(at), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty());
+        for at in 0..self.talks.len() {
+            let began = std::time::Instant::now();
+            // It ends as soon as nobody can write any more.
+            while killed[at] && hold(at).is_ok() {
+                assert!(began.elapsed() < PATIENCE, "the killed call goes on");
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        self.engine = Some(super::super::engine(&self.dir).await);
+        assert_eq!(self.engine().settle_files().await.expect("settled"), [""; 0]);
+        if !killed.contains(&true) {
+            return;
+        }
+        self.alone = None;
+        let mut entries = vec![None, None];
+        for at in 0..self.talks.len() {
+            let roles = self.roles(self.talks[at].id).await;
+            let known = self.talks[at].timeline().len();
+            // What was asked for is told to have been cut.
+            self.said(at, roles.into_iter().skip(known)).await;
+            self.engine().checkpoint(self.talks[at].id, "name".into()).await.expect("looked");
+            self.talks[at].open = None;
+        }
+        for (at, entry) in entries.iter_mut().enumerate().filter(|(at, _)| killed[*at]) {
+            let deltas = self.engine().store().deltas(self.talks[at].id).await.expect("deltas");
+            let last = deltas.last().map(|(_, entry)| *entry);
+            let last = self.talks[at].said.iter().position(|said| Some(said.id) == last);
+            *entry = last.or(Some(self.talks[at].said.len() - 1));
+        }
+        self.attribute(&entries, false);
+    }
+
+    async fn roles(&self, id: ConversationId) -> Vec<Role> {
+        let page = PageRequest { limit: 999, ..PageRequest::default() };
+        let page =
+            self.engine().store().page(id, Reading::now(Projection::Timeline), page).await.expect("a page");
+        page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.role).collect()
+    }
+
     /// Ends the program and begins again.
     pub(super) async fn restart(&mut self) {
         drop(self.engine.take());
@@ -155,20 +206,6 @@ impl World {
     }
 
     fn edit(&mut self, edits: &[Edit]) {
-        let out = std::env::var("MODEL_WITHOUT").unwrap_or_default();
-        let edits: Vec<Edit> = edits
-            .iter()
-            .filter(|edit| !match edit {
-                Edit::Hard(..) => out.contains("hard"),
-                Edit::Mode(..) => out.contains("mode"),
-                Edit::Rename(..) => out.contains("rename"),
-                Edit::Flat(..) => out.contains("flat"),
-                Edit::Remove(..) => out.contains("remove"),
-                _ => false,
-            })
-            .cloned()
-            .collect();
-        let edits = &edits;
         let who = match (self.talks[0].open, self.talks[1].open) {
             (None, None) => "person".to_owned(),
             (Some(call), None) => format!("x{call}"),
@@ -187,13 +224,20 @@ impl World {
 
     /// The same when the call of a conversation ends, with the entry that tells its result: what is its own belongs to that.
     fn look_when(&mut self, ending: Option<(usize, usize)>) {
+        let open = self.talks.iter().filter(|talk| talk.open.is_some()).count();
+        let own = |at: usize| ending.filter(|(ending, _)| *ending == at).map(|(_, entry)| entry);
+        let entries: Vec<Option<usize>> =
+            self.talks.iter().enumerate().map(|(at, talk)| own(at).or(talk.open)).collect();
+        self.attribute(&entries, open == 1);
+    }
+
+    /// What changed since the last look was done by these.
+    fn attribute(&mut self, entries: &[Option<usize>], sure: bool) {
         let before = std::mem::replace(&mut self.looked, self.tree.clone());
         let news = self.truth.advance(&self.tree, &BTreeMap::new());
-        let open = self.talks.iter().filter(|talk| talk.open.is_some()).count();
-        for at in 0..self.talks.len() {
+        for (at, entry) in entries.iter().enumerate() {
             let talk = &mut self.talks[at];
-            let own = ending.filter(|(ending, _)| *ending == at).map(|(_, entry)| entry).or(talk.open);
-            let who = own.map_or(Who::Other, |entry| Who::Own(entry, open == 1));
+            let who = entry.map_or(Who::Other, |entry| Who::Own(entry, sure));
             learn(&mut talk.view, &news, who);
             if let Who::Own(entry, sure) = who
                 && !news.events.is_empty()
@@ -305,11 +349,13 @@ impl World {
         }
     }
 
-    /// Keeps what is in the folder at this tip, while one conversation is alone with it.
+    /// Keeps what is in the folder at this tip, while one conversation is alone with it and nothing of it is dropped.
     fn remember(&mut self, at: usize) {
-        let tip = self.talks[at].tip;
-        if let Some(alone) = self.alone.as_mut().filter(|_| at == 0) {
-            alone.insert(tip, self.tree.clone());
+        let (tip, whole) = (self.talks[at].tip, self.talks[at].dropped.is_empty());
+        match self.alone.as_mut().filter(|_| at == 0) {
+            Some(alone) if whole => drop(alone.insert(tip, self.tree.clone())),
+            Some(alone) => drop(alone.remove(&tip)),
+            None => {}
         }
     }
 
