@@ -192,8 +192,8 @@ fn a_conversation_goes_on_where_it_was_left() {
     first.send(CTRL_D);
     assert!(first.ended());
     let pty = home.start(&["-c"]);
-    pty.shows("“one apple” · 4 messages (2 turns)");
     prompt(&pty);
+    assert!(pty.ever_printed("“one apple” · 4 messages (2 turns)"), "{}", pty.screen());
     say(&pty, "three plums", 3);
     pty.send("/undo\r");
     pty.until("the words", |screen| screen.trim_end().ends_with("\n> three plums"));

@@ -19,5 +19,5 @@ pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{Choice, Chosen, FilePlan, Look, Now, PathMove, PathPlan, Verdict, Want, Wish};
 pub use record::{ContentHash, Record};
-pub use stack::{Clashed, ClashedBy, DeltaNo, Layer, Rebuilt, Stack};
+pub use stack::{Clashed, ClashedBy, DeltaId, Layer, Rebuilt, Stack};
 pub use whose::{Against, Becomes};

@@ -159,6 +159,10 @@ impl FromStr for Head {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkspaceNo(pub u64);
 
+/// The number of a log (a conversation) in its store; never shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogNo(pub i64);
+
 /// The longest request id, in bytes.
 const REQUEST_ID_MAX: usize = 128;
 

@@ -40,14 +40,16 @@ pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
-    Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaNo,
+    Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
     FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, Grade, Layer, Look, MergeBytes,
     Merged, NoSuchHunks, Now, PathMove, PathPlan, Rebuilt, Record, Stack, Unfit, Verdict, Want, WhyUnfit,
     Wish, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Hint, HintPiece, Remedy};
-pub use id::{BadId, ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo};
+pub use id::{
+    BadId, ConversationId, EntryId, Head, LogNo, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo,
+};
 pub use kept::{Keep, Kept, KeptChange, KeptPath, Scope};
 pub use line::{Line, Step};
 pub use mark::{Mark, MarkChange, Marks};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, GitMove, Grade, KeptPath, Layer,
+    By, ContentHash, ConversationId, DeltaId, EntryId, FileChange, FilePath, GitMove, Grade, KeptPath, Layer,
     OpNo, PathMove, Stack, Time,
 };
 
@@ -114,8 +114,8 @@ pub struct NewDelta {
 /// A delta, without what it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeltaLine {
-    /// Its number in the conversation.
-    pub no: DeltaNo,
+    /// Which.
+    pub id: DeltaId,
     /// The entry of the own log that it belongs to.
     pub seq: u64,
     /// Where.
@@ -181,7 +181,7 @@ pub struct FilesHalf {
     /// Whether something is staged, to be carried out on the disk.
     pub staged: bool,
     /// Paths that a person has chosen to keep as they are, each with a delta that would have left it or come into it.
-    pub adopted: Vec<(DeltaNo, FilePath)>,
+    pub adopted: Vec<(DeltaId, FilePath)>,
 }
 
 /// What an operation did, or is doing, to the files of a workspace.
@@ -248,7 +248,7 @@ pub enum Claimant {
     /// A capture with a name.
     Checkpoint(u64),
     /// A call of this conversation, by its delta.
-    Call(ConversationId, DeltaNo),
+    Call(ConversationId, DeltaId),
     /// An operation of this conversation.
     Op(ConversationId, OpNo),
 }
@@ -294,7 +294,7 @@ pub trait FileStore: Send + Sync {
     /// The deltas of a conversation, first first. Those of its parent are not its own.
     async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>>;
     /// What a delta did.
-    async fn delta(&self, conversation: ConversationId, no: DeltaNo) -> Result<DeltaLayers>;
+    async fn delta(&self, conversation: ConversationId, id: DeltaId) -> Result<DeltaLayers>;
     /// The layers of these paths; an untouched path has none.
     async fn layers(
         &self,

@@ -20,9 +20,7 @@ pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 
-/// Number of a log (a conversation) in its store; never shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LogNo(pub i64);
+pub use retake_core::LogNo;
 
 /// An entry's row: which log, which `seq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

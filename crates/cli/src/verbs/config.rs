@@ -1,6 +1,7 @@
 //! `retake config`: the settings file. Must never open the data.
 
 use clap::{Args, Subcommand};
+use retake_wire::reply::Status;
 use retake_wire::{ProblemKind, Reply, Request};
 
 use crate::error::{Failure, Result};
@@ -67,10 +68,14 @@ impl Config {
             What::Set { key, value } => ("set", owner.settings(places, &Setting::Set(key, value))?),
             What::Unset { key } => ("unset", owner.settings(places, &Setting::Unset(key))?),
         };
+        // The setting is written. Where no owner answers, none has to be told of.
+        let keeps = if is_owners { running(owner, places).await } else { None };
         if json {
-            let document = serde_json::json!({ name: text });
-            ui.print(&format!("{document}\n"))?;
-            return if is_owners { restart(owner, places, ui, true).await } else { Ok(()) };
+            let mut document = serde_json::json!({ name: text });
+            if let Some(status) = keeps {
+                document["restart"] = serde_json::json!({ "pid": status.pid, "serves": status.serves });
+            }
+            return Ok(ui.print(&format!("{document}\n"))?);
         }
         let text = safe::block(text.trim_end_matches('\n'));
         if !text.is_empty() {
@@ -81,23 +86,32 @@ impl Config {
                 notice_to(ui, &wrong)?;
             }
         }
-        if is_owners { restart(owner, places, ui, json).await } else { Ok(()) }
+        match keeps {
+            Some(status) => restart(&status, owner, places, ui).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// The owner that runs and keeps the settings that it began with.
+async fn running(owner: &dyn Owner, places: &Places) -> Option<Status> {
+    let client = owner.find(places).await.ok()??;
+    match client.call(Request::Status).await {
+        Ok(Reply::Status(status)) => Some(status),
+        _ => None,
     }
 }
 
 /// Says that a running owner keeps the settings that it began with, and offers to stop one that is not of a terminal.
-async fn restart(owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
-    // The setting is written. Where no owner answers, none has to be told of.
-    let Ok(Some(client)) = owner.find(places).await else { return Ok(()) };
-    let Ok(Reply::Status(status)) = client.call(Request::Status).await else { return Ok(()) };
+async fn restart(status: &Status, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui) -> Result {
     let keeps = format!("The running owner (process {}) keeps the settings that it began with.", status.pid);
     if !status.serves {
         let what = format!("{keeps} It belongs to a terminal: quit `retake` there and start it again.");
         return notice_to(ui, &what);
     }
     notice_to(ui, &format!("{keeps} Stop it with `retake stop`; whatever starts next reads the new ones."))?;
-    if !json && ui.input_is_terminal() && ui.confirm("Stop it now?")? {
-        return Stop {}.run(owner, places, ui, json).await;
+    if ui.input_is_terminal() && ui.confirm("Stop it now?")? {
+        return Stop {}.run(owner, places, ui, false).await;
     }
     Ok(())
 }

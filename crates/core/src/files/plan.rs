@@ -8,7 +8,7 @@ use super::file_path::FilePath;
 use super::hunks::{self, Unfit, WhyUnfit};
 use super::merge::{Clash, MergeBytes};
 use super::record::Record;
-use super::stack::{Clashed, DeltaNo, Layer, Rebuilt, Stack};
+use super::stack::{Clashed, DeltaId, Layer, Rebuilt, Stack};
 use super::whose::{self, Against, Becomes};
 use goal::{Doubt, Goal};
 
@@ -23,9 +23,9 @@ pub trait Look: MergeBytes {
     /// The last version that somebody else wrote, where one is known.
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>>;
     /// The last delta of the conversation that left this at a path, wherever that is in it, as far as that is known.
-    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaNo>;
+    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId>;
     /// Whether what this delta did was adopted: it is the person's own.
-    fn is_adopted(&mut self, delta: DeltaNo) -> bool;
+    fn is_adopted(&mut self, delta: DeltaId) -> bool;
     /// Whether it is what git's HEAD has, which a call that is taken back has moved there (spec `rewind.md`, *Plan*).
     fn is_git_s(&mut self, path: &FilePath) -> bool;
 }
@@ -60,7 +60,7 @@ pub enum Want {
         /// What operations did to it, in the order in which they are reversed.
         reversed: Vec<PathMove>,
         /// The deltas that are to leave it.
-        without: Vec<DeltaNo>,
+        without: Vec<DeltaId>,
     },
     /// As exactly these layers make it; those that it has stay its layers.
     PutBack(Vec<Layer>),
@@ -157,9 +157,9 @@ pub struct PathPlan {
     /// How sure it is that what is taken back is the agent's: the least sure of it.
     pub grade: Grade,
     /// The deltas that leave it, last first.
-    pub out: Vec<DeltaNo>,
+    pub out: Vec<DeltaId>,
     /// The deltas that come into it, first first.
-    pub into: Vec<DeltaNo>,
+    pub into: Vec<DeltaId>,
     /// What is there, what is to be there, and the layers of both.
     pub step: PathMove,
     /// What can be chosen, the default first.
@@ -202,7 +202,7 @@ impl FilePlan {
     }
 
     /// The paths that a person has chosen to keep, each with the deltas that would have left it or come into it.
-    pub fn adopted(&self) -> impl Iterator<Item = (DeltaNo, FilePath)> {
+    pub fn adopted(&self) -> impl Iterator<Item = (DeltaId, FilePath)> {
         let paths = self.paths.iter().filter(|path| path.adopts);
         paths.flat_map(|path| path.out.iter().chain(&path.into).map(|delta| (*delta, path.path.clone())))
     }

@@ -1,19 +1,33 @@
 //! What the agent's deltas have done to one path, in the order of application; and how the path becomes another
 //! selection of them.
 
+use std::fmt;
+
 use super::change::Grade;
 use super::merge::{Clash, MergeBytes, merge};
 use super::record::Record;
+use crate::id::LogNo;
 
-/// The number of a delta in its conversation: 1, 2, 3 …
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DeltaNo(pub u64);
+/// A delta of the store. Layers of several logs can lie upon one path.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeltaId {
+    /// The log of the conversation whose call made it.
+    pub log: LogNo,
+    /// Its number in that log: 1, 2, 3 …
+    pub no: u64,
+}
+
+impl fmt::Debug for DeltaId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "delta {} of log {}", self.no, self.log.0)
+    }
+}
 
 /// What one delta did to the path. A delta between whose changes somebody else wrote has several layers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layer {
     /// Whose it is.
-    pub delta: DeltaNo,
+    pub delta: DeltaId,
     /// How sure that is.
     pub grade: Grade,
     /// What was there.
@@ -43,9 +57,9 @@ pub enum ClashedBy {
     /// This version, which was found where a layer had left another one.
     Found(Option<Record>),
     /// What this delta did above, and what is to stay.
-    Stays(DeltaNo),
+    Stays(DeltaId),
     /// This layer is to come, and was made upon something else than is there; the delta right below it, if there is one.
-    Comes(Box<Layer>, Option<DeltaNo>),
+    Comes(Box<Layer>, Option<DeltaId>),
 }
 
 /// A path as another selection of layers makes it.
@@ -89,7 +103,7 @@ impl Stack {
     }
 
     /// The deltas that `wanted` takes out of the path, highest first, and those that it puts in, lowest first.
-    pub fn difference(&self, wanted: &[Layer]) -> (Vec<DeltaNo>, Vec<DeltaNo>) {
+    pub fn difference(&self, wanted: &[Layer]) -> (Vec<DeltaId>, Vec<DeltaId>) {
         let names = |layers: &[Layer]| layers.iter().map(|layer| layer.delta).collect::<Vec<_>>();
         let (have, want) = (names(&self.0), names(wanted));
         let mut out: Vec<_> = have.iter().rev().copied().filter(|no| !want.contains(no)).collect();
@@ -101,7 +115,7 @@ impl Stack {
 
     /// The layers without those of these deltas.
     #[must_use]
-    pub fn without(&self, deltas: &[DeltaNo]) -> Self {
+    pub fn without(&self, deltas: &[DeltaId]) -> Self {
         Self(self.0.iter().filter(|layer| !deltas.contains(&layer.delta)).cloned().collect())
     }
 
@@ -287,7 +301,7 @@ impl Stack {
     /// of them does not go together with what is there, or with what lies above it.
     pub fn from_below(
         &self,
-        out: &[DeltaNo],
+        out: &[DeltaId],
         disk: Option<&Record>,
         bytes: &mut dyn MergeBytes,
     ) -> Option<Rebuilt> {

@@ -4,17 +4,17 @@
 use super::file_path::FilePath;
 use super::plan::{Choice, Look, Now, PathPlan};
 use super::record::Record;
-use super::stack::{ClashedBy, DeltaNo, Layer, Stack};
+use super::stack::{ClashedBy, DeltaId, Layer, Stack};
 
 /// Whose work stands in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Against {
     /// What this delta did later, and what stays.
-    Later(DeltaNo),
+    Later(DeltaId),
     /// What this delta did, and what is there.
-    There(DeltaNo),
+    There(DeltaId),
     /// What this delta did isn't there, and what comes back was made upon it.
-    Missing(DeltaNo),
+    Missing(DeltaId),
     /// No call: a person's edit, or that of another program, which a capture saw.
     Hand,
     /// Git's own folder, or its own file: what it keeps there no plan reaches, whoever had git make it.
@@ -27,7 +27,7 @@ pub enum Against {
 
 impl Against {
     /// The delta that it is.
-    pub fn delta(self) -> Option<DeltaNo> {
+    pub fn delta(self) -> Option<DeltaId> {
         match self {
             Self::Later(no) | Self::There(no) | Self::Missing(no) => Some(no),
             Self::Hand | Self::Git | Self::Uncovered | Self::Others => None,
@@ -39,13 +39,13 @@ impl Against {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Becomes {
     /// As it is now; as this delta left it, where it did.
-    Stays(Option<DeltaNo>),
+    Stays(Option<DeltaId>),
     /// Nothing is there any more.
     Gone,
     /// As this delta left it.
-    Left(DeltaNo),
+    Left(DeltaId),
     /// As it was before this delta.
-    Before(DeltaNo),
+    Before(DeltaId),
     /// As somebody else left it last.
     Yours,
     /// What all sides did, together.
@@ -56,7 +56,7 @@ pub enum Becomes {
 
 impl Becomes {
     /// The delta that it is told by.
-    pub fn delta(self) -> Option<DeltaNo> {
+    pub fn delta(self) -> Option<DeltaId> {
         match self {
             Self::Left(no) | Self::Before(no) => Some(no),
             Self::Stays(no) => no,
@@ -72,7 +72,7 @@ pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mu
         ClashedBy::Stays(delta) => Against::Later(*delta),
         ClashedBy::Found(found) => who_left(path, found.as_ref(), look),
         ClashedBy::Comes(layer, below) => {
-            let is_wanted = |no: &DeltaNo| wanted.layers().iter().any(|layer| layer.delta == *no);
+            let is_wanted = |no: &DeltaId| wanted.layers().iter().any(|layer| layer.delta == *no);
             let upon = look.left_by(path, layer.before.as_ref());
             match (upon.filter(|no| *no != layer.delta && !is_wanted(no)), below) {
                 (Some(missing), _) => Against::Missing(missing),

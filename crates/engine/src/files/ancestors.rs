@@ -68,9 +68,9 @@ impl Engine {
             let root = row.map(|row| Path::new(OsStr::from_bytes(&row.root)));
             let folder = root.filter(|root| own.as_deref() != Some(*root));
             let paths =
-                self.store().delta(parent, line.no).await?.into_iter().map(|(path, _)| path).collect();
+                self.store().delta(parent, line.id).await?.into_iter().map(|(path, _)| path).collect();
             for (path, stack) in self.store().layers(parent, line.workspace, paths).await? {
-                if stack.layers().iter().any(|layer| layer.delta == line.no) {
+                if stack.layers().iter().any(|layer| layer.delta == line.id) {
                     files.insert(shown_in(folder, &path));
                 }
             }

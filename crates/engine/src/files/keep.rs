@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, Time};
+use retake_core::{ContentHash, ConversationId, DeltaId, EntryId, Time};
 use retake_store::{Claim, Claimant};
 use retake_worktree::{Manifest, PackObjects, WorktreeError};
 use weigh::Weighing;
@@ -171,7 +171,7 @@ impl Engine {
     /// The calls whose changes are not kept, when those before a time are not.
     async fn let_go(&self, claims: &[Claim], before: Option<Time>) -> Result<Vec<LetGo>> {
         let since = self.store().kept_since().await?;
-        let mut going: BTreeMap<ConversationId, BTreeSet<DeltaNo>> = BTreeMap::new();
+        let mut going: BTreeMap<ConversationId, BTreeSet<DeltaId>> = BTreeMap::new();
         for claim in claims.iter().filter(|claim| before.is_some_and(|before| claim.time < before)) {
             if let Claimant::Call(conversation, no) = claim.by
                 && is_kept(claim.by, claim.time, since)
@@ -182,7 +182,7 @@ impl Engine {
         let mut let_go = Vec::new();
         for (conversation, deltas) in going {
             let lines = self.store().deltas(conversation).await?.into_iter();
-            let calls = lines.filter(|(line, _)| deltas.contains(&line.no)).map(|(_, entry)| entry).collect();
+            let calls = lines.filter(|(line, _)| deltas.contains(&line.id)).map(|(_, entry)| entry).collect();
             let_go.push(LetGo { conversation, calls });
         }
         Ok(let_go)

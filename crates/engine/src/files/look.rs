@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, ContentHash, DeltaNo, FilePath, FilePlan, Look, MergeBytes, NoSuchHunks, Now, Record, Verdict,
+    Choice, ContentHash, DeltaId, FilePath, FilePlan, Look, MergeBytes, NoSuchHunks, Now, Record, Verdict,
 };
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 
@@ -106,12 +106,12 @@ impl Look for Looking<'_> {
         self.told.theirs.get(path).cloned()
     }
 
-    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaNo> {
+    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId> {
         let left = self.told.left.get(path)?;
         left.iter().find(|(left, _)| left.as_ref() == record).map(|(_, no)| *no)
     }
 
-    fn is_adopted(&mut self, delta: DeltaNo) -> bool {
+    fn is_adopted(&mut self, delta: DeltaId) -> bool {
         self.told.adopted.contains(&delta)
     }
 

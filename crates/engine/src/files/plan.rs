@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, Chosen, ConversationId, DeltaNo, EntryId, FilePath, FilePlan, KeptPath, Layer, OpNo, PathMove,
+    Choice, Chosen, ConversationId, DeltaId, EntryId, FilePath, FilePlan, KeptPath, Layer, OpNo, PathMove,
     PathPlan, Pos, Reason, Scope, Stack, Verdict, Want, Wish,
 };
 use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
@@ -360,13 +360,13 @@ impl Engine {
         kept: &BTreeSet<KeptPath>,
     ) -> Result<Vec<Wish>> {
         let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
-        let is_wanted: HashMap<DeltaNo, bool> =
-            here.clone().map(|(line, wanted)| (line.no, *wanted)).collect();
+        let is_wanted: HashMap<DeltaId, bool> =
+            here.clone().map(|(line, wanted)| (line.id, *wanted)).collect();
         let unsettled =
             here.filter(|(line, wanted)| if *wanted { line.applied < line.paths } else { line.applied > 0 });
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
         for (line, wanted) in unsettled {
-            for (path, layers) in self.store().delta(conversation, line.no).await? {
+            for (path, layers) in self.store().delta(conversation, line.id).await? {
                 if kept
                     .iter()
                     .any(|kept| kept.entry.seq == line.seq && kept.workspace == held.no && kept.path == path)
@@ -400,8 +400,8 @@ impl Engine {
                 paths.entry(made.change.path.clone()).or_default().push(made);
             }
         }
-        let without: Vec<DeltaNo> =
-            without.iter().filter(|line| line.workspace == held.no).map(|line| line.no).collect();
+        let without: Vec<DeltaId> =
+            without.iter().filter(|line| line.workspace == held.no).map(|line| line.id).collect();
         for no in &without {
             for (path, _) in self.store().delta(conversation, *no).await? {
                 paths.entry(path).or_default();
@@ -431,8 +431,8 @@ fn of_git(mut told: Vec<(Option<PathBuf>, String)>) -> Vec<String> {
 }
 
 /// The layers that are to be in a path, in the order of their deltas.
-fn wanted_layers(stack: &Stack, entering: Vec<Layer>, is_wanted: &HashMap<DeltaNo, bool>) -> Vec<Layer> {
-    let have: Vec<DeltaNo> = stack.layers().iter().map(|layer| layer.delta).collect();
+fn wanted_layers(stack: &Stack, entering: Vec<Layer>, is_wanted: &HashMap<DeltaId, bool>) -> Vec<Layer> {
+    let have: Vec<DeltaId> = stack.layers().iter().map(|layer| layer.delta).collect();
     let staying = stack.layers().iter().filter(|layer| is_wanted.get(&layer.delta).copied().unwrap_or(true));
     let entering = entering.into_iter().filter(|layer| !have.contains(&layer.delta));
     let mut layers: Vec<Layer> = staying.cloned().chain(entering).collect();

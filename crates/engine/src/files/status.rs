@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use retake_core::{
-    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time,
+    ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time,
     without_full_folders,
 };
 use retake_store::WorkspaceNo;
@@ -119,9 +119,9 @@ impl Engine {
             if line.workspace != held.no {
                 continue;
             }
-            entries.insert(line.no, entry);
+            entries.insert(line.id, entry);
             if line.applied > 0 {
-                let layers = self.store().delta(conversation, line.no).await?;
+                let layers = self.store().delta(conversation, line.id).await?;
                 touched.extend(layers.into_iter().map(|(path, _)| (path, ())));
             }
         }
@@ -215,7 +215,7 @@ impl Engine {
         let deltas = self.store().deltas(conversation).await?;
         let here = deltas.iter().rev().filter(|(line, _)| line.workspace == workspace).take(LOOK_BACK);
         for (line, _) in here {
-            for (path, layers) in self.store().delta(conversation, line.no).await? {
+            for (path, layers) in self.store().delta(conversation, line.id).await? {
                 if paths.contains(&path) {
                     let both = layers.into_iter().flat_map(|layer| [layer.before, layer.after]);
                     known.extend(both.map(|record| (path.clone(), record)));
@@ -259,7 +259,7 @@ fn by_calls(
     held: &Held,
     path: FilePath,
     stack: &Stack,
-    entries: &HashMap<DeltaNo, EntryId>,
+    entries: &HashMap<DeltaId, EntryId>,
 ) -> Option<ByCalls> {
     let (first, last) = (stack.layers().first()?, stack.layers().last()?);
     let after = now(held, &path)?;

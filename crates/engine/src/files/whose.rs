@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use retake_core::{ConversationId, DeltaNo, FilePath, FilePlan, Keep, Pos, Record, Verdict};
+use retake_core::{ConversationId, DeltaId, FilePath, FilePlan, Keep, Pos, Record, Verdict};
 
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -19,9 +19,9 @@ pub(super) struct Told {
     /// The last version of each path that nobody's call wrote, as far as captures are looked through.
     pub(super) theirs: HashMap<FilePath, Option<Record>>,
     /// What calls of the conversation left at the paths that are asked about, newest first.
-    pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaNo)>>,
+    pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaId)>>,
     /// The deltas that are the person's own.
-    pub(super) adopted: HashSet<DeltaNo>,
+    pub(super) adopted: HashSet<DeltaId>,
 }
 
 /// Whether a plan has to say of a path whose work keeps it from what is wanted.
@@ -62,12 +62,12 @@ impl Engine {
         let known = snapshot.conversation();
         let (depth, kept) = (known.tree.depth(), &known.state.kept.entries);
         let adopted = deltas.iter().filter(|(line, _)| kept.get(Pos::new(depth, line.seq)) == Keep::Adopted);
-        told.adopted = adopted.map(|(line, _)| line.no).collect();
+        told.adopted = adopted.map(|(line, _)| line.id).collect();
         let here = deltas.iter().rev().filter(|(line, _)| line.workspace == held.no).take(LOOK_BACK);
         for (line, _) in here {
-            for (path, layers) in self.store().delta(conversation, line.no).await? {
+            for (path, layers) in self.store().delta(conversation, line.id).await? {
                 let Some(last) = layers.last().filter(|_| about(&path)) else { continue };
-                told.left.entry(path).or_default().push((last.after.clone(), line.no));
+                told.left.entry(path).or_default().push((last.after.clone(), line.id));
             }
         }
         Ok(told)

@@ -58,7 +58,7 @@ impl Yard {
         let mut told = Vec::new();
         for path in plan.files.into_iter().flat_map(|folder| folder.plan.paths) {
             for out in &path.out {
-                let (_, entry) = deltas.iter().find(|(line, _)| line.no == *out).expect("it is there");
+                let (_, entry) = deltas.iter().find(|(line, _)| line.id == *out).expect("it is there");
                 let shown =
                     self.engine.store().shown(self.id, *entry).await.expect("it").expect("it is there");
                 let turn = shown.entry.expect("sound").meta.totals.turns;

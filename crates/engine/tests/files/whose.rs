@@ -1,6 +1,6 @@
 //! Whose work stands in the way: what a turn of the conversation did is never taken for somebody else's.
 
-use retake_core::{Becomes, Choice, DeltaNo, PathPlan, Reason, Verdict};
+use retake_core::{Choice, PathPlan, Reason, Verdict};
 use retake_engine::FilesWish;
 use retake_engine::store::Action;
 
@@ -46,14 +46,14 @@ async fn what_a_later_turn_did_is_that_turn_s() {
     yard.run("echo 1 > a; echo 1 > new; mkdir d; echo 1 > d/x").await;
     yard.run("true").await;
     yard.run("echo 3 > a; echo 3 > new; echo 3 > d/y").await;
-    let stays = "Skip Stays(Some(DeltaNo(2))), Disk Stays(Some(DeltaNo(2)))";
+    let stays = "Skip Stays(Some(delta 2 of log 1)), Disk Stays(Some(delta 2 of log 1))";
     let drop = mark(&yard, Reason::Drop, "t1", 1).await;
     assert_eq!(
         told(&yard, drop.clone()).await,
         [
-            format!("a Conflict(Bytes) Later(DeltaNo(2)): {stays}"),
-            "d NotEmpty There(DeltaNo(2)): ".to_owned(),
-            format!("new Conflict(Removed) Later(DeltaNo(2)): {stays}"),
+            format!("a Conflict(Bytes) Later(delta 2 of log 1): {stays}"),
+            "d NotEmpty There(delta 2 of log 1): ".to_owned(),
+            format!("new Conflict(Removed) Later(delta 2 of log 1): {stays}"),
         ]
     );
     // Removed by a fourth one: what is gone anyway waits for nobody.
@@ -71,7 +71,9 @@ async fn what_is_shown_again_meets_what_was_made_meanwhile() {
     yard.run("echo 3 > new").await;
     assert_eq!(
         told(&yard, mark(&yard, Reason::Show, "t1", 1).await).await,
-        ["new Conflict(Made) Later(DeltaNo(2)): Skip Stays(Some(DeltaNo(2))), Disk Stays(Some(DeltaNo(2)))"]
+        [
+            "new Conflict(Made) Later(delta 2 of log 1): Skip Stays(Some(delta 2 of log 1)), Disk Stays(Some(delta 2 of log 1))"
+        ]
     );
 }
 
@@ -81,8 +83,8 @@ async fn what_is_shown_without_what_it_was_made_upon_names_that() {
     yard.does(mark(&yard, Reason::Drop, "t3", 3).await).await;
     yard.does(mark(&yard, Reason::Drop, "t2", 2).await).await;
     let told = told(&yard, mark(&yard, Reason::Show, "t3", 3).await).await;
-    let expected = "a Conflict(Bytes) Missing(DeltaNo(2)): Skip Stays(Some(DeltaNo(1))), \
-         Disk Stays(Some(DeltaNo(1))), Checkpoint Left(DeltaNo(3))";
+    let expected = "a Conflict(Bytes) Missing(delta 2 of log 1): Skip Stays(Some(delta 1 of log 1)), \
+         Disk Stays(Some(delta 1 of log 1)), Checkpoint Left(delta 3 of log 1)";
     assert_eq!(told, [expected]);
 }
 
@@ -91,14 +93,14 @@ async fn a_hand_edit_is_told_apart_from_what_another_conversation_did() {
     let yard = three().await;
     yard.write("a", "mine\n");
     let drop = mark(&yard, Reason::Drop, "t1", 1).await;
-    let offered = "Skip Stays(None), Disk Stays(None), Checkpoint Left(DeltaNo(3)), Yours Stays(None)";
+    let offered = "Skip Stays(None), Disk Stays(None), Checkpoint Left(delta 3 of log 1), Yours Stays(None)";
     assert_eq!(told(&yard, drop.clone()).await, [format!("a Conflict(Bytes) Hand: {offered}")]);
     yard.another().await.run("echo theirs > a").await;
     let told = told(&yard, drop.clone()).await;
     assert!(told[0].starts_with("a Conflict(Bytes) Others: "), "{told:?}");
     // What is said of a choice is what comes of it.
     let path = own(yard.plan(drop.clone(), FilesWish::default()).await).paths.remove(0);
-    assert_eq!(path.becomes(&Choice::Checkpoint), Some(Becomes::Left(DeltaNo(3))));
+    assert_eq!(format!("{:?}", path.becomes(&Choice::Checkpoint)), "Some(Left(delta 3 of log 1))");
     yard.apply(drop, choose("a", Choice::Checkpoint)).await.expect("done");
     assert_eq!(super::a(&yard), "3\n");
 }

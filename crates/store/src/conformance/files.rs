@@ -107,12 +107,12 @@ pub async fn deltas_lie_on_their_paths(store: Arc<dyn Store>) {
     let first = changed(&stage, "r1", vec![change("f", 'a', 'b'), change("g", ' ', 'x')]).await;
     changed(&stage, "r2", vec![change("f", 'b', 'c'), change("f", 'd', 'e')]).await;
     let deltas = stage.store.deltas(stage.id).await.expect("deltas");
-    let lines: Vec<_> = deltas.iter().map(|(line, _)| (line.no.0, line.seq, line.paths)).collect();
+    let lines: Vec<_> = deltas.iter().map(|(line, _)| (line.id.no, line.seq, line.paths)).collect();
     assert_eq!(lines, [(1, 3, 2), (2, 4, 1)]);
     assert_eq!(deltas[0].1, first.entries[0]);
-    let shown: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.delta.0).collect();
+    let shown: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.delta.no).collect();
     assert_eq!(shown, [1, 2, 2], "somebody else wrote in between");
-    assert_eq!(stage.store.delta(stage.id, deltas[1].0.no).await.expect("a delta")[0].1.len(), 2);
+    assert_eq!(stage.store.delta(stage.id, deltas[1].0.id).await.expect("a delta")[0].1.len(), 2);
     assert_eq!(layers(&stage, "h").await, Stack::default());
     let fork = stage.fork(None).await;
     assert!(fork.store.deltas(fork.id).await.expect("deltas").is_empty());
@@ -160,7 +160,8 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     let capture =
         NewCapture { time: Time(5), name: None, changes: Vec::new(), calls, mark: MARK, manifest: None };
     stage.store.captured(place, capture).await.expect("captured");
-    let lines: Vec<_> = deltas(&stage).await.iter().map(|line| (line.no.0, line.seq, line.applied)).collect();
+    let lines: Vec<_> =
+        deltas(&stage).await.iter().map(|line| (line.id.no, line.seq, line.applied)).collect();
     assert_eq!(lines, [(1, 3, 1), (2, 1, 1)]);
     let grades: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.grade).collect();
     assert_eq!(grades, [Grade::Seen, Grade::Ambiguous]);
@@ -289,7 +290,7 @@ pub async fn what_an_action_wants_of_files(store: Arc<dyn Store>) {
     };
     let back = async |action| match wanted(action).await.files {
         WantedFiles::Back { reversed, without } => {
-            (reversed, without.iter().map(|line| line.no.0).collect::<Vec<_>>())
+            (reversed, without.iter().map(|line| line.id.no).collect::<Vec<_>>())
         }
         path => panic!("{path:?}"),
     };

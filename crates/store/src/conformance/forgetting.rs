@@ -42,7 +42,7 @@ pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
     let objects = bytes("bcx");
     let (lines, workspace) =
         (stage.store.deltas(stage.id).await.expect("deltas"), workspace(&*stage.store).await);
-    let rows = [Claimant::Call(stage.id, lines[1].0.no), Claimant::Op(stage.id, back.ops[0])];
+    let rows = [Claimant::Call(stage.id, lines[1].0.id), Claimant::Op(stage.id, back.ops[0])];
     let rows = rows.into_iter().map(|by| (workspace, by)).collect();
     let (stays, all) = (BTreeSet::new(), objects.clone());
     assert_eq!(would, FilesErased { calls: 1, steps: 1, captures: 0, paths, objects: all, rows, stays });
@@ -50,7 +50,7 @@ pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
     stage.act(action.clone()).await.expect("erased");
     assert_eq!(named(&*stage.store).await, bytes("abh"));
     assert_eq!(noted(&*stage.store).await, objects, "what still names b is not the store's to weigh");
-    let of_f: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.delta.0).collect();
+    let of_f: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.delta.no).collect();
     assert_eq!(of_f, [1]);
     assert_eq!(layers(&stage, "g").await, Stack::default());
     let lines: Vec<_> = stage.store.deltas(stage.id).await.expect("deltas");

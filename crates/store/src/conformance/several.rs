@@ -69,10 +69,10 @@ pub async fn a_call_may_change_several_workspaces(store: Arc<dyn Store>) {
     assert_eq!(stage.store.open_calls().await.expect("calls"), calls);
     let receipt = changed(&stage, &both, change("f", 'a', 'b')).await;
     let deltas = stage.store.deltas(stage.id).await.expect("deltas");
-    let lines: Vec<_> = deltas.iter().map(|(line, id)| (line.no.0, line.workspace, *id)).collect();
+    let lines: Vec<_> = deltas.iter().map(|(line, id)| (line.id.no, line.workspace, *id)).collect();
     let result = receipt.entries[0];
     assert_eq!(lines, [(1, both[0], result), (2, both[1], result)]);
-    assert_eq!(stack(&stage, both[1]).await.layers()[0].delta.0, 2);
+    assert_eq!(stack(&stage, both[1]).await.layers()[0].delta.no, 2);
     let rewind = Action::Rewind(stage.named("two"));
     let wanted = stage.store.wanted(stage.id, rewind).await.expect("it can be done");
     assert_eq!(wanted.running.len(), 1, "it is one call");

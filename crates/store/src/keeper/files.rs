@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaNo, EntryId, FileChange, FilePath, Grade, KeptPath, Layer, OpNo,
+    By, ContentHash, ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, KeptPath, Layer, OpNo,
     Pos, Stack, Step, Time,
 };
 
@@ -87,10 +87,10 @@ impl<T: Transactions> Context<T> {
         }
         self.touched(loaded.row.id, Kind::Files);
         let log = loaded.row.log;
-        let no = DeltaNo(self.rows.last_delta(log)?.map_or(1, |last| last.0 + 1));
+        let delta = DeltaId { log, no: self.rows.last_delta(log)? + 1 };
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
         for (grade, change) in changes {
-            let layer = Layer { delta: no, grade, before: change.before, after: change.after };
+            let layer = Layer { delta, grade, before: change.before, after: change.after };
             paths.entry(change.path).or_default().push(layer);
         }
         let mut layers = DeltaLayers::new();
@@ -105,7 +105,7 @@ impl<T: Transactions> Context<T> {
             layers.push((path, own.layers().to_vec()));
         }
         let paths = layers.len() as u64;
-        let line = DeltaLine { no, seq, workspace, paths, applied: paths };
+        let line = DeltaLine { id: delta, seq, workspace, paths, applied: paths };
         self.rows.insert_delta(&loaded.row, &line, &layers)
     }
 
@@ -133,8 +133,8 @@ impl<T: Transactions> Context<T> {
         }
         let loaded = self.load(id)?;
         let (log, depth) = (loaded.row.log, loaded.conversation.tree.depth());
-        let seqs: BTreeMap<DeltaNo, u64> =
-            self.rows.deltas(log)?.into_iter().map(|line| (line.no, line.seq)).collect();
+        let seqs: BTreeMap<DeltaId, u64> =
+            self.rows.deltas(log)?.into_iter().map(|line| (line.id, line.seq)).collect();
         let kept = halves.iter().flat_map(|half| {
             half.adopted.iter().filter_map(|(delta, path)| {
                 let entry = Pos::new(depth, *seqs.get(delta)?);
@@ -176,7 +176,7 @@ impl<T: Transactions> Context<T> {
         workspace: WorkspaceNo,
         stacks: impl Iterator<Item = (&'a FilePath, &'a Stack, &'a Stack)>,
     ) -> Result<()> {
-        let mut applied: BTreeMap<DeltaNo, i64> = BTreeMap::new();
+        let mut applied: BTreeMap<DeltaId, i64> = BTreeMap::new();
         for (path, before, after) in stacks {
             self.rows.set_layers(&loaded.row, workspace, path, after)?;
             let (out, into) = before.difference(after.layers());
@@ -230,7 +230,7 @@ mod wanted;
 /// Whether a call has ever changed something, or may yet.
 pub(super) fn has_changes<R: Rows>(rows: &R, loaded: &Loaded) -> Result<bool> {
     let log = loaded.row.log;
-    Ok(rows.last_delta(log)?.is_some()
+    Ok(rows.last_delta(log)? > 0
         || rows.has_moved(log)?
         || !rows.git_moves(log)?.is_empty()
         || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
@@ -307,8 +307,8 @@ where
         self.with(conversation, deltas).await
     }
 
-    async fn delta(&self, conversation: ConversationId, no: DeltaNo) -> Result<DeltaLayers> {
-        self.with(conversation, move |rows, loaded| rows.delta(loaded.row.log, no)).await
+    async fn delta(&self, conversation: ConversationId, id: DeltaId) -> Result<DeltaLayers> {
+        self.with(conversation, move |rows, _| rows.delta(id)).await
     }
 
     async fn layers(

@@ -1,6 +1,6 @@
 //! Rows about files, in memory.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack, Time};
+use retake_core::{ContentHash, DeltaId, FilePath, GitMove, OpNo, Stack, Time};
 use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
@@ -21,7 +21,7 @@ pub(super) struct Files {
     captures: RedBlackTreeMapSync<(WorkspaceNo, u64), CaptureRow>,
     calls: RedBlackTreeMapSync<(String, WorkspaceNo), OpenCall>,
     git_moves: RedBlackTreeMapSync<(LogNo, u64, WorkspaceNo), GitMove>,
-    deltas: RedBlackTreeMapSync<(LogNo, DeltaNo), (DeltaLine, DeltaLayers)>,
+    deltas: RedBlackTreeMapSync<DeltaId, (DeltaLine, DeltaLayers)>,
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
     moved: RedBlackTreeMapSync<(LogNo, OpNo, WorkspaceNo), Moved>,
     intents: RedBlackTreeMapSync<WorkspaceNo, IntentRow>,
@@ -47,7 +47,7 @@ impl Files {
     }
 
     fn of_log(&self, log: LogNo) -> impl DoubleEndedIterator<Item = &(DeltaLine, DeltaLayers)> {
-        self.deltas.range((log, DeltaNo(0))..=(log, DeltaNo(u64::MAX))).map(|(_, delta)| delta)
+        self.deltas.range(DeltaId { log, no: 0 }..=DeltaId { log, no: u64::MAX }).map(|(_, delta)| delta)
     }
 
     fn within(&self, log: LogNo, from: u64, to: u64) -> impl Iterator<Item = &(DeltaLine, DeltaLayers)> {
@@ -127,8 +127,8 @@ impl FileRows for MemoryRows {
         Ok(moves.map(|((_, seq, workspace), moved)| (*seq, *workspace, moved.clone())).collect())
     }
 
-    fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
-        self.data.files.deltas.insert_mut((home.log, line.no), (*line, layers.clone()));
+    fn insert_delta(&mut self, _: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
+        self.data.files.deltas.insert_mut(line.id, (*line, layers.clone()));
         Ok(())
     }
 
@@ -151,21 +151,21 @@ impl FileRows for MemoryRows {
         Ok(paths.collect())
     }
 
-    fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>> {
-        Ok(self.data.files.of_log(log).next_back().map(|(line, _)| line.no))
+    fn last_delta(&self, log: LogNo) -> Result<u64> {
+        Ok(self.data.files.of_log(log).next_back().map_or(0, |(line, _)| line.id.no))
     }
 
-    fn count_applied(&mut self, home: &ConversationRow, no: DeltaNo, by: i64) -> Result<()> {
-        if let Some((line, _)) = self.data.files.deltas.get_mut(&(home.log, no)) {
+    fn count_applied(&mut self, _: &ConversationRow, delta: DeltaId, by: i64) -> Result<()> {
+        if let Some((line, _)) = self.data.files.deltas.get_mut(&delta) {
             line.applied = line.applied.saturating_add_signed(by);
         }
         Ok(())
     }
 
-    fn delta(&self, log: LogNo, no: DeltaNo) -> Result<DeltaLayers> {
-        let found = self.data.files.deltas.get(&(log, no)).map(|(_, layers)| layers.clone());
+    fn delta(&self, id: DeltaId) -> Result<DeltaLayers> {
+        let found = self.data.files.deltas.get(&id).map(|(_, layers)| layers.clone());
         found.ok_or_else(|| StoreError::Damaged {
-            row: format!("delta {} of conversation number {}", no.0, log.0),
+            row: format!("delta {} of conversation number {}", id.no, id.log.0),
             why: "it is missing".into(),
         })
     }
@@ -268,7 +268,7 @@ impl FileRows for MemoryRows {
         for key in &layers {
             files.layers.remove_mut(key);
         }
-        let here = |(key, (line, _)): (&(LogNo, DeltaNo), &(DeltaLine, DeltaLayers))| {
+        let here = |(key, (line, _)): (&DeltaId, &(DeltaLine, DeltaLayers))| {
             (line.workspace == workspace).then_some((*key, DeltaLine { paths: 0, applied: 0, ..*line }))
         };
         let deltas: Vec<_> = files.deltas.iter().filter_map(here).collect();
@@ -284,9 +284,9 @@ impl FileRows for MemoryRows {
         for ((workspace, _), row) in files.captures.iter() {
             claims.capture(*workspace, row);
         }
-        for ((log, no), (line, layers)) in files.deltas.iter() {
-            let time = self.data.saved(Key { log: *log, seq: line.seq })?.entry.meta.time;
-            let by = (self.data.log(*log)?.row.id, *no);
+        for (id, (line, layers)) in files.deltas.iter() {
+            let time = self.data.saved(Key { log: id.log, seq: line.seq })?.entry.meta.time;
+            let by = (self.data.log(id.log)?.row.id, *id);
             claims.delta(line.workspace, by, time, layers);
         }
         for ((log, workspace, _), stack) in files.layers.iter() {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use retake_core::{
-    ContentHash, DeltaNo, FileChange, FilePath, GitMove, GitPlace, GitRef, Grade, Layer, PathMove, Record,
-    Stack,
+    ContentHash, DeltaId, FileChange, FilePath, GitMove, GitPlace, GitRef, Grade, Layer, LogNo, PathMove,
+    Record, Stack,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -37,8 +37,16 @@ enum RecordRecord {
 type MaybeRecord = Option<RecordRecord>;
 /// Path, before, after.
 type ChangeRecord = (Bytes, MaybeRecord, MaybeRecord);
+/// A delta: its number, if the record is of the delta's own log; otherwise the log and the number.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum DeltaRecord {
+    Own(u64),
+    Other(i64, u64),
+}
+
 /// Delta, grade, before, after.
-type LayerRecord = (u64, GradeName, MaybeRecord, MaybeRecord);
+type LayerRecord = (DeltaRecord, GradeName, MaybeRecord, MaybeRecord);
 /// Path, before, after, layers before, layers after.
 type MoveRecord = (Bytes, MaybeRecord, MaybeRecord, Vec<LayerRecord>, Vec<LayerRecord>);
 
@@ -120,30 +128,36 @@ fn unchange((path, before, after): ChangeRecord) -> Decoded<FileChange> {
     Ok(FileChange { path: unpath(path)?, before: unrecord(before)?, after: unrecord(after)? })
 }
 
-fn layer(layer: &Layer) -> LayerRecord {
+fn layer(layer: &Layer, own: LogNo) -> LayerRecord {
     let grade = match layer.grade {
         Grade::Written => GradeName::Written,
         Grade::Seen => GradeName::Seen,
         Grade::Ambiguous => GradeName::Ambiguous,
     };
-    (layer.delta.0, grade, record(layer.before.as_ref()), record(layer.after.as_ref()))
+    let DeltaId { log, no } = layer.delta;
+    let delta = if log == own { DeltaRecord::Own(no) } else { DeltaRecord::Other(log.0, no) };
+    (delta, grade, record(layer.before.as_ref()), record(layer.after.as_ref()))
 }
 
-fn unlayer((delta, grade, before, after): LayerRecord) -> Decoded<Layer> {
+fn unlayer((delta, grade, before, after): LayerRecord, own: LogNo) -> Decoded<Layer> {
     let grade = match grade {
         GradeName::Written => Grade::Written,
         GradeName::Seen => Grade::Seen,
         GradeName::Ambiguous => Grade::Ambiguous,
     };
-    Ok(Layer { delta: DeltaNo(delta), grade, before: unrecord(before)?, after: unrecord(after)? })
+    let delta = match delta {
+        DeltaRecord::Own(no) => DeltaId { log: own, no },
+        DeltaRecord::Other(log, no) => DeltaId { log: LogNo(log), no },
+    };
+    Ok(Layer { delta, grade, before: unrecord(before)?, after: unrecord(after)? })
 }
 
-fn layers(layers: &[Layer]) -> Vec<LayerRecord> {
-    layers.iter().map(layer).collect()
+fn layers(layers: &[Layer], own: LogNo) -> Vec<LayerRecord> {
+    layers.iter().map(|it| layer(it, own)).collect()
 }
 
-fn unlayers(layers: Vec<LayerRecord>) -> Decoded<Vec<Layer>> {
-    layers.into_iter().map(unlayer).collect()
+fn unlayers(layers: Vec<LayerRecord>, own: LogNo) -> Decoded<Vec<Layer>> {
+    layers.into_iter().map(|it| unlayer(it, own)).collect()
 }
 
 /// Changes of a capture.
@@ -156,16 +170,16 @@ pub(crate) fn decode_changes(json: &str) -> Decoded<Vec<FileChange>> {
     from_json::<Vec<ChangeRecord>>("changes", json)?.into_iter().map(unchange).collect()
 }
 
-/// What a delta put on each path.
-pub(crate) fn encode_delta(delta: &[(FilePath, Vec<Layer>)]) -> String {
-    let one = |(path, on): &(FilePath, Vec<Layer>)| (bytes(path.as_bytes()), layers(on));
+/// What a delta put on each path; of a row of this log.
+pub(crate) fn encode_delta(delta: &[(FilePath, Vec<Layer>)], own: LogNo) -> String {
+    let one = |(path, on): &(FilePath, Vec<Layer>)| (bytes(path.as_bytes()), layers(on, own));
     to_json(&delta.iter().map(one).collect::<Vec<_>>())
 }
 
 /// What the delta of that record put on each path.
-pub(crate) fn decode_delta(json: &str) -> Decoded<Vec<(FilePath, Vec<Layer>)>> {
+pub(crate) fn decode_delta(json: &str, own: LogNo) -> Decoded<Vec<(FilePath, Vec<Layer>)>> {
     let delta: Vec<(Bytes, Vec<LayerRecord>)> = from_json("layers", json)?;
-    delta.into_iter().map(|(path, on)| Ok((unpath(path)?, unlayers(on)?))).collect()
+    delta.into_iter().map(|(path, on)| Ok((unpath(path)?, unlayers(on, own)?))).collect()
 }
 
 /// The paths of that record alone.
@@ -175,31 +189,32 @@ pub(crate) fn decode_paths(json: &str) -> Decoded<Vec<FilePath>> {
 }
 
 /// The layers of one path.
-pub(crate) fn encode_stack(stack: &Stack) -> String {
-    to_json(&layers(stack.layers()))
+pub(crate) fn encode_stack(stack: &Stack, own: LogNo) -> String {
+    to_json(&layers(stack.layers(), own))
 }
 
 /// The layers of that record.
-pub(crate) fn decode_stack(json: &str) -> Decoded<Stack> {
-    unlayers(from_json("layers", json)?).map(Stack::new)
+pub(crate) fn decode_stack(json: &str, own: LogNo) -> Decoded<Stack> {
+    unlayers(from_json("layers", json)?, own).map(Stack::new)
 }
 
 /// What an operation did to each path.
-pub(crate) fn encode_moves(moves: &[PathMove]) -> String {
+pub(crate) fn encode_moves(moves: &[PathMove], own: LogNo) -> String {
     let one = |made: &PathMove| -> MoveRecord {
         let (path, before, after) = change(&made.change);
-        (path, before, after, layers(made.stack_before.layers()), layers(made.stack_after.layers()))
+        let (below, above) = (made.stack_before.layers(), made.stack_after.layers());
+        (path, before, after, layers(below, own), layers(above, own))
     };
     to_json(&moves.iter().map(one).collect::<Vec<_>>())
 }
 
 /// What the operation of that record did.
-pub(crate) fn decode_moves(json: &str) -> Decoded<Vec<PathMove>> {
+pub(crate) fn decode_moves(json: &str, own: LogNo) -> Decoded<Vec<PathMove>> {
     let one = |(path, before, after, below, above): MoveRecord| {
         Ok(PathMove {
             change: unchange((path, before, after))?,
-            stack_before: Stack::new(unlayers(below)?),
-            stack_after: Stack::new(unlayers(above)?),
+            stack_before: Stack::new(unlayers(below, own)?),
+            stack_after: Stack::new(unlayers(above, own)?),
         })
     };
     from_json::<Vec<MoveRecord>>("moves", json)?.into_iter().map(one).collect()

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use retake_core::{
-    Answering, Change, ContentHash, ConversationId, DeltaNo, EntryId, Fact, FileChange, FilePath, Fold,
+    Answering, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
     FoldId, Folds, GitMove, GitPlace, GitRef, Grade, Head, Keep, Kept, KeptChange, KeptPath, LabelTarget,
-    Layer, Line, Mark, MarkChange, Marks, OpNo, Operation, Part, Path, PathMove, Pos, RangeChange, Ranges,
-    Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Usage, WorkspaceNo,
+    Layer, Line, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part, Path, PathMove, Pos, RangeChange,
+    Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Usage,
+    WorkspaceNo,
 };
 use uuid::Uuid;
 
@@ -146,8 +147,17 @@ fn files() {
         },
         FileChange { path: path("ä".as_bytes()), before: Some(link(b"\xfe")), after: None },
     ];
-    let layer = |no, grade| Layer { delta: DeltaNo(no), grade, before: None, after: Some(file.clone()) };
-    let layers = vec![layer(1, Grade::Written), layer(2, Grade::Seen), layer(3, Grade::Ambiguous)];
+    let own = LogNo(4);
+    let layer = |log, no, grade| {
+        let delta = DeltaId { log: LogNo(log), no };
+        Layer { delta, grade, before: None, after: Some(file.clone()) }
+    };
+    let layers = vec![
+        layer(4, 1, Grade::Written),
+        layer(4, 2, Grade::Seen),
+        layer(4, 3, Grade::Ambiguous),
+        layer(9, 1, Grade::Seen),
+    ];
     let stack = Stack::new(layers.clone());
     let delta = vec![(path(b"a"), layers), (path(b"b"), Vec::new())];
     let moves =
@@ -161,18 +171,18 @@ fn files() {
     };
     let texts = [
         encode_changes(&changes),
-        encode_delta(&delta),
-        encode_stack(&stack),
-        encode_moves(&moves),
+        encode_delta(&delta, own),
+        encode_stack(&stack, own),
+        encode_moves(&moves, own),
         encode_git_move(&git),
         encode_git_move(&GitMove::default()),
     ];
     assert_eq!(decode_git_move(&texts[4]).as_ref(), Ok(&git));
     assert_eq!(decode_git_move(&texts[5]), Ok(GitMove::default()));
     assert_eq!(decode_changes(&texts[0]).as_deref(), Ok(&changes[..]));
-    assert_eq!(decode_delta(&texts[1]).as_ref(), Ok(&delta));
-    assert_eq!(decode_stack(&texts[2]).as_ref(), Ok(&stack));
-    assert_eq!(decode_moves(&texts[3]).as_deref(), Ok(&moves[..]));
+    assert_eq!(decode_delta(&texts[1], own).as_ref(), Ok(&delta));
+    assert_eq!(decode_stack(&texts[2], own).as_ref(), Ok(&stack));
+    assert_eq!(decode_moves(&texts[3], own).as_deref(), Ok(&moves[..]));
     golden("files", &texts.join("\n"));
 }
 
@@ -180,7 +190,7 @@ fn files() {
 fn a_stored_path_that_leaves_the_root_is_damage() {
     for bad in ["..", "/etc/passwd", "a/../../b", ".git/config", ""] {
         assert!(decode_changes(&format!("[[{bad:?},null,null]]")).is_err(), "{bad}");
-        assert!(decode_moves(&format!("[[{bad:?},null,null,[],[]]]")).is_err(), "{bad}");
+        assert!(decode_moves(&format!("[[{bad:?},null,null,[],[]]]"), LogNo(1)).is_err(), "{bad}");
     }
     for bad in [r#"["a",{"f":["zz",1,420]},null]"#, r#"["a",{"d":65535},null]"#, r#"["a",{"x":1},null]"#] {
         assert!(decode_changes(&format!("[{bad}]")).is_err(), "{bad}");

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use retake_core::{ConversationId, DeltaNo, FileChange, Layer, OpNo, Record, Stack, Time};
+use retake_core::{ConversationId, DeltaId, FileChange, Layer, OpNo, Record, Stack, Time};
 
 use crate::files::{CaptureRow, Claim, Claimant, DeltaLayers, Moved, WorkspaceNo};
 
@@ -11,7 +11,8 @@ use crate::files::{CaptureRow, Claim, Claimant, DeltaLayers, Moved, WorkspaceNo}
 pub(crate) struct Claims {
     /// It.
     pub(crate) found: Vec<Claim>,
-    times: HashMap<(ConversationId, DeltaNo), Time>,
+    /// The conversation and the time of each delta.
+    calls: HashMap<DeltaId, (ConversationId, Time)>,
 }
 
 impl Claims {
@@ -29,7 +30,7 @@ impl Claims {
     fn layers(&mut self, workspace: WorkspaceNo, of: ConversationId, time: Option<Time>, layers: &[Layer]) {
         for layer in layers {
             // A layer of an unknown delta is as new as can be: it stays.
-            let own = self.times.get(&(of, layer.delta)).copied().unwrap_or(Time(i64::MAX));
+            let (of, own) = self.calls.get(&layer.delta).copied().unwrap_or((of, Time(i64::MAX)));
             let (by, time) = (Claimant::Call(of, layer.delta), time.unwrap_or(own));
             self.add(workspace, by, time, layer.before.as_ref());
             self.add(workspace, by, time, layer.after.as_ref());
@@ -46,11 +47,11 @@ impl Claims {
     pub(crate) fn delta(
         &mut self,
         workspace: WorkspaceNo,
-        by: (ConversationId, DeltaNo),
+        by: (ConversationId, DeltaId),
         time: Time,
         layers: &DeltaLayers,
     ) {
-        self.times.insert(by, time);
+        self.calls.insert(by.1, (by.0, time));
         layers.iter().for_each(|(_, layers)| self.layers(workspace, by.0, Some(time), layers));
     }
 

@@ -1,6 +1,6 @@
 //! Rows about files. Part of the seam between the store's logic and its backends.
 
-use retake_core::{ContentHash, DeltaNo, FilePath, GitMove, OpNo, Stack, Time};
+use retake_core::{ContentHash, DeltaId, FilePath, GitMove, OpNo, Stack, Time};
 
 use super::{ConversationRow, LogNo};
 use crate::error::Result;
@@ -51,12 +51,12 @@ pub trait FileRows {
     fn deltas_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, u64)>>;
     /// The paths that the deltas of a range of a log changed, once for each delta, with its entry.
     fn paths_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, WorkspaceNo, FilePath)>>;
-    /// The number of the last delta of a log.
-    fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>>;
+    /// The number of the last delta of a log; 0 without any.
+    fn last_delta(&self, log: LogNo) -> Result<u64>;
     /// Counts a delta into some more paths (or out of them).
-    fn count_applied(&mut self, home: &ConversationRow, no: DeltaNo, by: i64) -> Result<()>;
+    fn count_applied(&mut self, home: &ConversationRow, delta: DeltaId, by: i64) -> Result<()>;
     /// What a delta did.
-    fn delta(&self, log: LogNo, no: DeltaNo) -> Result<DeltaLayers>;
+    fn delta(&self, delta: DeltaId) -> Result<DeltaLayers>;
     /// Sets the layers of a path. Derived: from deltas and moves it can be made again.
     fn set_layers(
         &mut self,

@@ -5,7 +5,7 @@ pub(super) mod forget;
 
 use rusqlite::{Connection, params};
 
-use retake_core::{ContentHash, ConversationId, DeltaNo, EntryId, FilePath, GitMove, OpNo, Stack, Time};
+use retake_core::{ContentHash, ConversationId, DeltaId, EntryId, FilePath, GitMove, OpNo, Stack, Time};
 use uuid::Uuid;
 
 use super::cells::{Cells, Sql, all, first, int, run};
@@ -212,12 +212,12 @@ impl FileRows for SqliteRows {
         let values = params![
             home.root.0,
             home.log.0,
-            int(line.no.0),
+            int(line.id.no),
             int(line.seq),
             int(line.workspace.0),
             int(line.paths),
             int(line.applied),
-            encode_delta(layers),
+            encode_delta(layers, home.log),
         ];
         run(&self.db, sql, values).map(drop)
     }
@@ -225,7 +225,7 @@ impl FileRows for SqliteRows {
     fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>> {
         all(&self.db, DELTAS, [log.0], of("the deltas", log), |cells| {
             Ok(DeltaLine {
-                no: DeltaNo(cells.count()?),
+                id: DeltaId { log, no: cells.count()? },
                 seq: cells.count()?,
                 workspace: WorkspaceNo(cells.count()?),
                 paths: cells.count()?,
@@ -249,22 +249,23 @@ impl FileRows for SqliteRows {
         Ok(paths.into_iter().flatten().collect())
     }
 
-    fn last_delta(&self, log: LogNo) -> Result<Option<DeltaNo>> {
-        first(&self.db, LAST_DELTA, [log.0], of("the last delta", log), |cells| Ok(DeltaNo(cells.count()?)))
+    fn last_delta(&self, log: LogNo) -> Result<u64> {
+        let last = first(&self.db, LAST_DELTA, [log.0], of("the last delta", log), |cells| cells.count())?;
+        Ok(last.unwrap_or(0))
     }
 
-    fn count_applied(&mut self, home: &ConversationRow, no: DeltaNo, by: i64) -> Result<()> {
+    fn count_applied(&mut self, home: &ConversationRow, delta: DeltaId, by: i64) -> Result<()> {
         let sql = (
             "count a delta's paths",
             "UPDATE delta SET applied = applied + ?4 WHERE root = ?1 AND log = ?2 AND no = ?3",
         );
-        run(&self.db, sql, params![home.root.0, home.log.0, int(no.0), by]).map(drop)
+        run(&self.db, sql, params![home.root.0, delta.log.0, int(delta.no), by]).map(drop)
     }
 
-    fn delta(&self, log: LogNo, no: DeltaNo) -> Result<DeltaLayers> {
+    fn delta(&self, DeltaId { log, no }: DeltaId) -> Result<DeltaLayers> {
         let name = of("a delta", log);
-        let found = first(&self.db, DELTA, [log.0, int(no.0)], &name, |cells| {
-            decode_delta(&cells.next::<String>()?)
+        let found = first(&self.db, DELTA, [log.0, int(no)], &name, |cells| {
+            decode_delta(&cells.next::<String>()?, log)
         })?;
         found.ok_or_else(|| super::cells::missing(name))
     }
@@ -285,21 +286,27 @@ impl FileRows for SqliteRows {
             return run(&self.db, sql, path).map(drop);
         }
         let sql = ("set the layers of a path", "REPLACE INTO layer VALUES (?, ?, ?, ?, ?)");
-        let values = params![home.root.0, home.log.0, int(workspace.0), path.as_bytes(), encode_stack(stack)];
+        let values = params![
+            home.root.0,
+            home.log.0,
+            int(workspace.0),
+            path.as_bytes(),
+            encode_stack(stack, home.log)
+        ];
         run(&self.db, sql, values).map(drop)
     }
 
     fn layers(&self, log: LogNo, workspace: WorkspaceNo, path: &FilePath) -> Result<Stack> {
         let values = params![log.0, int(workspace.0), path.as_bytes()];
         let found = first(&self.db, LAYERS, values, of("the layers of a path", log), |cells| {
-            decode_stack(&cells.next::<String>()?)
+            decode_stack(&cells.next::<String>()?, log)
         })?;
         Ok(found.unwrap_or_default())
     }
 
     fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
         let sql = ("keep what an operation does to files", "INSERT INTO moved VALUES (?, ?, ?, ?, ?)");
-        let moves = encode_moves(&moved.moves);
+        let moves = encode_moves(&moved.moves, home.log);
         let values = params![home.root.0, home.log.0, int(op.0), int(moved.workspace.0), moves];
         run(&self.db, sql, values).map(drop)
     }
@@ -308,7 +315,7 @@ impl FileRows for SqliteRows {
         let name = of("what an operation did to files", log);
         all(&self.db, MOVED, [log.0, int(op.0)], name, |cells| {
             let workspace = WorkspaceNo(cells.count()?);
-            Ok(Moved { workspace, moves: decode_moves(&cells.next::<String>()?)? })
+            Ok(Moved { workspace, moves: decode_moves(&cells.next::<String>()?, log)? })
         })
     }
 
@@ -348,14 +355,15 @@ impl FileRows for SqliteRows {
             "UPDATE delta SET paths = ?4, applied = ?5, layers = ?6 WHERE root = ?1 AND log = ?2 AND no = ?3",
         );
         let (paths, applied) = (int(line.paths), int(line.applied));
-        let values = params![home.root.0, home.log.0, int(line.no.0), paths, applied, encode_delta(layers)];
+        let values =
+            params![home.root.0, home.log.0, int(line.id.no), paths, applied, encode_delta(layers, home.log)];
         run(&self.db, sql, values).map(drop)
     }
 
     fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>> {
         all(&self.db, ALL_MOVED, [log.0], of("what operations did to files", log), |cells| {
             let (op, workspace) = (OpNo(cells.count()?), WorkspaceNo(cells.count()?));
-            Ok((op, Moved { workspace, moves: decode_moves(&cells.next::<String>()?)? }))
+            Ok((op, Moved { workspace, moves: decode_moves(&cells.next::<String>()?, log)? }))
         })
     }
 
@@ -364,7 +372,7 @@ impl FileRows for SqliteRows {
             "overwrite what an operation did to files",
             "UPDATE moved SET moves = ?5 WHERE root = ?1 AND log = ?2 AND op = ?3 AND workspace = ?4",
         );
-        let moves = encode_moves(&moved.moves);
+        let moves = encode_moves(&moved.moves, home.log);
         let values = params![home.root.0, home.log.0, int(op.0), int(moved.workspace.0), moves];
         run(&self.db, sql, values).map(drop)
     }

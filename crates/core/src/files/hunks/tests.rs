@@ -40,7 +40,7 @@ impl Look for Disk {
         Vec::new()
     }
 
-    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<crate::files::DeltaNo> {
+    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<crate::files::DeltaId> {
         None
     }
 
@@ -48,7 +48,7 @@ impl Look for Disk {
         None
     }
 
-    fn is_adopted(&mut self, _: crate::files::DeltaNo) -> bool {
+    fn is_adopted(&mut self, _: crate::files::DeltaId) -> bool {
         false
     }
 
@@ -163,7 +163,7 @@ fn undo(step: &PathMove) -> Option<PathMove> {
 
 /// A file that one call has changed from the first of these to the second; the third is what is there.
 fn changed(before: Option<Slots>, after: Option<Slots>) -> Stack {
-    let (delta, grade) = (crate::files::DeltaNo(1), crate::files::Grade::Seen);
+    let (delta, grade) = (crate::files::stack::tests::delta(1), crate::files::Grade::Seen);
     Stack::new(vec![Layer { delta, grade, before: before.map(record), after: after.map(record) }])
 }
 

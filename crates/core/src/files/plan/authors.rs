@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::super::stack::tests::{BySlot, SLOTS, Slots, record, slots};
+use super::super::stack::tests::{BySlot, SLOTS, Slots, delta, record, slots};
 use super::*;
 use crate::files::{ContentHash, NoSuchHunks};
 
@@ -17,7 +17,7 @@ const ABSENT: u8 = 255;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Person,
-    Agent(DeltaNo),
+    Agent(DeltaId),
 }
 
 /// Who writes: a person, or the agent with a delta of its own.
@@ -40,7 +40,7 @@ struct File {
     disk: Slots,
     stack: Stack,
     /// What each delta did when it was seen first, and whether it is wanted.
-    deltas: BTreeMap<DeltaNo, (Layer, bool)>,
+    deltas: BTreeMap<DeltaId, (Layer, bool)>,
     /// Of each slot all tokens in the order in which they were written, each with who wrote it.
     written: Vec<Vec<(u8, By)>>,
     /// Of each slot the places in that order of what a person wrote, and no choice has replaced.
@@ -48,9 +48,9 @@ struct File {
     /// Tokens that a choice has kept, by slot.
     kept: BTreeSet<(usize, u8)>,
     /// Deltas of which a choice has kept what cannot be told apart.
-    muddled: BTreeSet<DeltaNo>,
+    muddled: BTreeSet<DeltaId>,
     /// Deltas that a step has put in again.
-    shown: BTreeSet<DeltaNo>,
+    shown: BTreeSet<DeltaId>,
     next: u8,
     /// What a person wrote last.
     theirs: Option<Slots>,
@@ -97,11 +97,11 @@ impl Look for File {
         self.theirs.map(version)
     }
 
-    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaNo> {
+    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaId> {
         None
     }
 
-    fn is_adopted(&mut self, _: DeltaNo) -> bool {
+    fn is_adopted(&mut self, _: DeltaId) -> bool {
         false
     }
 
@@ -132,7 +132,7 @@ impl File {
     /// Somebody leaves this in some slots.
     fn writes(&mut self, who: Who, slots: &[usize], token: impl Fn(&mut Self) -> u8) {
         let before = version(self.disk);
-        let no = DeltaNo(self.deltas.len() as u64 + 1);
+        let no = delta(self.deltas.len() as u64 + 1);
         for slot in slots {
             let token = token(self);
             self.disk[*slot] = token;
@@ -158,8 +158,8 @@ impl File {
     }
 
     fn wish(&self) -> Wish {
-        let is_wanted = |no: &DeltaNo| self.deltas[no].1;
-        let have: Vec<DeltaNo> = self.stack.layers().iter().map(|layer| layer.delta).collect();
+        let is_wanted = |no: &DeltaId| self.deltas[no].1;
+        let have: Vec<DeltaId> = self.stack.layers().iter().map(|layer| layer.delta).collect();
         let staying = self.stack.layers().iter().filter(|layer| is_wanted(&layer.delta));
         let entering = self.deltas.values().filter(|(layer, wanted)| *wanted && !have.contains(&layer.delta));
         let mut layers: Vec<Layer> =
@@ -177,7 +177,7 @@ impl File {
     }
 
     /// A step that flips what is wanted; one that is refused changes nothing.
-    fn step(&mut self, flips: &[DeltaNo], choice: Option<&Choice>) -> Result<(), TestCaseError> {
+    fn step(&mut self, flips: &[DeltaId], choice: Option<&Choice>) -> Result<(), TestCaseError> {
         for no in flips {
             self.deltas.get_mut(no).expect("it is there").1 ^= true;
         }
@@ -243,7 +243,7 @@ impl File {
     }
 
     /// The slots that a delta wrote.
-    fn slots_of(&self, no: DeltaNo) -> Vec<usize> {
+    fn slots_of(&self, no: DeltaId) -> Vec<usize> {
         let by = |slot: &usize| self.written[*slot].iter().any(|(_, by)| *by == By::Agent(no));
         (0..SLOTS).filter(by).collect()
     }
@@ -302,14 +302,14 @@ impl File {
             Do::Flip { who } if is_there => self.writes(*who, &all, |_| ABSENT),
             Do::Write { who, .. } | Do::Flip { who } => self.writes(*who, &all, Self::fresh),
             Do::From { at, wanted, choice } => {
-                let nos: Vec<DeltaNo> = self.deltas.keys().copied().collect();
+                let nos: Vec<DeltaId> = self.deltas.keys().copied().collect();
                 let Some(at) = at.checked_rem(nos.len()) else { return Ok(()) };
                 let flips = nos[at..].iter().copied().filter(|no| self.deltas[no].1 != *wanted);
                 self.step(&flips.collect::<Vec<_>>(), choice.as_ref())?;
             }
             Do::One { at, choice } => {
                 let Some(at) = at.checked_rem(self.deltas.len()) else { return Ok(()) };
-                self.step(&[DeltaNo(at as u64 + 1)], choice.as_ref())?;
+                self.step(&[delta(at as u64 + 1)], choice.as_ref())?;
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What a path is to become, as layers, and how far that goes together with what is there.
 
 use super::super::merge::merge;
-use super::super::stack::{Clashed, ClashedBy, DeltaNo, Rebuilt, Stack};
+use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::{Grade, Layer, Look, PathMove, Record, Want};
 
 /// What a path is to become, as layers.
@@ -67,7 +67,7 @@ impl Goal {
     pub(super) fn doubt(
         &self,
         stack: &Stack,
-        out: &[DeltaNo],
+        out: &[DeltaId],
         disk: Option<&Record>,
         look: &mut dyn Look,
     ) -> Option<Doubt> {

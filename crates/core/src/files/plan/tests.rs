@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::*;
+use crate::files::stack::tests::delta;
 use crate::files::{ContentHash, NoSuchHunks};
 
 /// A tree: what is at each path. The content of a file is one letter; two letters merge when one of them is a digit,
@@ -44,12 +45,12 @@ impl Look for Tree {
         None
     }
 
-    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaNo> {
+    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaId> {
         None
     }
 
     /// Git has whatever is named by a `g`.
-    fn is_adopted(&mut self, _: DeltaNo) -> bool {
+    fn is_adopted(&mut self, _: DeltaId) -> bool {
         false
     }
 
@@ -103,7 +104,7 @@ fn back(
     let wishes = rows.iter().map(|(name, versions, _)| {
         let versions: Vec<_> = versions.chars().map(record).collect();
         let layers = versions.windows(2).zip(1..).map(|(pair, no)| Layer {
-            delta: DeltaNo(no),
+            delta: delta(no),
             grade,
             before: pair[0].clone(),
             after: pair[1].clone(),
@@ -261,7 +262,7 @@ fn trial_04_equal_bytes_of_tiny_files_are_no_rename() {
 fn reversing_what_an_operation_did_is_exact_also_over_what_others_wrote_before_it() {
     // Rewound over somebody's change: `1` became `1a` by a merge. Reversed, it is `1` again.
     let stack = Stack::new(vec![Layer {
-        delta: DeltaNo(1),
+        delta: delta(1),
         grade: Grade::Written,
         before: record('a'),
         after: record('b'),

@@ -5,6 +5,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::files::{ContentHash, NoSuchHunks};
 
+pub(in crate::files) fn delta(no: u64) -> DeltaId {
+    DeltaId { log: LogNo(1), no }
+}
+
 pub(in crate::files) const SLOTS: usize = 4;
 
 /// A file's content in the model, told by its hash: what is in each slot, who cares about bytes.
@@ -96,7 +100,7 @@ pub(in crate::files) fn observed(writes: &[Write]) -> (Stack, Slots) {
         let before = Some(record(disk));
         disk[write.slot] = write.value;
         if write.agent {
-            let (delta, after) = (DeltaNo(no as u64), Some(record(disk)));
+            let (delta, after) = (delta(no as u64), Some(record(disk)));
             stack.push(Layer { delta, grade: Grade::Seen, before, after });
         }
     }
@@ -105,7 +109,7 @@ pub(in crate::files) fn observed(writes: &[Write]) -> (Stack, Slots) {
 
 /// The layers of the deltas that are wanted.
 pub(in crate::files) fn wanted_of(stack: &Stack, wanted: &[bool]) -> Vec<Layer> {
-    let is_wanted = |layer: &&Layer| wanted[usize::try_from(layer.delta.0).unwrap()];
+    let is_wanted = |layer: &&Layer| wanted[usize::try_from(layer.delta.no).unwrap()];
     stack.layers().iter().filter(is_wanted).cloned().collect()
 }
 
@@ -154,7 +158,7 @@ proptest! {
 fn chain(versions: &[u8]) -> Stack {
     let file = |value| Some(record([value, 0, 0, 0]));
     let layers = versions.windows(2).zip(1..).map(|(pair, no)| Layer {
-        delta: DeltaNo(no),
+        delta: delta(no),
         grade: Grade::Seen,
         before: file(pair[0]),
         after: file(pair[1]),
@@ -169,7 +173,7 @@ fn a_path_changed_twice_goes_back_in_one_step() {
     let disk = record([3, 0, 0, 9]);
     let rebuilt = stack.rebuild(Some(&disk), &[], &mut BySlot).unwrap();
     assert_eq!((rebuilt.record, rebuilt.mixed), (Some(record([1, 0, 0, 9])), true));
-    assert_eq!(stack.difference(&[]), (vec![DeltaNo(2), DeltaNo(1)], vec![]));
+    assert_eq!(stack.difference(&[]), (vec![delta(2), delta(1)], vec![]));
 }
 
 #[test]
@@ -240,7 +244,7 @@ fn told(layers: &[[&str; 2]]) -> Stack {
         Slots::try_from(digits).ok().map(record)
     };
     let layers = layers.iter().zip(1..).map(|([before, after], no)| Layer {
-        delta: DeltaNo(no),
+        delta: delta(no),
         grade: Grade::Seen,
         before: version(before),
         after: version(after),
@@ -271,7 +275,7 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
         (&[["0000", "1000"], ["", "2000"]], &[1], &[["", "2000"]]),
     ] {
         let have = told(have);
-        let wanted = have.without(&dropped.iter().map(|no| DeltaNo(*no)).collect::<Vec<_>>());
+        let wanted = have.without(&dropped.iter().map(|no| delta(*no)).collect::<Vec<_>>());
         for settled in
             [have.settled(wanted.layers(), &mut BySlot), have.exactly(wanted.layers(), &mut BySlot)]
         {
@@ -313,20 +317,20 @@ fn trial_07_what_is_known_goes_from_below_what_is_uncertain() {
     let stack = told(&[["0000", "1000"], ["1000", "1200"]]);
     let disk = record([1, 9, 0, 0]);
     assert!(stack.rebuild(Some(&disk), &stack.layers()[1..], &mut BySlot).is_err());
-    let below = stack.from_below(&[DeltaNo(1)], Some(&disk), &mut BySlot).expect("it goes");
+    let below = stack.from_below(&[delta(1)], Some(&disk), &mut BySlot).expect("it goes");
     assert_eq!(below.record, Some(record([0, 9, 0, 0])));
     let left = Stack::new(told(&[["", ""], ["0000", "0200"]]).layers()[1..].to_vec());
     assert_eq!(below.stack, left);
     // In the same place it does not.
     let stack = told(&[["0000", "1000"], ["1000", "2000"]]);
-    assert_eq!(stack.from_below(&[DeltaNo(1)], Some(&record([2, 0, 0, 0])), &mut BySlot), None);
+    assert_eq!(stack.from_below(&[delta(1)], Some(&record([2, 0, 0, 0])), &mut BySlot), None);
 }
 
 #[test]
 fn several_steps_of_one_delta_are_one_piece_unless_somebody_wrote_in_between() {
     let file = |value| Some(record([value, 0, 0, 0]));
     let layer =
-        |before, after, grade| Layer { delta: DeltaNo(1), grade, before: file(before), after: file(after) };
+        |before, after, grade| Layer { delta: delta(1), grade, before: file(before), after: file(after) };
     let mut stack = Stack::default();
     stack.push(layer(1, 2, Grade::Seen));
     stack.push(layer(2, 3, Grade::Ambiguous));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::*;
+use crate::files::stack::tests::delta;
 use crate::files::{
     Chosen, ContentHash, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict, Want, Wish,
 };
@@ -12,7 +13,7 @@ use crate::files::{
 struct Tree {
     now: BTreeMap<FilePath, Record>,
     theirs: HashMap<FilePath, Option<Record>>,
-    left: Vec<(FilePath, Option<Record>, DeltaNo)>,
+    left: Vec<(FilePath, Option<Record>, DeltaId)>,
 }
 
 impl MergeBytes for Tree {
@@ -38,12 +39,12 @@ impl Look for Tree {
         self.theirs.get(path).cloned()
     }
 
-    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaNo> {
+    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId> {
         let mut left = self.left.iter().rev();
         left.find(|(at, left, _)| at == path && left.as_ref() == record).map(|(_, _, no)| *no)
     }
 
-    fn is_adopted(&mut self, _: DeltaNo) -> bool {
+    fn is_adopted(&mut self, _: DeltaId) -> bool {
         false
     }
 
@@ -74,7 +75,7 @@ fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
     let layer = |(no, versions): &(u64, &str)| {
         let mut versions = versions.chars().map(record);
         let (before, after) = (versions.next().unwrap(), versions.next().unwrap());
-        Layer { delta: DeltaNo(*no), grade: Grade::Written, before, after }
+        Layer { delta: delta(*no), grade: Grade::Written, before, after }
     };
     told.iter().map(layer).collect()
 }
@@ -93,7 +94,7 @@ fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> S
     });
     let outcomes: Vec<String> = outcomes.collect();
     format!("{clash:?} {:?}: {}", planned.against.expect("somebody's"), outcomes.join(", "))
-        .replace("DeltaNo", "")
+        .replace(" of log 1", "")
 }
 
 #[test]
@@ -101,15 +102,15 @@ fn what_a_later_turn_did_is_said_to_be_its_own() {
     let tree = Tree::default;
     for (have, want, now, expected) in [
         // The first of two is dropped: the second one stands on it, and nobody has removed anything.
-        (&[(1, " a"), (3, "ab")][..], &[(3, "ab")][..], 'b', "Removed Later((3))"),
-        (&[(1, "xa"), (3, "ab")], &[(3, "ab")], 'b', "Bytes Later((3))"),
+        (&[(1, " a"), (3, "ab")][..], &[(3, "ab")][..], 'b', "Removed Later(delta 3)"),
+        (&[(1, "xa"), (3, "ab")], &[(3, "ab")], 'b', "Bytes Later(delta 3)"),
         // The first one is shown again.
-        (&[(3, " b")], &[(1, " a"), (3, " b")], 'b', "Made Later((3))"),
-        (&[(3, "xb")], &[(1, "xa"), (3, "xb")], 'b', "Bytes Later((3))"),
+        (&[(3, " b")], &[(1, " a"), (3, " b")], 'b', "Made Later(delta 3)"),
+        (&[(3, "xb")], &[(1, "xa"), (3, "xb")], 'b', "Bytes Later(delta 3)"),
     ] {
         assert_eq!(
             clash(have, want, now, tree()),
-            format!("{expected}: Skip Stays(Some((3))), Disk Stays(Some((3)))"),
+            format!("{expected}: Skip Stays(Some(delta 3)), Disk Stays(Some(delta 3))"),
             "a checkpoint that is what is there anyway is not offered"
         );
     }
@@ -117,12 +118,12 @@ fn what_a_later_turn_did_is_said_to_be_its_own() {
 
 #[test]
 fn what_comes_back_without_what_it_was_made_upon_names_that() {
-    let left = vec![(path("f"), record('a'), DeltaNo(1)), (path("f"), record('b'), DeltaNo(3))];
+    let left = vec![(path("f"), record('a'), delta(1)), (path("f"), record('b'), delta(3))];
     let tree = || Tree { left: left.clone(), ..Tree::default() };
-    let expected = "Removed Missing((1)): Skip Stays(None), Disk Stays(None), Checkpoint Left((3))";
+    let expected = "Removed Missing(delta 1): Skip Stays(None), Disk Stays(None), Checkpoint Left(delta 3)";
     assert_eq!(clash(&[], &[(3, "ab")], ' ', tree()), expected);
     // What is there is an earlier one's, which it has never seen.
-    let expected = "Bytes There((1)): Skip Stays(Some((1))), Disk Stays(Some((1))), Checkpoint Left((3))";
+    let expected = "Bytes There(delta 1): Skip Stays(Some(delta 1)), Disk Stays(Some(delta 1)), Checkpoint Left(delta 3)";
     assert_eq!(clash(&[(1, "xa")], &[(1, "xa"), (3, "xb")], 'a', tree()), expected);
 }
 
@@ -133,10 +134,10 @@ fn only_what_no_turn_explains_is_somebody_else_s() {
     let told = clash(&have, &[], 'm', by_hand());
     assert_eq!(
         told,
-        "Bytes Hand: Skip Stays(None), Disk Stays(None), Checkpoint Before((1)), Yours Stays(None)"
+        "Bytes Hand: Skip Stays(None), Disk Stays(None), Checkpoint Before(delta 1), Yours Stays(None)"
     );
     let told = clash(&have, &[], 'm', Tree::default());
-    assert_eq!(told, "Bytes Others: Skip Stays(None), Disk Stays(None), Checkpoint Before((1))");
+    assert_eq!(told, "Bytes Others: Skip Stays(None), Disk Stays(None), Checkpoint Before(delta 1)");
     let told = clash(&[(1, " a")], &[], 'm', Tree::default());
     assert_eq!(told, "Bytes Others: Skip Stays(None), Disk Stays(None), Checkpoint Gone");
     // Somebody's edit upon a later turn's, with an earlier one to go: the edit it is that is met first.
@@ -147,7 +148,7 @@ fn only_what_no_turn_explains_is_somebody_else_s() {
 #[test]
 fn what_is_in_a_folder_is_its_maker_s() {
     for (left, expected) in [
-        (vec![(path("d/y"), record('y'), DeltaNo(3))], Against::There(DeltaNo(3))),
+        (vec![(path("d/y"), record('y'), delta(3))], Against::There(delta(3))),
         (Vec::new(), Against::Others),
     ] {
         let mut tree = Tree { left, ..Tree::default() };

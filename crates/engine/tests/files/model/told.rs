@@ -47,7 +47,7 @@ impl World {
         let mut entries = Vec::new();
         for (line, entry) in deltas {
             let place = talk.said.iter().position(|said: &super::naive::Said| EntryId::eq(&said.id, &entry));
-            entries.push((line.no, place.expect("it was said")));
+            entries.push((line.id, place.expect("it was said")));
         }
         let entry = |no| entries.iter().find(|(of, _)| *of == no).map(|(_, entry)| *entry);
         let paths = planned.files.iter().flat_map(|folder| &folder.plan.paths).map(|path| PathTold {

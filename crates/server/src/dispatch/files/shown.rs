@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use retake_core::{
-    ConversationId, DeltaNo, EntryId, FileChange, FilePath, Mark, PathPlan, Pos, Record, Time, Verdict,
+    ConversationId, DeltaId, EntryId, FileChange, FilePath, Mark, PathPlan, Pos, Record, Time, Verdict,
 };
 use retake_engine::store::DeltaLine;
 use retake_engine::worktree::Shown;
@@ -29,11 +29,11 @@ impl InProcess {
         diff: bool,
     ) -> Result<retake_wire::FilesPlan, Problem> {
         let mut deltas = self.engine.store().deltas(of).await.map_err(store_problem)?;
-        let named = |no: DeltaNo| {
+        let named = |no: DeltaId| {
             let mut paths = folders.iter().flat_map(|folder| &folder.plan.paths);
             paths.any(|path| path.out.contains(&no) || path.into.contains(&no))
         };
-        deltas.retain(|(line, _)| named(line.no));
+        deltas.retain(|(line, _)| named(line.id));
         self.by_call(of, &mut deltas).await?;
         let left_behind = self.left_behind(of, &deltas).await?;
         let mut shown = retake_wire::FilesPlan { digest: hex(&digest), ..Default::default() };
@@ -58,8 +58,8 @@ impl InProcess {
             }
             shown.others.paths.truncate(LISTED);
         }
-        let calls: HashMap<DeltaNo, EntryId> =
-            deltas.into_iter().map(|(line, entry)| (line.no, entry)).collect();
+        let calls: HashMap<DeltaId, EntryId> =
+            deltas.into_iter().map(|(line, entry)| (line.id, entry)).collect();
         let whose = self.whose(of, folders.iter().map(|folder| &folder.plan)).await?;
         for FolderPlan { folder, plan, .. } in folders {
             let folder = folder.as_deref();
@@ -103,14 +103,14 @@ impl InProcess {
         &self,
         of: ConversationId,
         deltas: &[(DeltaLine, EntryId)],
-    ) -> Result<HashSet<DeltaNo>, Problem> {
+    ) -> Result<HashSet<DeltaId>, Problem> {
         let now = self.engine.store().snapshot(of).await.map_err(store_problem)?;
         let (known, depth) = (now.conversation(), now.conversation().tree.depth());
         let is_there = |line: &DeltaLine| {
             let pos = Pos::new(depth, line.seq);
             known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
         };
-        Ok(deltas.iter().filter(|(line, _)| !is_there(line)).map(|(line, _)| line.no).collect())
+        Ok(deltas.iter().filter(|(line, _)| !is_there(line)).map(|(line, _)| line.id).collect())
     }
 
     /// How a path would differ, and how many hunks there are to choose from. Of a conflict hunks are always counted: it waits for a

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use retake_core::{
-    Against, Becomes, Choice, Clash, ConversationId, DeltaNo, EntryId, FilePlan, Grade, Layer, PathPlan, Pos,
+    Against, Becomes, Choice, Clash, ConversationId, DeltaId, EntryId, FilePlan, Grade, Layer, PathPlan, Pos,
     Verdict,
 };
 use retake_wire::Problem;
@@ -22,7 +22,7 @@ struct Of {
 
 /// The calls that plans have to name.
 #[derive(Debug, Default)]
-pub(in crate::dispatch) struct Whose(HashMap<DeltaNo, Of>);
+pub(in crate::dispatch) struct Whose(HashMap<DeltaId, Of>);
 
 impl InProcess {
     /// The calls that these plans have to name; nothing is read where they name none.
@@ -37,7 +37,7 @@ impl InProcess {
             let outcomes = path.outcomes.iter().filter_map(|(_, becomes)| becomes.delta());
             path.against.and_then(Against::delta).into_iter().chain(layers).chain(outcomes)
         });
-        let named: Vec<DeltaNo> = named.collect();
+        let named: Vec<DeltaId> = named.collect();
         let mut whose = Whose::default();
         if named.is_empty() {
             return Ok(whose);
@@ -46,10 +46,10 @@ impl InProcess {
         let now = store.snapshot(of).await.map_err(store_problem)?;
         let (known, depth) = (now.conversation(), now.conversation().tree.depth());
         for (line, entry) in store.deltas(of).await.map_err(store_problem)? {
-            if named.contains(&line.no) {
+            if named.contains(&line.id) {
                 let on_path = known.is_on_path(Pos::new(depth, line.seq));
                 let turn = store.meta(of, entry).await.map_err(store_problem)?.totals.turns;
-                whose.0.insert(line.no, Of { entry, turn: Some(turn).filter(|_| on_path) });
+                whose.0.insert(line.id, Of { entry, turn: Some(turn).filter(|_| on_path) });
             }
         }
         Ok(whose)
@@ -58,14 +58,14 @@ impl InProcess {
 
 impl Whose {
     /// A delta by its turn.
-    fn turn(&self, no: DeltaNo) -> String {
+    fn turn(&self, no: DeltaId) -> String {
         match self.0.get(&no).and_then(|of| of.turn) {
             Some(turn) => format!("t{turn}"),
             None => "a turn of another branch".to_owned(),
         }
     }
 
-    fn same_turn(&self, one: DeltaNo, other: DeltaNo) -> bool {
+    fn same_turn(&self, one: DeltaId, other: DeltaId) -> bool {
         let turn = |no| self.0.get(&no).and_then(|of: &Of| of.turn);
         one == other || (turn(one).is_some() && turn(one) == turn(other))
     }
@@ -207,14 +207,14 @@ impl Whose {
     }
 
     fn becomes(&self, layers: &[Layer], choice: &Choice, becomes: Becomes) -> String {
-        let same = |no: DeltaNo| move |layer: &&Layer| layer.delta != no && self.same_turn(layer.delta, no);
-        let place = |no: DeltaNo| layers.iter().position(|layer| layer.delta == no).unwrap_or(layers.len());
+        let same = |no: DeltaId| move |layer: &&Layer| layer.delta != no && self.same_turn(layer.delta, no);
+        let place = |no: DeltaId| layers.iter().position(|layer| layer.delta == no).unwrap_or(layers.len());
         // A turn may have changed it by several calls.
-        let left = |no: DeltaNo| match layers.iter().skip(place(no)).find(same(no)) {
+        let left = |no: DeltaId| match layers.iter().skip(place(no)).find(same(no)) {
             Some(_) => format!("as a call of {} left it", self.turn(no)),
             None => format!("as {} left it", self.turn(no)),
         };
-        let before = |no: DeltaNo| match layers.iter().take(place(no)).find(same(no)) {
+        let before = |no: DeltaId| match layers.iter().take(place(no)).find(same(no)) {
             Some(_) => format!("as it was before a call of {}", self.turn(no)),
             None => format!("as it was before {}", self.turn(no)),
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, DeltaNo, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Record, Totals, Verdict,
+    Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Record, Totals, Verdict,
     without_full_folders,
 };
 use retake_engine::store::Unanswered;
@@ -95,7 +95,7 @@ pub(super) fn choice(choice: Choice) -> retake_wire::Choice {
 pub(in crate::dispatch) fn path_plan(
     folder: Option<&Path>,
     path: PathPlan,
-    calls: &HashMap<DeltaNo, EntryId>,
+    calls: &HashMap<DeltaId, EntryId>,
     whose: &Whose,
 ) -> retake_wire::PathPlan {
     // By what will be recorded of it, as the receipt tells it.
@@ -119,7 +119,7 @@ pub(in crate::dispatch) fn path_plan(
     };
     // The one that did something to it last is first. What comes back instead of what goes was taken back before, and is no
     // earlier call of the same change.
-    let by: Box<dyn Iterator<Item = &DeltaNo>> = match path.out.is_empty() {
+    let by: Box<dyn Iterator<Item = &DeltaId>> = match path.out.is_empty() {
         true => Box::new(path.into.iter().rev()),
         false => Box::new(path.out.iter()),
     };

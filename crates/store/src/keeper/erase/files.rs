@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use retake_core::{
-    ContentHash, DeltaNo, FileChange, FilePath, GitMove, Layer, PathMove, Record, Stack, Time,
+    ContentHash, DeltaId, FileChange, FilePath, GitMove, Layer, PathMove, Record, Stack, Time,
 };
 
 use super::{Context, Doomed, Key, Loaded};
@@ -43,7 +43,7 @@ impl Erasing {
         let id = |log: LogNo| family.iter().find(|member| member.row.log == log).map(|member| member.row.id);
         let (mut rows, mut claims) = (BTreeSet::new(), Claims::default());
         for (log, line, layers) in &self.deltas {
-            let Some(by) = id(*log).map(|id| (id, line.no)) else { continue };
+            let Some(by) = id(*log).map(|id| (id, line.id)) else { continue };
             rows.insert((line.workspace, Claimant::Call(by.0, by.1)));
             claims.delta(line.workspace, by, Time(0), layers);
         }
@@ -168,7 +168,7 @@ fn results<R: Rows>(rows: &R, member: &Loaded, keys: &BTreeSet<Key>) -> Result<B
     Ok(seqs)
 }
 
-type Gone = HashSet<(WorkspaceNo, FilePath, DeltaNo)>;
+type Gone = HashSet<(WorkspaceNo, FilePath, DeltaId)>;
 
 /// The deltas of a log without what goes of them, and their layers off the paths.
 fn deltas<R: Rows>(
@@ -185,7 +185,7 @@ fn deltas<R: Rows>(
         if !whole && what.matching.is_none() && what.objects.is_empty() {
             continue;
         }
-        let layers = rows.delta(log, line.no)?;
+        let layers = rows.delta(line.id)?;
         let (out, stays): (DeltaLayers, DeltaLayers) =
             layers.into_iter().partition(|(path, layers)| whole || what.layers(path, layers));
         if out.is_empty() {
@@ -199,12 +199,12 @@ fn deltas<R: Rows>(
                 None => rows.layers(log, line.workspace, &path)?,
             };
             let (own, others): (Vec<Layer>, Vec<Layer>) =
-                stack.layers().iter().cloned().partition(|layer| layer.delta == line.no);
+                stack.layers().iter().cloned().partition(|layer| layer.delta == line.id);
             applied -= u64::from(!own.is_empty());
             own.iter().for_each(|layer| found.takes([&layer.before, &layer.after]));
             stacks.insert((line.workspace, path.clone()), Stack::new(others));
             found.paths.insert(path.clone());
-            gone.insert((line.workspace, path, line.no));
+            gone.insert((line.workspace, path, line.id));
         }
         found.deltas.push((log, DeltaLine { paths: stays.len() as u64, applied, ..line }, stays));
     }

@@ -65,7 +65,7 @@ fn path_count<R: Rows>(rows: &R, loaded: &Loaded, entries: &Path) -> Result<usiz
     let (log, depth) = (loaded.row.log, loaded.conversation.tree.depth());
     let mut paths = BTreeSet::new();
     for line in rows.deltas(log)?.into_iter().filter(|line| entries.contains(Pos::new(depth, line.seq))) {
-        paths.extend(rows.delta(log, line.no)?.into_iter().map(|(path, _)| (line.workspace, path)));
+        paths.extend(rows.delta(line.id)?.into_iter().map(|(path, _)| (line.workspace, path)));
     }
     Ok(paths.len())
 }

@@ -1,6 +1,6 @@
 //! Who names which bytes, of the whole store: the one reading of files' rows that goes through all of them.
 
-use retake_core::{ConversationId, DeltaNo, OpNo, Time};
+use retake_core::{ConversationId, DeltaId, LogNo, OpNo, Time};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -13,18 +13,18 @@ use crate::rows::Claims;
 const CAPTURES: Sql = ("read all captures", "SELECT workspace, no, time, name, changes FROM capture");
 const DELTAS: Sql = (
     "read all deltas",
-    "SELECT delta.workspace, conversation.id, delta.no, entry.time, delta.layers
+    "SELECT delta.workspace, conversation.id, delta.log, delta.no, entry.time, delta.layers
      FROM delta LEFT JOIN conversation ON conversation.log = delta.log
      LEFT JOIN entry ON entry.key = delta.log << 32 | delta.seq",
 );
 const STACKS: Sql = (
     "read all layers",
-    "SELECT layer.workspace, conversation.id, layer.stack
+    "SELECT layer.workspace, conversation.id, layer.log, layer.stack
      FROM layer LEFT JOIN conversation ON conversation.log = layer.log",
 );
 const MOVED: Sql = (
     "read what all operations did to files",
-    "SELECT moved.workspace, conversation.id, moved.op, operation.time, moved.moves
+    "SELECT moved.workspace, conversation.id, moved.log, moved.op, operation.time, moved.moves
      FROM moved LEFT JOIN conversation ON conversation.log = moved.log
      LEFT JOIN operation ON operation.root = moved.root AND operation.log = moved.log
      AND operation.no = moved.op",
@@ -32,6 +32,10 @@ const MOVED: Sql = (
 
 fn workspace(cells: &mut Cells<'_>) -> Decoded<WorkspaceNo> {
     cells.count().map(WorkspaceNo)
+}
+
+fn log(cells: &mut Cells<'_>) -> Decoded<LogNo> {
+    cells.next().map(LogNo)
 }
 
 fn conversation(cells: &mut Cells<'_>) -> Decoded<ConversationId> {
@@ -50,21 +54,23 @@ pub(super) fn all(db: &Connection) -> Result<Vec<Claim>> {
     })?;
     rows(db, DELTAS, [], name, |cells| {
         let workspace = workspace(cells)?;
-        let by = (conversation(cells)?, DeltaNo(cells.count()?));
+        let of = conversation(cells)?;
+        let id = DeltaId { log: log(cells)?, no: cells.count()? };
         let time = Time(cells.next()?);
-        claims.delta(workspace, by, time, &decode_delta(&cells.next::<String>()?)?);
+        claims.delta(workspace, (of, id), time, &decode_delta(&cells.next::<String>()?, id.log)?);
         Ok(())
     })?;
     rows(db, STACKS, [], name, |cells| {
-        let (workspace, of) = (workspace(cells)?, conversation(cells)?);
-        claims.stack(workspace, of, &decode_stack(&cells.next::<String>()?)?);
+        let (workspace, of, log) = (workspace(cells)?, conversation(cells)?, log(cells)?);
+        claims.stack(workspace, of, &decode_stack(&cells.next::<String>()?, log)?);
         Ok(())
     })?;
     rows(db, MOVED, [], name, |cells| {
         let workspace = workspace(cells)?;
-        let by = (conversation(cells)?, OpNo(cells.count()?));
+        let (of, log) = (conversation(cells)?, log(cells)?);
+        let by = (of, OpNo(cells.count()?));
         let time = Time(cells.next()?);
-        let moved = Moved { workspace, moves: decode_moves(&cells.next::<String>()?)? };
+        let moved = Moved { workspace, moves: decode_moves(&cells.next::<String>()?, log)? };
         claims.moved(by, time, &moved);
         Ok(())
     })?;

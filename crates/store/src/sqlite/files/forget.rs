@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retake_core::{FilePath, Stack};
+use retake_core::{DeltaId, FilePath, LogNo, Stack};
 use rusqlite::{Connection, params};
 
-use super::super::cells::{Sql, all, first, run};
+use super::super::cells::{Sql, all, first, int, run};
 use crate::error::Result;
 use crate::record::{decode_delta, decode_stack, encode_stack};
 
@@ -18,7 +18,8 @@ const CHANGED: Sql = (
 
 /// The key of a delta, and what it has lost.
 struct Lost {
-    key: [i64; 3],
+    root: i64,
+    id: DeltaId,
     workspace: i64,
     applied: i64,
     paths: Vec<FilePath>,
@@ -30,12 +31,15 @@ struct Lost {
 pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
     let name = || "a delta of a backup".to_owned();
     let lost = all(backup, CHANGED, [], name, |cells| {
-        let key = [cells.next()?, cells.next()?, cells.next()?];
+        let (root, log) = (cells.next()?, LogNo(cells.next()?));
+        let id = DeltaId { log, no: cells.count()? };
         let (workspace, applied) = (cells.next()?, cells.next()?);
         let (old, layers): (String, String) = (cells.next()?, cells.next()?);
-        let stay: BTreeSet<FilePath> = decode_delta(&layers)?.into_iter().map(|(path, _)| path).collect();
-        let paths = decode_delta(&old)?.into_iter().map(|(path, _)| path).filter(|path| !stay.contains(path));
-        Ok(Lost { key, workspace, applied, paths: paths.collect(), stay: stay.len() as i64, layers })
+        let stay: BTreeSet<FilePath> =
+            decode_delta(&layers, log)?.into_iter().map(|(path, _)| path).collect();
+        let paths =
+            decode_delta(&old, log)?.into_iter().map(|(path, _)| path).filter(|path| !stay.contains(path));
+        Ok(Lost { root, id, workspace, applied, paths: paths.collect(), stay: stay.len() as i64, layers })
     })?;
     for lost in lost {
         lose(backup, lost)?;
@@ -70,7 +74,8 @@ pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
 }
 
 fn lose(backup: &Connection, lost: Lost) -> Result<()> {
-    let [root, log, no] = lost.key;
+    let (root, id) = (lost.root, lost.id);
+    let (log, no) = (id.log.0, int(id.no));
     let mut applied = lost.applied;
     let stacks: BTreeMap<FilePath, Stack> = lost
         .paths
@@ -79,9 +84,10 @@ fn lose(backup: &Connection, lost: Lost) -> Result<()> {
         .collect::<Result<_>>()?;
     for (path, stack) in stacks {
         let (own, others): (Vec<_>, Vec<_>) =
-            stack.layers().iter().cloned().partition(|layer| i64::try_from(layer.delta.0) == Ok(no));
+            stack.layers().iter().cloned().partition(|layer| layer.delta == id);
         applied -= i64::from(!own.is_empty());
-        let key = params![root, log, lost.workspace, path.as_bytes(), encode_stack(&Stack::new(others))];
+        let key =
+            params![root, log, lost.workspace, path.as_bytes(), encode_stack(&Stack::new(others), id.log)];
         let sql = (
             "erase layers",
             "UPDATE main.layer SET stack = ?5 WHERE root = ?1 AND log = ?2 AND workspace = ?3 AND path = ?4",
@@ -98,14 +104,15 @@ fn lose(backup: &Connection, lost: Lost) -> Result<()> {
 }
 
 fn stack(backup: &Connection, lost: &Lost, path: &FilePath) -> Result<Stack> {
-    let [root, log, _] = lost.key;
+    let log = lost.id.log;
     let sql = (
         "read the layers of a path",
         "SELECT stack FROM main.layer WHERE root = ? AND log = ? AND workspace = ? AND path = ?",
     );
     let name = || "the layers of a path in a backup".to_owned();
-    let found = first(backup, sql, params![root, log, lost.workspace, path.as_bytes()], name, |cells| {
-        decode_stack(&cells.next::<String>()?)
-    })?;
+    let found =
+        first(backup, sql, params![lost.root, log.0, lost.workspace, path.as_bytes()], name, |cells| {
+            decode_stack(&cells.next::<String>()?, log)
+        })?;
     Ok(found.unwrap_or_default())
 }
