@@ -80,7 +80,8 @@ async fn trial_07_a_receipt_says_why_no_file_changed() {
     let id = turns(&desk, &["echo 1 > a"]).await;
     let alone = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
     let (_, done) = both(&desk, &id, rewind("t1"), alone).await;
-    assert_eq!(done.stays, ["files are not touched: only the conversation goes back"]);
+    let own = "1 file becomes your own: later steps treat it as your edit";
+    assert_eq!(done.stays, ["files are not touched: only the conversation goes back", own]);
     let (_, done) = both(&desk, &id, Action::Undo { count: 1 }, FilesWish::default()).await;
     assert_eq!(done.stays.len(), 1);
     let (id, _) = desk.talk(&["one", "two"]).await;
@@ -189,7 +190,7 @@ async fn trial_09_words_in_the_place_of_a_call_or_its_result_are_words_alone() {
         assert_eq!(now.len(), 2, "the call is gone with its result");
         assert_eq!(now[1].parts, [Part::text("other words")]);
         assert!(!desk.file("work").join("a").exists());
-        desk.apply(&id, Action::Undo { count: 2 }).await;
+        desk.apply(&id, Action::Undo { count: 1 }).await;
         assert!(desk.file("work").join("a").exists());
     }
 }

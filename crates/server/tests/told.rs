@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_wire::reply::Plan;
-use retake_wire::{Action, FilesPlan, MarkVerb, Part, PathPlan, Request, Role, Scope, Verdict, request};
+use retake_wire::{
+    Action, Choice, Choose, FileName, FilesPlan, FilesWish, MarkVerb, Part, PathPlan, Request, Role, Verdict, request,
+};
 
 use super::whose::{turn, turns};
 use super::world::{Desk, get, mark, plan, rewind, said};
@@ -69,19 +71,15 @@ async fn of_a_call_that_was_cut_off_a_plan_says_that_what_it_did_is_not_known() 
 async fn a_file_that_an_earlier_step_kept_says_so() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a", "echo 2 > b"]).await;
-    let back = |entry: &str, scope| {
-        let files = retake_wire::FilesWish { scope, ..Default::default() };
-        let Request::Plan(plan) = plan(&id, rewind(entry)) else { panic!("a plan") };
-        (Request::Plan(request::Plan { files: files.clone(), ..plan }), files)
-    };
     assert!(those(&files(&desk, &id, rewind("t2")).await, |path| path.kept).is_empty());
-    let (_, only) = back("t2", Scope::Conversation);
+    let name = FileName { path: "b".to_owned(), path_base64: None };
+    let skips = FilesWish { choose: vec![Choose { name, choice: Choice::Skip }], ..FilesWish::default() };
     let rewound = request::Apply {
         conversation: id.clone(),
         action: rewind("t2"),
         head: None,
         since: false,
-        files: only,
+        files: skips,
         request_id: None,
     };
     desk.does(Request::Apply(rewound)).await;

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 impl Engine {
     /// Which files become the person's own with an action, and which belong to their turns again: a sentence each.
-    pub(super) async fn kept_by(
+    pub(crate) async fn kept_by(
         &self,
         conversation: ConversationId,
         action: &Action,

@@ -144,8 +144,9 @@ impl Engine {
     ) -> Result<FilesApplied> {
         let conversation = claim.conversation();
         if !self.takes_files(conversation, &apply.action, &wish).await? {
+            let stays = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
             let done = FilesApplied::without_files(self.store().apply(conversation, wish.half(apply)).await?);
-            return Ok(FilesApplied { scope: wish.scope, ..done });
+            return Ok(FilesApplied { scope: wish.scope, stays, ..done });
         }
         let _silence = self.silence(conversation).await;
         self.apply_alone(conversation, apply, wish).await

@@ -65,10 +65,12 @@ impl Engine {
             && self.takes_files(conversation, &back.action, &files).await?;
         if !takes_files {
             let may = self.may_wait(conversation).await?;
+            let kept = self.kept_by(conversation, &back.action, &files, &[]).await?;
             let back = files.half(back);
             let (moved, said) = self.store().say_at(conversation, back, self.prompt(parts, by)).await?;
             let moved = FilesApplied::without_files(moved).leaving(leaves);
-            let moved = FilesApplied { scope: files.scope, ..moved };
+            let stays = [kept, moved.stays].concat();
+            let moved = FilesApplied { scope: files.scope, stays, ..moved };
             let waited = self.words_back(conversation, may, false).await?;
             return Ok(Reworded { moved, said, waited, fence: None });
         }
