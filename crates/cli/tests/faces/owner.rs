@@ -42,7 +42,7 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
         "{seen}"
     );
     let seen = serves().see(&["config", "unset", "model.default", "--json"]);
-    assert!(seen.contains("keeps the settings"), "{seen}");
+    assert!(seen.contains(r#""restart":{"pid":4711,"serves":true}"#), "{seen}");
     let alone = Status { serves: false, ..status() };
     let seen = Case::script("").reply("status", Ok(Reply::Status(alone))).see(&set);
     assert!(seen.contains("belongs to a terminal"), "{seen}");
