@@ -1,6 +1,7 @@
 //! Files and conversation as one step: real commands in a real folder, plans, rewinds, undos.
 
 mod adoption;
+mod adoption_rows;
 mod attributes;
 mod capture;
 mod crash;
@@ -31,7 +32,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
-    Choice, Chosen, ConversationId, FilePath, FilePlan, Part, Permission, Role, Seen, Steer, Time,
+    Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, Permission, Role, Seen, Steer, Time,
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
@@ -164,9 +165,15 @@ impl Yard {
 
     /// Says something, without a call.
     async fn say(&self, text: &str) {
+        self.said_by(Role::User, text).await;
+    }
+
+    /// The same, as somebody; the new entry.
+    async fn said_by(&self, role: Role, text: &str) -> EntryId {
+        let id = self.engine.new_entry_id();
         let say = SayRequest {
-            id: self.engine.new_entry_id(),
-            role: Role::User,
+            id,
+            role,
             parts: vec![Part::text(text)],
             flags: Default::default(),
             time: None,
@@ -179,6 +186,7 @@ impl Yard {
             by: self.engine.by(None),
         };
         self.engine.say(self.id, say).await.expect("said");
+        id
     }
 
     async fn rewind(&self, turn: &str) -> Action {

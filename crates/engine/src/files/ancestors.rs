@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use retake_core::{ConversationId, Path as EntryPath, Pos, Scope};
+use retake_core::{ConversationId, Keep, Path as EntryPath, Pos, Scope};
 use retake_store::{Action, StoreError};
 
 use super::several::shown_in;
@@ -25,7 +25,9 @@ impl Engine {
         action: &Action,
         wish: &FilesWish,
     ) -> Result<Vec<String>> {
-        let depth = self.store().snapshot(of).await?.conversation().tree.depth();
+        let snapshot = self.store().snapshot(of).await?;
+        let own = snapshot.conversation();
+        let depth = own.tree.depth();
         let is_asked = wish.restore.is_none() && !matches!(action, Action::Files(_));
         if depth == 0 || !is_asked || wish.scope == Scope::Conversation {
             return Ok(Vec::new());
@@ -37,6 +39,10 @@ impl Engine {
             Err(error) => return Err(error.into()),
         };
         let mut stays = Vec::new();
+        // What somebody kept before the fork is that person's own, here too.
+        let kept = own.state.kept.entries.ranges().iter();
+        let kept = kept.filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span);
+        let gone = gone.without(kept);
         let (mut at, mut depth) = (of, depth);
         while gone.first().is_some_and(|first| first.depth < depth)
             && let Some((parent, _)) = self.store().summary(at).await?.parent
@@ -88,7 +94,8 @@ impl Engine {
         );
         let turn = self.store().meta(parent, entry).await?.totals.turns;
         let known = self.store().snapshot(parent).await?;
-        let way = match known.conversation().is_on_path(Pos::new(depth, first.seq)) {
+        let (known, pos) = (known.conversation(), Pos::new(depth, first.seq));
+        let way = match known.is_on_path(pos) && known.state.kept.entries.get(pos) == Keep::ByPath {
             true => format!(
                 "; `retake rewind t{turn} --scope files --conversation {parent}` takes them back there"
             ),

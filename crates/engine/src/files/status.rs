@@ -98,7 +98,10 @@ impl Engine {
             let pos = Pos::new(depth, line.seq);
             let wanted = known.wants_files_of(pos);
             ahead.extend((!wanted && line.applied > 0).then_some(line.seq));
-            behind.extend((wanted && line.applied < line.paths).then_some(line.seq));
+            // A path that somebody kept is its own, and waits for nothing.
+            let kept = known.state.kept.paths.iter().filter(|path| path.entry == pos);
+            let own = kept.filter(|path| path.workspace == line.workspace).count() as u64;
+            behind.extend((wanted && line.applied + own < line.paths).then_some(line.seq));
         }
         (status.ahead, status.behind) = (ahead.len(), behind.len());
         status.running = self.running_calls(&nos).await?;

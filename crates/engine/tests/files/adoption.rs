@@ -1,5 +1,6 @@
 //! Steps on one half are final: what they keep is the person's own, what they take out stays out, and undo, redo and restore
-//! return to exactly what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53).
+//! return to exactly what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53). What each later step does after each of them is the
+//! table of `adoption_rows`.
 
 use retake_core::{Against, Choice, EntryId, Reason, Verdict};
 use retake_engine::store::Action;
@@ -132,88 +133,6 @@ async fn rewind_case_53_what_files_alone_took_out_does_not_return_by_itself() {
     }
 }
 
-/// What a row does after the first step, and whether the turn's files are there then.
-type Row = (&'static str, Scope, &'static [Later], bool);
-
-#[derive(Clone, Copy, Debug)]
-enum Later {
-    Undo,
-    Redo,
-    RestoreNow,
-    RestoreBefore,
-    CheckoutAndBack,
-    Checkout,
-    Drop,
-    Show,
-    Say,
-    BackFirst,
-}
-
-impl Yard {
-    async fn later(&self, what: Later, heads: [retake_core::Head; 2], tip: EntryId) {
-        let [before, then] = heads;
-        let action = match what {
-            Later::Undo => Action::Undo(1),
-            Later::Redo => Action::Redo(1),
-            Later::RestoreNow => Action::Restore(then),
-            Later::RestoreBefore => Action::Restore(before),
-            Later::Checkout => Action::Checkout(Some(tip)),
-            Later::CheckoutAndBack => {
-                self.does(Action::Checkout(Some(tip))).await;
-                Action::Undo(1)
-            }
-            Later::Drop => self.drop_first(Reason::Drop).await,
-            Later::Show => self.drop_first(Reason::Show).await,
-            Later::Say => return self.say("more").await,
-            Later::BackFirst => self.rewind("t1").await,
-        };
-        self.does(action).await;
-    }
-}
-
-#[tokio::test]
-async fn trial_02_every_step_after_one_half_leaves_the_files_as_they_were_recorded() {
-    use Later::{
-        BackFirst, Checkout, CheckoutAndBack, Drop, Redo, RestoreBefore, RestoreNow, Say, Show, Undo,
-    };
-    use Scope::{Conversation, Files};
-    let rows: &[Row] = &[
-        ("undo", Conversation, &[Undo], true),
-        ("undo, redo", Conversation, &[Undo, Redo], true),
-        ("undo, redo, a turn, back", Conversation, &[Undo, Redo, Say, BackFirst], true),
-        ("undo and back", Conversation, &[Undo, BackFirst], false),
-        ("restore", Conversation, &[Say, RestoreBefore], true),
-        ("restore and back", Conversation, &[Say, RestoreBefore, BackFirst], false),
-        ("there and restored", Conversation, &[Undo, BackFirst, RestoreNow], true),
-        ("restored, a turn, back", Conversation, &[Undo, BackFirst, RestoreNow, Say, BackFirst], true),
-        ("checkout and back", Conversation, &[Say, CheckoutAndBack, BackFirst], true),
-        ("checkout, then back", Conversation, &[Say, Checkout, BackFirst], false),
-        ("undo", Files, &[Undo], true),
-        ("undo, redo", Files, &[Undo, Redo], false),
-        ("a turn and undo", Files, &[Say, Undo, Undo], true),
-        ("restore", Files, &[Say, RestoreBefore], true),
-        ("restored again", Files, &[Undo, RestoreNow], false),
-        ("drop and show", Files, &[Drop, Show], false),
-        ("back and undo", Files, &[BackFirst, Undo], false),
-        ("back and checkout", Files, &[BackFirst, Checkout], true),
-    ];
-    for (name, half, later, has_files) in rows {
-        let yard = begun().await;
-        let tip = yard.first_result().await;
-        let before = yard.engine.store().snapshot(yard.id).await.expect("it").conversation().head;
-        yard.one_half("t1", *half).await;
-        let then = yard.engine.store().snapshot(yard.id).await.expect("it").conversation().head;
-        for step in *later {
-            yard.later(*step, [before, then], tip).await;
-        }
-        assert_eq!(yard.has_files(), *has_files, "{half:?}: {name}");
-        let yard = yard.restarted().await;
-        yard.undo().await;
-        yard.redo().await;
-        assert_eq!(yard.has_files(), *has_files, "{half:?}: {name}, after a restart, undo and redo");
-    }
-}
-
 #[tokio::test]
 async fn trial_02_a_turn_dropped_from_the_conversation_alone_stays_the_persons_when_it_is_shown() {
     let yard = begun().await;
@@ -260,4 +179,57 @@ async fn trial_02_files_restore_still_changes_what_was_adopted() {
     assert_eq!(refused.code, "unchanged");
     yard.puts_back(&["p"], Some(&first.to_string())).await;
     assert_eq!(yard.read("p"), None);
+}
+
+#[tokio::test]
+async fn a_fork_s_plan_mentions_no_files_of_its_parent_that_are_the_persons_own() {
+    for (half, in_the_fork) in
+        [(None, Some("4 files stay")), (Some(Scope::Conversation), None), (Some(Scope::Files), None)]
+    {
+        let yard = Yard::with(&[("a", LINES), ("o", "old\n")]).await;
+        yard.run("echo hi > p; sed -i s/2/two/ a; mv o n").await;
+        let tip = yard.first_result().await;
+        if let Some(half) = half {
+            yard.one_half("t1", half).await;
+        }
+        let fork = yard.engine.fork(yard.id, Some(tip), None, yard.engine.by(None)).await.expect("forked");
+        let fork = Yard { id: fork.conversation, engine: yard.engine.clone(), dir: yard.dir.clone() };
+        let said = fork.said(fork.rewind("t1").await, FilesWish::default()).await;
+        match in_the_fork {
+            Some(in_the_fork) => assert!(said.contains(in_the_fork), "{half:?}: {said}"),
+            None => assert_eq!(said, "", "{half:?}"),
+        }
+    }
+    // Who has kept them later in the parent has no command there that takes them back.
+    let yard = begun().await;
+    yard.say("more").await;
+    let fork = yard.engine.fork(yard.id, None, None, yard.engine.by(None)).await.expect("forked");
+    yard.apply(yard.drop_first(Reason::Drop).await, scope(Scope::Conversation)).await.expect("done");
+    let fork = Yard { id: fork.conversation, engine: yard.engine.clone(), dir: yard.dir.clone() };
+    let said = fork.said(fork.rewind("t1").await, FilesWish::default()).await;
+    assert!(said.contains("2 files stay") && !said.contains("retake rewind"), "{said}");
+}
+
+#[tokio::test]
+async fn a_renamed_file_that_was_kept_stays_with_what_the_person_wrote_into_it() {
+    let lines: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+    let yard = Yard::with(&[("o", &lines), ("a", "1\n")]).await;
+    yard.run("mv o n; echo 2 > a").await;
+    let mine = lines.replace("line 5\n", "mine\n");
+    yard.write("n", &mine);
+    yard.apply(yard.rewind("t1").await, choose("n", Choice::Disk)).await.expect("done");
+    assert_eq!((yard.read("n").as_deref(), yard.read("a").as_deref()), (Some(&*mine), Some("1\n")));
+    assert!(yard.read("o").is_some(), "the old name is back");
+    let old = yard.read("o");
+    // Another turn renames it again, and writes into it.
+    yard.run("mv n m; sed -i 's/line 19/nineteen/' m").await;
+    yard.back("t1").await;
+    assert_eq!((yard.read("n").as_deref(), yard.read("m"), yard.read("o")), (Some(&*mine), None, old));
+    yard.undo().await;
+    assert_eq!((yard.read("n"), yard.read("m")), (None, Some(mine.replace("line 19", "nineteen"))));
+    yard.undo().await;
+    yard.undo().await;
+    assert_eq!((yard.read("n").as_deref(), yard.read("o")), (Some(&*mine), None), "as before the choice");
+    yard.back("t1").await;
+    assert_eq!((yard.read("n"), yard.read("o").as_deref()), (None, Some(&*mine)), "the person's goes along");
 }

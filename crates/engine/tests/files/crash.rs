@@ -36,7 +36,7 @@ async fn left() -> Option<Yard> {
 
 /// Runs one of the tests below in a process of its own, and kills it at the `nth` time that it comes to a point; whether
 /// it came there. What it leaves is opened again.
-async fn killed(yard: Yard, test: &str, point: &str, nth: usize) -> (Yard, bool) {
+pub(super) async fn killed(yard: Yard, test: &str, point: &str, nth: usize) -> (Yard, bool) {
     let Yard { engine: old, id, dir } = yard;
     drop(old);
     fs::write(dir.path().join("id"), id.to_string()).expect("written");

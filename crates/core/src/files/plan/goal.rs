@@ -32,6 +32,17 @@ impl Goal {
         disk: Option<&Record>,
         look: &mut dyn Look,
     ) -> Result<Rebuilt, Clashed> {
+        self.merged_to(&self.stack, stack, disk, look)
+    }
+
+    /// The same, with these layers in the end.
+    fn merged_to(
+        &self,
+        goal: &Stack,
+        stack: &Stack,
+        disk: Option<&Record>,
+        look: &mut dyn Look,
+    ) -> Result<Rebuilt, Clashed> {
         let (mut now, mut stack, mut mixed) = (disk.cloned(), stack, false);
         for made in &self.reversed {
             // What was done upon it since goes first.
@@ -42,7 +53,7 @@ impl Goal {
             mixed |= there.mixed || merged.mixed;
             (now, stack) = (merged.record, &made.stack_before);
         }
-        let rebuilt = stack.rebuild(now.as_ref(), self.stack.layers(), look)?;
+        let rebuilt = stack.rebuild(now.as_ref(), goal.layers(), look)?;
         Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
     }
 
@@ -85,7 +96,8 @@ impl Goal {
         if gone.is_empty() && came.is_empty() {
             return Some(Doubt::Keeps);
         }
-        let rebuilt = stack.rebuild(disk, known.layers(), look);
+        // What an operation did is reversed as it was, below what stays.
+        let rebuilt = self.merged_to(&known, stack, disk, look);
         // What is uncertain need not go together with what others wrote upon it: what is known goes from below both.
         Some(Doubt::Takes(rebuilt.or_else(|clashed| match came.is_empty() {
             true => stack.from_below(&gone, disk, look).ok_or(clashed),
