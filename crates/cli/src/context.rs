@@ -54,17 +54,19 @@ fn takes_time(request: &Request) -> bool {
 pub(crate) async fn watched<T>(client: &dyn Client, json: bool, work: impl Future<Output = T>) -> T {
     let progress = Progress::spinner("working");
     let progress = if json { progress } else { progress.or_lines() };
-    let mut work = std::pin::pin!(work);
-    loop {
-        tokio::select! {
-            done = &mut work => return done,
-            () = tokio::time::sleep(ASK), if progress.is_seen() => {
-                // Who can't tell is not asked again by that: the spinner turns all the same.
-                if let Ok(Reply::Work(Work { doing: Some(doing) })) = client.call(Request::Work).await {
-                    progress.message(&words::doing(doing));
-                }
+    let told = async {
+        loop {
+            tokio::time::sleep(ASK).await;
+            // Who can't tell is not asked again by that: the spinner turns all the same.
+            if let Ok(Reply::Work(Work { doing: Some(doing) })) = client.call(Request::Work).await {
+                progress.message(&words::doing(doing));
             }
         }
+    };
+    // The question may wait for what the work holds: both go on at the same time.
+    tokio::select! {
+        done = work => done,
+        never = told, if progress.is_seen() => never,
     }
 }
 
@@ -236,5 +238,52 @@ impl Context<'_> {
             self.ui.note(&text)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use futures::stream::BoxStream;
+    use retake_wire::{Follow, Problem, Run, RunEvent, Told};
+    use tokio::sync::{Mutex, Notify};
+
+    use super::*;
+
+    /// An owner whose every answer needs the same lock, as a busy one's may.
+    struct Busy(Arc<Mutex<()>>, Notify);
+
+    #[async_trait]
+    impl Client for Busy {
+        async fn call(&self, _: Request) -> std::result::Result<Reply, Problem> {
+            self.1.notify_one();
+            let _held = self.0.lock().await;
+            Ok(Reply::Work(Work { doing: None }))
+        }
+
+        async fn run(&self, _: Run) -> std::result::Result<BoxStream<'static, RunEvent>, Problem> {
+            unreachable!("nobody runs anything here")
+        }
+
+        async fn follow(&self, _: Follow) -> std::result::Result<BoxStream<'static, Told>, Problem> {
+            unreachable!("nobody follows anything here")
+        }
+    }
+
+    #[tokio::test]
+    async fn trial_11_work_goes_on_while_it_is_asked_how_far_it_is() {
+        let lock = Arc::new(Mutex::new(()));
+        let client = Busy(Arc::clone(&lock), Notify::new());
+        let others = Arc::clone(&lock).lock_owned().await;
+        // It is held until the question waits for it behind the work.
+        let waits = async {
+            client.1.notified().await;
+            drop(others);
+        };
+        let work = watched(&client, false, async { drop(client.0.lock().await) });
+        let both = async { tokio::join!(work, waits) };
+        tokio::time::timeout(Duration::from_secs(60), both).await.expect("it ends");
     }
 }
