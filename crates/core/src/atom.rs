@@ -34,10 +34,8 @@ impl Conversation {
         while let Some(call) = self.call_at(records, end)? {
             let is_said = |pos: Pos| pos.depth < self.tree.depth() || pos.seq <= self.head.seq.0;
             let follows = |pos: &Pos| {
-                *pos > end
-                    && is_said(*pos)
-                    && self.in_sight(*pos).is_ok()
-                    && self.tree.is_on_path(end, Some(*pos))
+                // One that is hidden or dropped was with its call: shown again, both are there.
+                *pos > end && is_said(*pos) && self.tree.knows(*pos) && self.tree.is_on_path(end, Some(*pos))
             };
             let results = self.results_of(records, call)?.into_iter().filter(follows);
             match results.max_by_key(|pos| (self.is_on_path(*pos), *pos)) {

@@ -293,3 +293,35 @@ async fn trial_12_a_key_on_a_request_that_has_none_is_refused() {
         assert!(told.starts_with("400 ") && told.contains("Idempotency-Key"), "{path}: {told}");
     }
 }
+
+#[tokio::test]
+async fn trial_12_a_retry_gets_its_receipt_though_its_words_were_hidden_since() {
+    let desk = Desk::new().await;
+    for verb in [MarkVerb::Hide, MarkVerb::Drop] {
+        let (id, entries) = desk.talk(&["one", "two"]).await;
+        let head = desk.info(&id).await.head;
+        let back = Apply { conversation: id.clone(), ..keyed(rewind(&entries[1]), &head) };
+        let first = get!(desk, Receipt, Request::Apply(back.clone()));
+        assert!(first.composer.is_some());
+        desk.apply(&id, Action::Undo { count: 1 }).await;
+        desk.apply(&id, mark(verb, &entries[1])).await;
+        let again = get!(desk, Receipt, Request::Apply(back));
+        assert_eq!(again, Receipt { composer: None, ..first }, "{verb:?}");
+    }
+}
+
+#[tokio::test]
+async fn trial_15_a_mark_on_what_is_hidden_is_refused_or_takes_the_turn() {
+    let desk = Desk::new().await;
+    let id = super::whose::turns(&desk, &["true"]).await;
+    let entries: Vec<String> = desk.timeline(&id).await.1.into_iter().map(|entry| entry.id).collect();
+    desk.apply(&id, mark(MarkVerb::Hide, &entries[0])).await;
+    for verb in [MarkVerb::Exclude, MarkVerb::Include] {
+        let action = mark(verb, &entries[0]);
+        let apply = Apply { conversation: id.clone(), head: None, request_id: None, ..keyed(action, "") };
+        let refused = desk.refused(Request::Apply(apply)).await;
+        assert_eq!(refused.code, "not_visible", "{verb:?}");
+    }
+    desk.apply(&id, mark(MarkVerb::Drop, &entries[0])).await;
+    assert_eq!(desk.timeline(&id).await.1.len(), 0, "an entry names its turn");
+}

@@ -49,6 +49,7 @@ macro_rules! conformance {
             store_case_02_rewind_to_the_first_turn_empties
             store_case_03_what_was_taken_back_is_a_branch
             store_case_04_a_tool_call_and_its_result_are_one
+            trial_09_a_hidden_call_keeps_its_results
             trial_09_a_step_never_parts_a_call_from_its_results
             trial_09_marks_and_folds_take_all_results_of_a_call
             trial_09_what_is_said_between_results_parts_nothing

@@ -77,6 +77,13 @@ impl Conversation {
         let mut changes = self.state.marks.changes(&targets, mark);
         changes.retain(|change| on.contains(&change.before));
         if changes.is_empty() {
+            // What nobody sees has not the mark that is asked for, and would not get it.
+            let marks = self.state.marks.along(&targets);
+            if let Some((_, there)) = marks.first().filter(|_| request.verb != Reason::Show)
+                && marks.iter().all(|(_, there)| !there.is_visible() && *there != mark)
+            {
+                return Err(Refusal::NotVisible(*there).into());
+            }
             return Ok(Commit::default());
         }
         Ok(Self::one(self.operation(by, request.verb, Change::Mark(changes))))

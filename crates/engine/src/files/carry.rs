@@ -126,6 +126,9 @@ impl<'a> Applying<'a> {
 
     /// Stages in all folders, or in none.
     async fn prepare_all(&mut self) -> Result<Vec<(usize, Stage)>> {
+        // Also where no file changes, layers can name a text that was merged for them: it is durable before they are.
+        let objects = self.engine.files.objects().await?;
+        blocking(move || objects.sync()).await??;
         let mut stages = Vec::new();
         for at in 0..self.parts.len() {
             if self.parts[at].changes.is_empty() {
@@ -153,10 +156,7 @@ impl<'a> Applying<'a> {
         self.engine.store().preparing(part.no, name.as_str().to_owned()).await?;
         let (lock, objects) = (part.lock.clone(), self.engine.files.objects().await?);
         let changes = part.held.tree.to_apply(part.changes.clone());
-        let prepared = blocking(move || {
-            objects.sync()?;
-            Staging::prepare(&lock, &name, changes, &*objects)
-        });
+        let prepared = blocking(move || Staging::prepare(&lock, &name, changes, &*objects));
         let error = match prepared.await?.map_err(EngineError::from) {
             Ok(Prepared::Ready(staging)) => return Ok(staging),
             Ok(Prepared::Refused(refusals)) => refused(part.folder.as_deref(), &refusals),

@@ -8,7 +8,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use retake_core::ConversationId;
+use retake_core::{Choice, ConversationId, FilePath, Reason};
+use retake_engine::store::Action;
 use retake_engine::worktree::PackObjects;
 use retake_engine::worktree::failpoint::FAILPOINTS;
 
@@ -265,6 +266,41 @@ async fn rewind_case_54_trial_07_what_is_known_goes_and_what_a_killed_call_left_
             assert_eq!((yard.read("f"), yard.turns().await), (Some(there), 2));
         }
         assert!(seen > 0, "{overlaps}: the call was killed after it had written");
+    }
+}
+
+/// The drop after which its program is killed.
+#[tokio::test]
+async fn a_drop_that_changes_no_file_to_be_killed() {
+    let Some(yard) = left().await else { return assert_eq!(two_turns().await.turns().await, 2) };
+    let deltas = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let (opener, last) = (yard.engine.entry(yard.id, "t2").await.expect("a turn"), deltas[2].1);
+    let entries = vec![opener, last];
+    let drop = Action::Mark { verb: Reason::Drop, entries, range: true, seen: None };
+    yard.apply(drop, super::choose("f", Choice::Disk)).await.expect("done");
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).expect("killed");
+}
+
+#[tokio::test]
+async fn trial_06_what_layers_name_is_durable_before_a_step_is_acknowledged() {
+    let text: String = (0..60).map(|line| format!("line {line}\n")).collect();
+    let yard = Yard::with(&[("f", &text)]).await;
+    for script in ["s/ 14$/ A1/", "s/ 30$/ A2/;s/ 50$/ A3/", "15a A4", "s/ A2$/ A5/"] {
+        yard.run(&format!("sed -i '{script}' f")).await;
+    }
+    let (yard, killed) = killed(yard, "a_drop_that_changes_no_file_to_be_killed", "none", 1).await;
+    assert!(killed && yard.turns().await == 2);
+    let store = yard.engine.store();
+    let no = store.workspaces().await.expect("workspaces")[0].no;
+    let stacks = store.layers(yard.id, no, vec![FilePath::new(b"f").expect("a path")]).await.expect("layers");
+    let Yard { engine, dir, .. } = yard;
+    drop(engine);
+    let objects = PackObjects::open(dir.path().join("data/objects")).expect("opened");
+    let layers = stacks.iter().flat_map(|(_, stack)| stack.layers());
+    let versions: Vec<_> = layers.flat_map(|layer| [&layer.before, &layer.after]).flatten().collect();
+    assert_eq!(versions.len(), 4);
+    for version in versions {
+        assert!(version.hash().is_some_and(|hash| objects.has(&hash)), "a version is lost: {version:?}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Requests that change something: each is answered with a receipt.
 
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Seen, Time};
-use retake_engine::store::{Action, By, Receipt, SayRequest};
+use retake_core::{ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Refusal, Seen, Time};
+use retake_engine::store::{Action, By, Receipt, SayRequest, StoreError};
 use retake_engine::{Exec, RunEvent, RunRequest, Start};
 use retake_wire::{
     Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
@@ -170,8 +170,12 @@ impl InProcess {
     pub(crate) async fn wire_receipt(&self, receipt: &Receipt) -> Result<reply::Receipt, Problem> {
         let content = match receipt.composer {
             Some(id) => {
-                let content = self.engine.store().content(receipt.conversation, id).await;
-                Some(content.map_err(store_problem)?)
+                match self.engine.store().content(receipt.conversation, id).await {
+                    Ok(content) => Some(content),
+                    // Words that were hidden or dropped since do not come back with a retry.
+                    Err(StoreError::Refused(Refusal::NotVisible(_))) => None,
+                    Err(error) => return Err(store_problem(error)),
+                }
             }
             None => None,
         };

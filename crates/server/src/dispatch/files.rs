@@ -235,8 +235,8 @@ impl InProcess {
             let all = store.turn_entries(of, turn).await.map_err(store_problem)?;
             found.extend(all.into_iter().filter(|(_, mark)| mark.is_visible()).map(|(id, _)| id));
         }
-        // What is not shown is refused by its name.
-        Ok(if entries.iter().any(|entry| found.contains(entry)) { found } else { entries })
+        // A turn of which nothing is shown is refused by the name of what was named.
+        Ok(if found.is_empty() { entries } else { found })
     }
 }
 

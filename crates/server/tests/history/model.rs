@@ -214,6 +214,7 @@ impl Model {
             (MarkVerb::Hide, "normal" | "excluded") => "hidden",
             (MarkVerb::Show, "hidden") | (MarkVerb::Include, "excluded") => "normal",
             (MarkVerb::Exclude, "normal") => "excluded",
+            (MarkVerb::Exclude | MarkVerb::Include, "hidden") => return Err(("not_visible", false)),
             _ => return Ok(None),
         };
         let change = Change::Mark { at, before, after };

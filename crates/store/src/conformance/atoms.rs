@@ -87,6 +87,21 @@ pub async fn trial_09_a_step_never_parts_a_call_from_its_results(store: Arc<dyn 
     assert_eq!(stage.read(Projection::Timeline).await, whole);
 }
 
+/// Results that are hidden or dropped with their call stay with it.
+pub async fn trial_09_a_hidden_call_keeps_its_results(store: Arc<dyn Store>) {
+    for verb in [Reason::Hide, Reason::Drop, Reason::Exclude] {
+        let stage = two_calls(store.clone()).await;
+        stage.mark(verb, &["asks"]).await.expect("marked");
+        for name in ["asks", "r1", "r2"] {
+            stage.act(Action::Checkout(Some(stage.named(name)))).await.expect("checked out");
+            stage.mark(Reason::Show, &[name]).await.expect("shown");
+            stage.mark(Reason::Include, &[name]).await.expect("included");
+            assert_eq!(stage.read(Projection::Timeline).await, "T1 T1! T2 asks r1 r2", "{verb:?} {name}");
+            stage.act(Action::Undo(2)).await.expect("undone");
+        }
+    }
+}
+
 /// One result of several names all of them.
 pub async fn trial_09_marks_and_folds_take_all_results_of_a_call(store: Arc<dyn Store>) {
     let stage = two_calls(store).await;

@@ -387,6 +387,13 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
     }
 }
 
+/// The content of an entry, where it may be shown: words that were hidden or dropped since do not come back.
+pub(super) fn composed<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Option<Vec<Part>>> {
+    let pos = locate(rows, loaded, id)?;
+    let is_visible = loaded.conversation.mark(pos).is_visible();
+    Ok(if is_visible { Some(rows.entry(loaded.key(pos)?)?.parts) } else { None })
+}
+
 /// The content of an entry that a reading of this state may show, or that is on another branch.
 pub(super) fn content<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Vec<Part>> {
     let pos = locate(rows, loaded, id)?;

@@ -125,7 +125,7 @@ where
         self.with(receipt.conversation, move |rows, loaded| {
             let moved = ops.iter().map(|op| rows.moved(loaded.row.log, *op));
             let moved = moved.collect::<Result<Vec<_>>>()?.concat();
-            let composer = composer.map(|id| read::content(rows, loaded, id)).transpose()?;
+            let composer = composer.map(|id| read::composed(rows, loaded, id)).transpose()?.flatten();
             Ok(Aftermath { moved, composer })
         })
         .await

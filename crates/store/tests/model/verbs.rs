@@ -214,7 +214,7 @@ impl Talk {
         while let Some(call) = self.call_at(end) {
             let follows = |index: &usize| {
                 let is_result = *index != end && self.said[*index].answers == Some(call);
-                is_result && self.mark(*index).is_visible() && self.path_to(Some(*index)).contains(&end)
+                is_result && self.path_to(Some(*index)).contains(&end)
             };
             let results = (0..self.said.len()).filter(follows);
             match results.max_by_key(|index| (self.is_on_path(*index), *index)) {
@@ -394,7 +394,12 @@ impl Talk {
         targets.sort_unstable();
         targets.dedup();
         let changes = targets.into_iter().map(|index| (index, self.mark(index), to));
-        let changes: Vec<_> = changes.filter(|(_, before, _)| touches(*before)).collect();
+        let all: Vec<_> = changes.collect();
+        let unseen = |(_, before, _): &(usize, Mark, Mark)| !before.is_visible() && *before != to;
+        if verb != Reason::Show && !all.is_empty() && all.iter().all(unseen) {
+            return Err("not_visible");
+        }
+        let changes: Vec<_> = all.into_iter().filter(|(_, before, _)| touches(*before)).collect();
         if changes.is_empty() {
             return Ok(Outcome::default());
         }
