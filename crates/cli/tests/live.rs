@@ -17,6 +17,7 @@ mod killed;
 mod mcp;
 mod model;
 mod moved;
+mod older;
 mod owned;
 mod paused;
 mod restore;

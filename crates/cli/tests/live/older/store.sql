@@ -1,0 +1,336 @@
+PRAGMA application_id = 1383361381;
+PRAGMA user_version = 11;
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE conversation (
+  log INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL,
+  id BLOB NOT NULL UNIQUE,
+  parent INTEGER,
+  parent_op INTEGER,
+  parent_seq INTEGER,
+  parent_tip INTEGER,
+  folder TEXT,
+  created INTEGER NOT NULL,
+  request ANY,
+  fingerprint BLOB,
+  changed INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  head_op INTEGER NOT NULL,
+  head_seq INTEGER NOT NULL,
+  rewinds INTEGER NOT NULL,
+  delta_bytes INTEGER NOT NULL
+, archived INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX conversation_root ON conversation (root);
+CREATE UNIQUE INDEX conversation_request ON conversation (request) WHERE request IS NOT NULL;
+CREATE TABLE entry (
+  key INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  after INTEGER,
+  turn INTEGER,
+  role TEXT NOT NULL,
+  flags INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  calls_total INTEGER NOT NULL,
+  turns_total INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  answers INTEGER,
+  author TEXT NOT NULL,
+  platform_id TEXT,
+  request ANY,
+  fingerprint BLOB,
+  usage TEXT,
+  content TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX entry_id ON entry (root, id);
+CREATE UNIQUE INDEX entry_request ON entry (root, key >> 32, request) WHERE request IS NOT NULL;
+CREATE INDEX entry_platform ON entry (root, platform_id) WHERE platform_id IS NOT NULL;
+CREATE INDEX entry_opener ON entry (root, key) WHERE flags & 32;
+CREATE INDEX entry_run ON entry (root, key, after, flags) WHERE flags & 64;
+CREATE INDEX entry_result ON entry (root, key, answers) WHERE answers IS NOT NULL;
+CREATE INDEX entry_answers ON entry (root, key >> 32, answers) WHERE answers IS NOT NULL;
+CREATE TABLE operation (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  delta TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  tip INTEGER,
+  revision INTEGER NOT NULL,
+  before TEXT,
+  after TEXT,
+  author TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  request ANY,
+  fingerprint BLOB,
+  summary TEXT,
+  PRIMARY KEY (root, log, no)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX operation_request ON operation (root, log, request) WHERE fingerprint IS NOT NULL;
+CREATE TABLE state (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  op INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (root, log, op)
+) STRICT;
+CREATE VIRTUAL TABLE search USING fts5 (text, content = '', columnsize = 0, tokenize = 'ascii');
+CREATE TABLE stream (
+  log INTEGER PRIMARY KEY,
+  root INTEGER NOT NULL,
+  stream TEXT NOT NULL
+) STRICT;
+CREATE TABLE workspace (
+  no INTEGER PRIMARY KEY,
+  root BLOB NOT NULL,
+  device INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  mark BLOB
+) STRICT;
+CREATE TABLE capture (
+  workspace INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  name TEXT,
+  changes TEXT NOT NULL, manifest BLOB,
+  PRIMARY KEY (workspace, no)
+) STRICT;
+CREATE TABLE delta (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  paths INTEGER NOT NULL,
+  applied INTEGER NOT NULL,
+  layers TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX delta_line ON delta (root, log, no, seq, workspace, paths, applied);
+CREATE TABLE layer (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  path BLOB NOT NULL,
+  stack TEXT NOT NULL,
+  PRIMARY KEY (root, log, workspace, path)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE intent (
+  workspace INTEGER PRIMARY KEY,
+  root INTEGER,
+  log INTEGER,
+  op INTEGER,
+  staging TEXT NOT NULL,
+  back INTEGER NOT NULL
+) STRICT;
+CREATE TABLE fact (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (root, log, key, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE effect (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  call TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  class TEXT NOT NULL,
+  print BLOB NOT NULL,
+  began INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (root, log, seq, no)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX effect_call ON effect (call);
+CREATE INDEX effect_print ON effect (root, print);
+CREATE TABLE run (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  fence INTEGER NOT NULL,
+  run TEXT NOT NULL,
+  PRIMARY KEY (root, log, no)
+) STRICT;
+CREATE UNIQUE INDEX run_running ON run (root, log) WHERE state = 'running';
+CREATE UNIQUE INDEX run_queued ON run (root, log) WHERE state = 'queued';
+CREATE UNIQUE INDEX run_fence ON run (root, log, fence) WHERE fence > 0;
+CREATE TABLE permission (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  permission TEXT NOT NULL,
+  PRIMARY KEY (root, log)
+) STRICT;
+CREATE TABLE moved (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  op INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  moves TEXT NOT NULL,
+  PRIMARY KEY (root, log, op, workspace)
+) STRICT;
+CREATE TABLE open_call (
+  id TEXT NOT NULL,
+  workspace INTEGER NOT NULL,
+  conversation BLOB NOT NULL,
+  entry BLOB NOT NULL,
+  PRIMARY KEY (id, workspace)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE git_move (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  workspace INTEGER NOT NULL,
+  moved TEXT NOT NULL,
+  PRIMARY KEY (root, log, seq, workspace)
+) STRICT;
+CREATE TABLE draft (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  author TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (root, log, author)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delta_entry ON delta (root, log, seq, paths);
+CREATE TABLE folder_draft (
+  folder TEXT NOT NULL,
+  author TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (folder, author)
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('epoch', 23);
+INSERT INTO conversation VALUES (1, 1, x'01a2090482cd774abf4b91a7b8f86681', NULL, NULL, NULL, NULL, '@HOME@/work', 1795447620300, x'01a2090482cb760d8c10df576235453c', x'0ed40236a56e55533adde6ecbe77f51f', 1795447621922, 22, 1, 14, 1, 4, 0);
+INSERT INTO conversation VALUES (2, 2, x'01a209048a5a7169b225a1618f0598c6', NULL, NULL, NULL, NULL, '@HOME@/work', 1795447622218, x'01a209048a34743fa3be846b3581b2d3', x'f66cacb4b111747ebae9cf58d333cb3c', 1795447623621, 18, 2, 10, 1, 21, 0);
+INSERT INTO conversation VALUES (3, 3, x'01a20904915b761e813e3b06ee68e281', NULL, NULL, NULL, NULL, '@HOME@/work', 1795447624026, x'01a20904915a77978370bbf8ef29d0a2', x'ebb9a5574fc15bbbf1ce75d8208db92d', 1795447625933, 9, 4, 4, 0, 71, 0);
+INSERT INTO conversation VALUES (4, 3, x'01a2090499db743e89848ba0e56cef4a', 3, 4, 4, 4, '@HOME@/work', 1795447626201, x'01a2090499ce7607b2f4a536b5ae22d3', x'bada2f68f8dcda4c4e1fdaff49908640', 1795447626201, 2, 1, 0, 0, 20, 0);
+INSERT INTO conversation VALUES (5, 5, x'01a209049a707274936d778853a4fa82', NULL, NULL, NULL, NULL, '@HOME@/work', 1795447626351, x'01a209049a6f71d4ac846309f1f97964', x'a7463606f9062b93bd38d57ba27444f9', 1795447627257, 15, 2, 7, 0, 6, 0);
+INSERT INTO entry VALUES (4294967297, 1, 0, x'01a2090483387275a3f52954371f1307', NULL, 1, 'user', 96, 1795447620300, 1, 0, 1, 2, 0, NULL, 'ada', NULL, x'01a2090482cb760d8c10df576235453c', x'0ed40236a56e55533adde6ecbe77f51f', NULL, '"write p.txt: hi"');
+INSERT INTO entry VALUES (4294967298, 1, 0, x'01a20904839071e9ad241cb95cdb1b4b', 1, 1, 'assistant', 0, 1795447620497, 2, 1, 1, 4, 1, NULL, 'demo', NULL, NULL, NULL, NULL, '[{"text":"I write p.txt."},{"call":{"id":"demo_a931f5730eefa523","name":"write","args":"{\"path\":\"p.txt\",\"content\":\"hi\\n\"}"}}]');
+INSERT INTO entry VALUES (4294967299, 1, 0, x'01a2090483b572069cdb03c351550132', 2, 1, 'tool', 0, 1795447620533, 3, 1, 1, 6, 0, 2, 'write', NULL, NULL, NULL, NULL, '[{"result":{"call":"demo_a931f5730eefa523","content":"made p.txt: 1 line, 3 B","outcome":"ok"}},{"facts":[["read/@HOME@/work/p.txt","0b8b60248fad7ac6dfac221b7e01a8b91c772421a15b387dd1fb2d6a94aee438"]]}]');
+INSERT INTO entry VALUES (4294967300, 1, 0, x'01a20904841577dc841707dc131fb2fd', 3, 1, 'assistant', 0, 1795447620630, 4, 1, 1, 7, 0, NULL, 'demo', NULL, NULL, NULL, NULL, '"Done: write p.txt (made p.txt: 1 line, 3 B)."');
+INSERT INTO entry VALUES (4294967301, 1, 0, x'01a20904849c70029747d2d15609e049', 4, 5, 'user', 32, 1795447620764, 5, 1, 2, 9, 0, NULL, 'ada', NULL, NULL, NULL, NULL, '"rename"');
+INSERT INTO entry VALUES (4294967302, 1, 0, x'01a2090484a176fa938110d44bdba338', 5, 5, 'assistant', 0, 1795447620759, 6, 2, 2, 10, 1, NULL, 'ada', NULL, x'01a20904849676f1b5b3e5f49181b829', x'0c7edc48706db26a05f73beb1ccc05ab', NULL, '[{"call":{"id":"01a20904-84a1-76fa-9381-10d428569b47","name":"exec","args":"{\"command\":[\"sh\",\"-c\",\"mv old.txt new.txt; sed -i s/2/two/ lines.txt\"]}"}}]');
+INSERT INTO entry VALUES (4294967303, 1, 0, x'01a2090484cb75178d13a9ba23bb6462', 6, 5, 'tool', 0, 1795447620811, 7, 2, 2, 11, 0, 6, 'ada', NULL, NULL, NULL, NULL, '[{"result":{"call":"01a20904-84a1-76fa-9381-10d428569b47","content":"","outcome":"ok"}}]');
+INSERT INTO entry VALUES (4294967304, 1, 0, x'01a2090486127652bab331cdcd7e0ce9', 7, 8, 'user', 32, 1795447621138, 8, 2, 3, 12, 0, NULL, 'ada', NULL, NULL, NULL, NULL, '"make b"');
+INSERT INTO entry VALUES (4294967305, 1, 0, x'01a20904861970e797ab08cbfcff64a5', 8, 8, 'assistant', 0, 1795447621135, 9, 3, 3, 13, 1, NULL, 'ada', NULL, x'01a20904860e7067b88c970aea07134b', x'82c6fcda885865e7e36185d2896cc889', NULL, '[{"call":{"id":"01a20904-8619-70e7-97ab-08cb11de6297","name":"exec","args":"{\"command\":[\"sh\",\"-c\",\"echo b > b.txt\"]}"}}]');
+INSERT INTO entry VALUES (4294967306, 1, 0, x'01a209048638779f90ad4441da3a0476', 9, 8, 'tool', 0, 1795447621176, 10, 3, 3, 14, 0, 9, 'ada', NULL, NULL, NULL, NULL, '[{"result":{"call":"01a20904-8619-70e7-97ab-08cb11de6297","content":"","outcome":"ok"}}]');
+INSERT INTO entry VALUES (4294967307, 1, 0, x'01a2090487a373d4899d91a6429769b7', 4, 11, 'user', 96, 1795447621468, 5, 1, 2, 16, 0, NULL, 'ada', NULL, x'01a20904875c715b9d0c7651cf2de2e6', x'5638d2a6b4d735852e4f630ea309f6db', NULL, '"write c.txt: see"');
+INSERT INTO entry VALUES (4294967308, 1, 0, x'01a2090487ab77f6bcf7bd8f820bd871', 11, 11, 'assistant', 0, 1795447621547, 6, 2, 2, 18, 1, NULL, 'demo', NULL, NULL, NULL, NULL, '[{"text":"I write c.txt."},{"call":{"id":"demo_bcf7bd9069884e99","name":"write","args":"{\"path\":\"c.txt\",\"content\":\"see\\n\"}"}}]');
+INSERT INTO entry VALUES (4294967309, 1, 0, x'01a20904881372daa29717cf59cf769e', 12, 11, 'tool', 0, 1795447621651, 7, 2, 2, 20, 0, 12, 'write', NULL, NULL, NULL, NULL, '[{"result":{"call":"demo_bcf7bd9069884e99","content":"made c.txt: 1 line, 4 B","outcome":"ok"}},{"facts":[["read/@HOME@/work/c.txt","30999033cc142a09089bb8d8024741d855f45872d4f2968044c8d08abb163774"]]}]');
+INSERT INTO entry VALUES (4294967310, 1, 0, x'01a20904892177d883cb1e3c79eaed0a', 13, 11, 'assistant', 0, 1795447621922, 8, 2, 2, 21, 0, NULL, 'demo', NULL, NULL, NULL, NULL, '"Done: write c.txt (made c.txt: 1 line, 4 B)."');
+INSERT INTO entry VALUES (8589934593, 2, 0, x'01a209048a6d7764b93721f7a8ed39c6', NULL, 1, 'user', 96, 1795447622218, 1, 0, 1, 2, 0, NULL, 'ada', NULL, x'01a209048a34743fa3be846b3581b2d3', x'f66cacb4b111747ebae9cf58d333cb3c', NULL, '"write f.txt: out"');
+INSERT INTO entry VALUES (8589934594, 2, 0, x'01a209048a9c72fba65ff5448f812d6e', 1, 1, 'assistant', 0, 1795447622300, 2, 1, 1, 4, 1, NULL, 'demo', NULL, NULL, NULL, NULL, '[{"text":"I write f.txt."},{"call":{"id":"demo_a65ff544d13e98fa","name":"write","args":"{\"path\":\"f.txt\",\"content\":\"out\\n\"}"}}]');
+INSERT INTO entry VALUES (8589934595, 2, 0, x'01a209048ac97667a73dddcb4a602a40', 2, 1, 'tool', 0, 1795447622345, 3, 1, 1, 6, 0, 2, 'write', NULL, NULL, NULL, NULL, '[{"result":{"call":"demo_a65ff544d13e98fa","content":"made f.txt: 1 line, 4 B","outcome":"ok"}},{"facts":[["read/@HOME@/work/f.txt","88701ce6a0ef00d97590d1cda02dd0cb7e78e5255972941e3e1e082ec9b4aedb"]]}]');
+INSERT INTO entry VALUES (8589934596, 2, 0, x'01a209048b117030b71d9d7d3a3891ae', 3, 1, 'assistant', 0, 1795447622417, 4, 1, 1, 7, 0, NULL, 'demo', NULL, NULL, NULL, NULL, '"Done: write f.txt (made f.txt: 1 line, 4 B)."');
+INSERT INTO entry VALUES (8589934597, 2, 0, x'01a209048be87384998812a0326649ba', 4, 5, 'user', 32, 1795447622632, 5, 1, 2, 9, 0, NULL, 'ada', NULL, NULL, NULL, NULL, '"make d"');
+INSERT INTO entry VALUES (8589934598, 2, 0, x'01a209048bee752ca779ed37e8d77bff', 5, 5, 'assistant', 0, 1795447622628, 6, 2, 2, 10, 1, NULL, 'ada', NULL, x'01a209048be475a99e07d66bbc395362', x'c919f25bd95bbbb9b754d55807cac32c', NULL, '[{"call":{"id":"01a20904-8bee-752c-a779-ed36eb8043ba","name":"exec","args":"{\"command\":[\"sh\",\"-c\",\"echo d > d.txt; sed -i s/8/eight/ lines.txt\"]}"}}]');
+INSERT INTO entry VALUES (8589934599, 2, 0, x'01a209048c1773518b95b1aacf9ad79a', 6, 5, 'tool', 0, 1795447622679, 7, 2, 2, 11, 0, 6, 'ada', NULL, NULL, NULL, NULL, '[{"result":{"call":"01a20904-8bee-752c-a779-ed36eb8043ba","content":"","outcome":"ok"}}]');
+INSERT INTO entry VALUES (8589934600, 2, 0, x'01a209048d3676faa588af8813883fd5', 7, 8, 'user', 32, 1795447622966, 8, 2, 3, 12, 0, NULL, 'ada', NULL, NULL, NULL, NULL, '"make e"');
+INSERT INTO entry VALUES (8589934601, 2, 0, x'01a209048d4174db9f182cce75817369', 8, 8, 'assistant', 0, 1795447622916, 9, 3, 3, 13, 1, NULL, 'ada', NULL, x'01a209048d0476499485dbc5c1d26893', x'8da069b221001a7a0229c6a8ae070de2', NULL, '[{"call":{"id":"01a20904-8d41-74db-9f18-2ccdb410265f","name":"exec","args":"{\"command\":[\"sh\",\"-c\",\"echo e > e.txt\"]}"}}]');
+INSERT INTO entry VALUES (8589934602, 2, 0, x'01a209048d4b707da6f208c86582d888', 9, 8, 'tool', 0, 1795447622987, 10, 3, 3, 14, 0, 9, 'ada', NULL, NULL, NULL, NULL, '[{"result":{"call":"01a20904-8d41-74db-9f18-2ccdb410265f","content":"","outcome":"ok"}}]');
+INSERT INTO entry VALUES (12884901889, 3, 0, x'01a20904921f70d7a3816c3b20eb6611', NULL, 1, 'user', 96, 1795447624221, 1, 0, 1, 2, 0, NULL, 'ada', NULL, x'01a20904921572c4a17164a31742e033', x'c4531f7ca7a73db2a63890fae354ca16', NULL, '"one apple"');
+INSERT INTO entry VALUES (12884901890, 3, 0, x'01a20904936d760ab5c34ec718cdd252', 1, 2, 'user', 32, 1795447624476, 2, 0, 2, 3, 0, NULL, 'ada', NULL, x'01a20904931b7036973e6515d81ea6ca', x'54b53f26c22438bd32050b95eca269e4', NULL, '"two pears"');
+INSERT INTO entry VALUES (12884901891, 3, 0, x'01a20904943e724a90ca17543f244680', 2, 3, 'user', 32, 1795447624765, 3, 0, 3, 4, 0, NULL, 'ada', NULL, x'01a20904943872a383b576cfd88084d5', x'af6101cc2fa5ebb1aacae3ceefb8d97d', NULL, '"three plums"');
+INSERT INTO entry VALUES (12884901892, 3, 0, x'01a20904950f77dfabeb5b22133ded63', 3, 4, 'user', 32, 1795447624929, 4, 0, 4, 5, 0, NULL, 'ada', NULL, x'01a2090494e074e1ba227460de93d047', x'49769bee6750d107ea815cd791ce3892', NULL, '"four figs"');
+INSERT INTO entry VALUES (21474836481, 5, 0, x'01a209049ab47069b8aaa251948bba62', NULL, 1, 'user', 96, 1795447626351, 1, 0, 1, 2, 0, NULL, 'ada', NULL, x'01a209049a6f71d4ac846309f1f97964', x'a7463606f9062b93bd38d57ba27444f9', NULL, '"write u.txt: gone"');
+INSERT INTO entry VALUES (21474836482, 5, 0, x'01a209049ac977e489b77e4bd3b3cb15', 1, 1, 'assistant', 0, 1795447626444, 2, 1, 1, 4, 1, NULL, 'demo', NULL, NULL, NULL, NULL, '[{"text":"I write u.txt."},{"call":{"id":"demo_94b28751d535f8ea","name":"write","args":"{\"path\":\"u.txt\",\"content\":\"gone\\n\"}"}}]');
+INSERT INTO entry VALUES (21474836483, 5, 0, x'01a209049ae67449a8f1b9553a7623c9', 2, 1, 'tool', 0, 1795447626470, 3, 1, 1, 6, 0, 2, 'write', NULL, NULL, NULL, NULL, '[{"result":{"call":"demo_94b28751d535f8ea","content":"made u.txt: 1 line, 5 B","outcome":"ok"}},{"facts":[["read/@HOME@/work/u.txt","a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61"]]}]');
+INSERT INTO entry VALUES (21474836484, 5, 0, x'01a209049afd73959c73c7042bd93523', 3, 1, 'assistant', 0, 1795447626494, 4, 1, 1, 7, 0, NULL, 'demo', NULL, NULL, NULL, NULL, '"Done: write u.txt (made u.txt: 1 line, 5 B)."');
+INSERT INTO entry VALUES (21474836485, 5, 0, x'01a209049cb575799faeb7e7ee3349c8', 4, 5, 'user', 32, 1795447626933, 5, 1, 2, 9, 0, NULL, 'ada', NULL, NULL, NULL, NULL, '"more"');
+INSERT INTO entry VALUES (21474836486, 5, 0, x'01a209049cc17687ba857febdd320e72', 5, 5, 'assistant', 0, 1795447626925, 6, 2, 2, 10, 1, NULL, 'ada', NULL, x'01a209049cad76408c86aeeb6bb9cf8d', x'687c9a4ef8cd524779a98380d4bdcd9d', NULL, '[{"call":{"id":"01a20904-9cc1-7687-ba85-7feb51d6302e","name":"exec","args":"{\"command\":[\"sh\",\"-c\",\"echo more >> u.txt\"]}"}}]');
+INSERT INTO entry VALUES (21474836487, 5, 0, x'01a209049cca76ceb8cf266b8cc2645c', 6, 5, 'tool', 0, 1795447626954, 7, 2, 2, 11, 0, 6, 'ada', NULL, NULL, NULL, NULL, '[{"result":{"call":"01a20904-9cc1-7687-ba85-7feb51d6302e","content":"","outcome":"ok"}}]');
+INSERT INTO operation VALUES (1, 1, 1, 'move', 'rewind', '[10]', 10, 4, 15, '{"d":"t8"}', NULL, 'ada', 1795447621298, x'01a2090486b2766e8cd703dc367c3380', x'41e3a031a12150bf8ac553528acb871d', NULL);
+INSERT INTO operation VALUES (2, 2, 1, 'mark', 'drop', '[[[5,3],"n","d"]]', 10, 10, 15, '{"d":"t8"}', NULL, 'ada', 1795447623264, x'01a209048e5970cc975abae320c42043', x'c6b68c131e62fa913ba022def5489c02', NULL);
+INSERT INTO operation VALUES (2, 2, 2, 'files', 'rewind', 'null', 10, 10, 17, '{"d":"o1"}', NULL, 'ada', 1795447623621, x'01a209048fb770af8f7a093d1f7f6e40', x'dfe81b99fa126d1f4ab21c44f21f4902', NULL);
+INSERT INTO operation VALUES (3, 3, 1, 'mark', 'exclude', '[[[2,1],"n","x"]]', 4, 4, 6, '{"d":"t4"}', NULL, 'ada', 1795447625095, x'01a20904958673a19646c5d7d282e72a', x'c9f567f2d30144c1265e465b80da00f3', NULL);
+INSERT INTO operation VALUES (3, 3, 2, 'mark', 'hide', '[[[3,1],"n","h"]]', 4, 4, 7, '{"d":"o1"}', NULL, 'ada', 1795447625210, x'01a2090495f57275bf7d93eb536a4c59', x'54df9a91d2283c2bd5c1a81ad594c2a0', NULL);
+INSERT INTO operation VALUES (3, 3, 3, 'fold', 'fold', '[0,3,[[1,1]]]', 4, 4, 8, '{"d":"o2"}', NULL, 'ada', 1795447625490, x'01a2090496e17281b3ccd21b6d336915', x'af8b03bfbdddcddd56d340d5c895dbad', 'an apple');
+INSERT INTO operation VALUES (3, 3, 4, 'label', 'label', '[1,null,"start"]', 4, 4, 9, '{"d":"o3"}', NULL, 'ada', 1795447625933, x'01a2090498b2706c923841de7762c8c2', x'80da942e6e3312b4071eaffb7adbf243', NULL);
+INSERT INTO operation VALUES (3, 4, 1, 'label', 'title', '[null,null,"a fork"]', 0, 4, 2, NULL, NULL, 'ada', 1795447626201, NULL, NULL, NULL);
+INSERT INTO operation VALUES (5, 5, 1, 'move', 'undo t5', '[7]', 7, 4, 12, '{"d":"t5"}', '{"d":"t1","u":1}', 'ada', 1795447627257, x'01a209049df97076b46a9078b3a1c845', x'7b9795e5e54a7554df96b4b1bd1a82d6', NULL);
+INSERT INTO operation VALUES (5, 5, 2, 'move', 'undo t1', '[4]', 7, NULL, 14, '{"d":"t1","u":1}', '{"u":2}', 'ada', 1795447627257, '01a20904-9df9-7076-b46a-9078b3a1c845~2', x'7b9795e5e54a7554df96b4b1bd1a82d6', NULL);
+DELETE FROM search_data;
+INSERT INTO search_data VALUES (1, x'1e8147');
+INSERT INTO search_data VALUES (10, x'00000000020f1e000f1101010101010201010301010401010501010601010701010801010901010a01010b01010c01010d01010e01010000');
+INSERT INTO search_data VALUES (137438953473, x'0000001b023064a080808005020301046d616b65a0808080050202040a');
+INSERT INTO search_data VALUES (274877906945, x'0000009c023038a080808006020d010163a080808006020502066f6d6d616e64a0808080060203010164a08080800604070301046563686fa0808080060206020469676874a080808006020e0203786563a0808080060202010169a080808006020b01056c696e6573a080808006020f010173a080808006020c02026564a080808006020a020168a08080800602040103747874a080808006040909040a0a0f0b0d0d0c0a0e0a0b0a');
+INSERT INTO search_data VALUES (412316860417, x'0000001b023065a080808008020301046d616b65a0808080080202040a');
+INSERT INTO search_data VALUES (549755813889, x'00000057023063a080808009020502066f6d6d616e64a0808080090203010165a080808009040703020363686fa08080800902060203786563a080808009020201027368a08080800902040103747874a0808080090209040a0f0b0c0c0b');
+INSERT INTO search_data VALUES (687194767361, x'0000001e06306170706c65b080808001020301036f6e65b0808080010202040e');
+INSERT INTO search_data VALUES (824633720833, x'0000001e06307065617273b0808080020203010374776fb0808080020202040e');
+INSERT INTO search_data VALUES (962072674305, x'000000200630706c756d73b080808003020301057468726565b0808080030202040e');
+INSERT INTO search_data VALUES (1099511627777, x'0000001d053066696773b080808004020302036f7572b0808080040202040d');
+INSERT INTO search_data VALUES (1236950581249, x'000000350530676f6e65d08080800102050103747874d0808080010204010175d080808001020301057772697465d0808080010202040d0c0a');
+INSERT INTO search_data VALUES (1374389534721, x'0000005f0830636f6e74656e74d08080800202070104676f6e65d0808080020208010169d0808080020202010470617468d08080800202090103747874d080808002040508010175d08080800204040801057772697465d08080800204030504100d0a0d0d0b');
+INSERT INTO search_data VALUES (1511828488193, x'00000052023031d0808080030205010135d0808080030207010162d080808003020801046c696e65d080808003020601046d616465d08080800302020103747874d0808080030204010175d0808080030203040a0a0a0d0d0c');
+INSERT INTO search_data VALUES (1649267441665, x'0000006f023031d0808080040209010135d080808004020b010162d080808004020c0104646f6e65d080808004020201046c696e65d080808004020a01046d616465d08080800402060103747874d080808004040505010175d08080800404040501057772697465d0808080040203040a0a0a0d0d0d0d0b');
+INSERT INTO search_data VALUES (1786706395137, x'0000001105306d6f7265d080808005020204');
+INSERT INTO search_data VALUES (1924145348609, x'00000064023063d080808006020502066f6d6d616e64d080808006020301046563686fd08080800602060203786563d080808006020201046d6f7265d080808006020701027368d08080800602040103747874d0808080060209010175d0808080060208040a0f0d0c0d0b0c');
+INSERT INTO search_data VALUES (2336462209025, x'0000028a023031908080800302050102090902050102098fffffff7502050102090101329080808006020e0101339080808003020701020b010134908080800d020701020b8fffffff75020701020b0101629080808003020801020c0402030104070304020801020c8fffffff75020801020c01016390808080060205030205020203010404080102030104040502066f6d6d616e649080808006020303020303056e74656e74908080800202070a02078fffffff7602070104646f6e65908080800402020a02028fffffff76020201046563686f90808080090206020378656390808080060202030202010166a0808080010203010404080102030104040501026869908080800102050102080101699080808002020204020c0602028fffffff76020201046c696e659080808003020601020a09020601020a8fffffff75020601020a0501739080808006021001046d616465908080800302020102060902020102068fffffff75020201020603026b65908080800802020201769080808006020601036e65779080808006020901036f6c649080808006020702027574a08080800102050102080101709080808001020301040408010203010404050203617468908080800202090a02098fffffff760209010672656e616d65908080800502020101739080808006020d020265649080808006020b030165908080800b020501020802016890808080060204030204010374776f9080808006020f02027874908080800102040104050801020401040505020608040903020902020401040508010204010405058fffffff7302040104050801020401040505010577726974659080808001020201040305020203070202010403050202038fffffff73020201040305020203041d0a0d17241b1218170d0f150e17200a200b0a0c0c0e15160f0a0b0d0d0c3e');
+DELETE FROM search_idx;
+INSERT INTO search_idx VALUES (1, x'', 2);
+INSERT INTO search_idx VALUES (2, x'', 2);
+INSERT INTO search_idx VALUES (3, x'', 2);
+INSERT INTO search_idx VALUES (4, x'', 2);
+INSERT INTO search_idx VALUES (5, x'', 2);
+INSERT INTO search_idx VALUES (6, x'', 2);
+INSERT INTO search_idx VALUES (7, x'', 2);
+INSERT INTO search_idx VALUES (8, x'', 2);
+INSERT INTO search_idx VALUES (9, x'', 2);
+INSERT INTO search_idx VALUES (10, x'', 2);
+INSERT INTO search_idx VALUES (11, x'', 2);
+INSERT INTO search_idx VALUES (12, x'', 2);
+INSERT INTO search_idx VALUES (13, x'', 2);
+INSERT INTO search_idx VALUES (14, x'', 2);
+INSERT INTO search_idx VALUES (17, x'', 2);
+DELETE FROM search_config;
+INSERT INTO search_config VALUES ('version', 4);
+INSERT INTO workspace VALUES (1, CAST('@HOME@/work' AS BLOB), @DEVICE@, @INODE@, 1795447620306, x'a292d132da45f6935f3aebcfc1931150c0fd605d2df2c941454c03ca94e813bd');
+INSERT INTO capture VALUES (1, 1, 1795447620405, NULL, '[]', NULL);
+INSERT INTO capture VALUES (1, 2, 1795447623336, NULL, '[]', NULL);
+INSERT INTO capture VALUES (1, 3, 1795447623801, NULL, '[]', NULL);
+INSERT INTO capture VALUES (1, 4, 1795447627385, NULL, '[]', NULL);
+INSERT INTO capture VALUES (1, 5, 1795447627505, NULL, '[]', NULL);
+INSERT INTO delta VALUES (1, 1, 1, 3, 1, 1, 1, '[["p.txt",[[1,"w",null,{"f":["0b8b60248fad7ac6dfac221b7e01a8b91c772421a15b387dd1fb2d6a94aee438",3,420]}]]]]');
+INSERT INTO delta VALUES (1, 1, 2, 7, 1, 3, 3, '[["lines.txt",[[2,"s",{"f":["4f9d43ca1fd2ad8f1b5d2bd4a274c30da34e800f6f909cb120f3938ac31ee84e",18,420]},{"f":["cc95513c888e4352a615be38c8d54935c6d40d5d99b930f99607d2c641143747",20,420]}]]],["new.txt",[[2,"s",null,{"f":["11d8ea93f99ee7f53648862dc1df97439228f8efeacb91d4d3565c5fc14b8c4a",45,420]}]]],["old.txt",[[2,"s",{"f":["11d8ea93f99ee7f53648862dc1df97439228f8efeacb91d4d3565c5fc14b8c4a",45,420]},null]]]]');
+INSERT INTO delta VALUES (1, 1, 3, 10, 1, 1, 1, '[["b.txt",[[3,"s",null,{"f":["9d902f9864f3043dca97e40698eee07a2fe6771591c687ed129cde8f6fcc4a79",2,420]}]]]]');
+INSERT INTO delta VALUES (1, 1, 4, 13, 1, 1, 1, '[["c.txt",[[4,"w",null,{"f":["30999033cc142a09089bb8d8024741d855f45872d4f2968044c8d08abb163774",4,420]}]]]]');
+INSERT INTO delta VALUES (2, 2, 1, 3, 1, 1, 1, '[["f.txt",[[1,"w",null,{"f":["88701ce6a0ef00d97590d1cda02dd0cb7e78e5255972941e3e1e082ec9b4aedb",4,420]}]]]]');
+INSERT INTO delta VALUES (2, 2, 2, 7, 1, 2, 0, '[["d.txt",[[2,"s",null,{"f":["3f2446562e758157e38542ed7b227a8c83c2a9bd03d8d37cf013fa29ef93d878",2,420]}]]],["lines.txt",[[2,"s",{"f":["cc95513c888e4352a615be38c8d54935c6d40d5d99b930f99607d2c641143747",20,420]},{"f":["0d0c510f9f4d6f94eb2748827cf85f7a37ea2c178852674b16eae9d8b1829628",24,420]}]]]]');
+INSERT INTO delta VALUES (2, 2, 3, 10, 1, 1, 0, '[["e.txt",[[3,"s",null,{"f":["1d92776e41370f3e5d6f1dd16279788b8b7910509a95f4e49c3426913ce3540e",2,420]}]]]]');
+INSERT INTO delta VALUES (5, 5, 1, 3, 1, 1, 0, '[["u.txt",[[1,"w",null,{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]}]]]]');
+INSERT INTO delta VALUES (5, 5, 2, 7, 1, 1, 0, '[["u.txt",[[2,"s",{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]},{"f":["f64dc7122acccb35b1fa9574f29806e877813677391fbd6d6b26276ecf3494d1",10,420]}]]]]');
+INSERT INTO layer VALUES (1, 1, 1, x'622e747874', '[[3,"s",null,{"f":["9d902f9864f3043dca97e40698eee07a2fe6771591c687ed129cde8f6fcc4a79",2,420]}]]');
+INSERT INTO layer VALUES (1, 1, 1, x'632e747874', '[[4,"w",null,{"f":["30999033cc142a09089bb8d8024741d855f45872d4f2968044c8d08abb163774",4,420]}]]');
+INSERT INTO layer VALUES (1, 1, 1, x'6c696e65732e747874', '[[2,"s",{"f":["4f9d43ca1fd2ad8f1b5d2bd4a274c30da34e800f6f909cb120f3938ac31ee84e",18,420]},{"f":["cc95513c888e4352a615be38c8d54935c6d40d5d99b930f99607d2c641143747",20,420]}]]');
+INSERT INTO layer VALUES (1, 1, 1, x'6e65772e747874', '[[2,"s",null,{"f":["11d8ea93f99ee7f53648862dc1df97439228f8efeacb91d4d3565c5fc14b8c4a",45,420]}]]');
+INSERT INTO layer VALUES (1, 1, 1, x'6f6c642e747874', '[[2,"s",{"f":["11d8ea93f99ee7f53648862dc1df97439228f8efeacb91d4d3565c5fc14b8c4a",45,420]},null]]');
+INSERT INTO layer VALUES (1, 1, 1, x'702e747874', '[[1,"w",null,{"f":["0b8b60248fad7ac6dfac221b7e01a8b91c772421a15b387dd1fb2d6a94aee438",3,420]}]]');
+INSERT INTO layer VALUES (2, 2, 1, x'662e747874', '[[1,"w",null,{"f":["88701ce6a0ef00d97590d1cda02dd0cb7e78e5255972941e3e1e082ec9b4aedb",4,420]}]]');
+INSERT INTO fact VALUES (1, 1, 'read/@HOME@/work/c.txt', 13, '30999033cc142a09089bb8d8024741d855f45872d4f2968044c8d08abb163774');
+INSERT INTO fact VALUES (1, 1, 'read/@HOME@/work/p.txt', 3, '0b8b60248fad7ac6dfac221b7e01a8b91c772421a15b387dd1fb2d6a94aee438');
+INSERT INTO fact VALUES (2, 2, 'read/@HOME@/work/f.txt', 3, '88701ce6a0ef00d97590d1cda02dd0cb7e78e5255972941e3e1e082ec9b4aedb');
+INSERT INTO fact VALUES (5, 5, 'read/@HOME@/work/u.txt', 3, 'a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61');
+INSERT INTO effect VALUES (1, 1, 2, 1, '01a20904-8390-71e9-ad24-1cb95cdb1b4b-1', 'write', 'workspace', x'dfaf630bfd3661c503192536dbe2d885', 1795447620505, 'done');
+INSERT INTO effect VALUES (1, 1, 12, 1, '01a20904-87ab-77f6-bcf7-bd8f820bd871-1', 'write', 'workspace', x'e3e6b2c409110f4f12c8bddb0db7258d', 1795447621549, 'done');
+INSERT INTO effect VALUES (2, 2, 2, 1, '01a20904-8a9c-72fb-a65f-f5448f812d6e-1', 'write', 'workspace', x'fd60c7b8d9074bb2071959a44ac73237', 1795447622310, 'done');
+INSERT INTO effect VALUES (5, 5, 2, 1, '01a20904-9ac9-77e4-89b7-7e4bd3b3cb15-1', 'write', 'workspace', x'c9836497ba175e978d45097485de34fc', 1795447626457, 'done');
+INSERT INTO run VALUES (1, 1, 1, 'succeeded', 1, '{"steer":"queue","tail":[1,1,"normal"],"owner":1,"created":1795447620409,"beat":1795447620623,"ended":1795447620646}');
+INSERT INTO run VALUES (1, 1, 2, 'succeeded', 2, '{"steer":"queue","tail":[11,1,"normal"],"owner":5,"created":1795447621542,"beat":1795447621765,"ended":1795447621946}');
+INSERT INTO run VALUES (2, 2, 1, 'succeeded', 1, '{"steer":"queue","tail":[1,1,"normal"],"owner":6,"created":1795447622255,"beat":1795447622389,"ended":1795447622439}');
+INSERT INTO run VALUES (5, 5, 1, 'succeeded', 1, '{"steer":"queue","tail":[1,1,"normal"],"owner":21,"created":1795447626429,"beat":1795447626487,"ended":1795447626498}');
+INSERT INTO moved VALUES (2, 2, 1, 1, '[["d.txt",{"f":["3f2446562e758157e38542ed7b227a8c83c2a9bd03d8d37cf013fa29ef93d878",2,420]},null,[[2,"s",null,{"f":["3f2446562e758157e38542ed7b227a8c83c2a9bd03d8d37cf013fa29ef93d878",2,420]}]],[]],["lines.txt",{"f":["0d0c510f9f4d6f94eb2748827cf85f7a37ea2c178852674b16eae9d8b1829628",24,420]},{"f":["cc95513c888e4352a615be38c8d54935c6d40d5d99b930f99607d2c641143747",20,420]},[[2,"s",{"f":["cc95513c888e4352a615be38c8d54935c6d40d5d99b930f99607d2c641143747",20,420]},{"f":["0d0c510f9f4d6f94eb2748827cf85f7a37ea2c178852674b16eae9d8b1829628",24,420]}]],[]]]');
+INSERT INTO moved VALUES (2, 2, 2, 1, '[["e.txt",{"f":["1d92776e41370f3e5d6f1dd16279788b8b7910509a95f4e49c3426913ce3540e",2,420]},null,[[3,"s",null,{"f":["1d92776e41370f3e5d6f1dd16279788b8b7910509a95f4e49c3426913ce3540e",2,420]}]],[]]]');
+INSERT INTO moved VALUES (5, 5, 1, 1, '[["u.txt",{"f":["f64dc7122acccb35b1fa9574f29806e877813677391fbd6d6b26276ecf3494d1",10,420]},{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]},[[1,"w",null,{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]}],[2,"s",{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]},{"f":["f64dc7122acccb35b1fa9574f29806e877813677391fbd6d6b26276ecf3494d1",10,420]}]],[[1,"w",null,{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]}]]]]');
+INSERT INTO moved VALUES (5, 5, 2, 1, '[["u.txt",{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]},null,[[1,"w",null,{"f":["a8b6a164fee7439469aab7cfde8d3b27f73219cee3532ef311d22d25cf66ed61",5,420]}]],[]]]');
