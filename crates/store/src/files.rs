@@ -165,6 +165,8 @@ pub enum WantedFiles {
         reversed: Vec<OpNo>,
         /// The deltas of what was said since, which goes with it.
         without: Vec<DeltaLine>,
+        /// The deltas of what was said since, and stays.
+        staying: Vec<DeltaLine>,
     },
 }
 

@@ -160,7 +160,8 @@ impl Staging {
         objects: &dyn Objects,
     ) -> Result<Prepared> {
         lock.root().check()?;
-        let plan = Plan::new(changes.into(), name.as_str())?;
+        let mut plan = Plan::new(changes.into(), name.as_str())?;
+        plan.set_apart(check::apart(lock.root(), &plan));
         let checked = match check::check(lock.root(), &plan, objects) {
             Ok(checked) => checked,
             Err(refusals) => return Ok(Prepared::Refused(refusals)),
@@ -266,12 +267,14 @@ pub fn recover(
     objects: &dyn Objects,
 ) -> Result<Report> {
     lock.root().check()?;
-    let plan = Plan::new(changes.into(), name.as_str())?;
+    let mut plan = Plan::new(changes.into(), name.as_str())?;
     let opened = Slots::open(lock.root(), name).and_then(|slots| match slots {
         Some(slots) => Ok(slots),
         None => Slots::make(lock.root(), name),
     });
-    let slots = opened.map_err(WorktreeError::io("open the staging folder in", lock.root().path()))?;
+    let failed = |error| WorktreeError::io("open the staging folder in", lock.root().path())(error);
+    let slots = opened.map_err(failed)?;
+    plan.set_apart(settle::apart(&plan, &slots).map_err(failed)?);
     let ground = Ground { lock: lock.clone(), slots, plan };
     let report = settle::settle(&ground, direction, settle::Times::Now, objects);
     Settled { ground, report }.finish()

@@ -61,6 +61,8 @@ pub enum Want {
         reversed: Vec<PathMove>,
         /// The deltas that are to leave it.
         without: Vec<DeltaId>,
+        /// The deltas that came into it since, and stay.
+        staying: Vec<DeltaId>,
     },
     /// As exactly these layers make it; those that it has stay its layers.
     PutBack(Vec<Layer>),

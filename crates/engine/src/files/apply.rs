@@ -190,7 +190,8 @@ impl Engine {
         plans: &[FolderPlan],
     ) -> Result<Apply> {
         let nothing_said = self.plan(conversation, apply.action.clone()).await?.unchanged;
-        if nothing_said && plans.iter().any(|folder| !moves(&folder.plan).is_empty()) {
+        let is_something = |plan: &FilePlan| !moves(plan).is_empty() || plan.adopted().next().is_some();
+        if nothing_said && plans.iter().any(|folder| is_something(&folder.plan)) {
             return Ok(Apply { action: Action::Files(reason(&apply.action)), ..apply });
         }
         Ok(apply)

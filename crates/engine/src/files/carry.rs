@@ -43,6 +43,13 @@ struct Part {
     left: Vec<Left>,
 }
 
+impl Part {
+    /// Whether there is something to be recorded: what is kept counts also where no file changes.
+    fn does_something(&self) -> bool {
+        !self.moves.is_empty() || self.plan.adopted().next().is_some()
+    }
+}
+
 /// A folder in which something is staged: how far it has come.
 enum Stage {
     Staged(Staging),
@@ -69,7 +76,7 @@ impl<'a> Applying<'a> {
     }
 
     pub(super) async fn run(mut self, conversation: ConversationId, apply: Apply) -> Result<FilesApplied> {
-        if self.parts.iter().all(|part| part.moves.is_empty()) {
+        if !self.parts.iter().any(Part::does_something) {
             if matches!(apply.action, Action::Files(_) | Action::Half(Scope::Files, _)) {
                 let error = EngineError::new(Kind::Refused, "unchanged", "the files are so already");
                 return Err(error.hint(
@@ -114,7 +121,7 @@ impl<'a> Applying<'a> {
     }
 
     fn halves(&self) -> Vec<FilesHalf> {
-        let parts = self.parts.iter().filter(|part| !part.moves.is_empty());
+        let parts = self.parts.iter().filter(|part| part.does_something());
         let half = |part: &Part| FilesHalf {
             workspace: part.no,
             moves: part.moves.clone(),

@@ -345,8 +345,8 @@ impl Engine {
                 self.settling(held, conversation, &lines, &wanted.kept).await
             }
             WantedFiles::Path(lines) => self.settling(held, conversation, lines, &wanted.kept).await,
-            WantedFiles::Back { reversed, without } => {
-                self.going_back(held, conversation, reversed, without).await
+            WantedFiles::Back { reversed, without, staying } => {
+                self.going_back(held, conversation, reversed, (without, staying)).await
             }
         }
     }
@@ -385,13 +385,13 @@ impl Engine {
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }
 
-    /// What operations did is reversed, and what was said since goes with it.
+    /// What operations did is reversed, and what was said since goes with it, but for what stays.
     async fn going_back(
         &self,
         held: &Held,
         conversation: ConversationId,
         reversed: &[OpNo],
-        without: &[DeltaLine],
+        (without, staying): (&[DeltaLine], &[DeltaLine]),
     ) -> Result<Vec<Wish>> {
         let mut paths: BTreeMap<FilePath, Vec<PathMove>> = BTreeMap::new();
         for op in reversed {
@@ -400,8 +400,10 @@ impl Engine {
                 paths.entry(made.change.path.clone()).or_default().push(made);
             }
         }
-        let without: Vec<DeltaId> =
-            without.iter().filter(|line| line.workspace == held.no).map(|line| line.id).collect();
+        let here = |lines: &[DeltaLine]| -> Vec<DeltaId> {
+            lines.iter().filter(|line| line.workspace == held.no).map(|line| line.id).collect()
+        };
+        let (without, staying) = (here(without), here(staying));
         for no in &without {
             for (path, _) in self.store().delta(conversation, *no).await? {
                 paths.entry(path).or_default();
@@ -409,8 +411,8 @@ impl Engine {
         }
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
         let wish = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
-            let without = without.clone();
-            Wish { path, stack, want: Want::Back { reversed, without } }
+            let (without, staying) = (without.clone(), staying.clone());
+            Wish { path, stack, want: Want::Back { reversed, without, staying } }
         };
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }

@@ -162,7 +162,7 @@ impl Engine {
                     );
                 nos.extend(unsettled.map(|(line, _)| line.workspace));
             }
-            WantedFiles::Back { reversed, without } => {
+            WantedFiles::Back { reversed, without, .. } => {
                 for op in reversed {
                     let moved = self.store().moved(conversation, op).await?;
                     nos.extend(moved.into_iter().map(|moved| moved.workspace));

@@ -289,7 +289,7 @@ pub async fn what_an_action_wants_of_files(store: Arc<dyn Store>) {
         back => panic!("{back:?}"),
     };
     let back = async |action| match wanted(action).await.files {
-        WantedFiles::Back { reversed, without } => {
+        WantedFiles::Back { reversed, without, .. } => {
             (reversed, without.iter().map(|line| line.id.no).collect::<Vec<_>>())
         }
         path => panic!("{path:?}"),

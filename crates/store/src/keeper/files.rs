@@ -120,7 +120,8 @@ impl<T: Transactions> Context<T> {
             return Ok(receipt);
         }
         self.touched(id, Kind::Files);
-        for half in halves {
+        // One without moves only says which paths are kept.
+        for half in halves.into_iter().filter(|half| !half.moves.is_empty()) {
             self.apply_half(&loaded, op, half)?;
         }
         Ok(receipt)

@@ -9,7 +9,7 @@ use super::cores::on_cores;
 use super::look::{Look, OPEN};
 use super::moves::Times;
 use super::obstacle::Obstacle;
-use super::plan::{Step, step, wanted};
+use super::plan::{Step, wanted};
 use super::report::{Failed, Left, Report, WhyLeft};
 use super::slots::slot;
 use super::{Direction, Ground, sync};
@@ -60,7 +60,7 @@ enum Moved {
 fn carry(ground: &Ground, place: usize) -> Result<Moved, Obstacle> {
     let change = &ground.plan.changes[place];
     let folder = matches!(change.before, Some(Record::Folder { .. }));
-    if folder && step(change, TO) == Step::Take && !is_empty(ground, change)? {
+    if folder && ground.plan.step(change, TO) == Step::Take && !is_empty(ground, change)? {
         return Ok(Moved::NotEmpty);
     }
     ground.make(place, TO, Times::Now)?;
@@ -104,7 +104,7 @@ fn compare_all(ground: &Ground, stay: &[bool]) -> Result<(), Failed> {
 
 fn compare(ground: &Ground, place: usize) -> Result<bool, Obstacle> {
     let change = &ground.plan.changes[place];
-    match step(change, TO) {
+    match ground.plan.step(change, TO) {
         Step::Place => Ok(true),
         Step::Exchange | Step::Take => {
             let slot = slot(place);

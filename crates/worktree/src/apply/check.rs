@@ -1,5 +1,6 @@
 //! Everything that could stop an apply, looked at before anything changes. Reads only.
 
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -11,7 +12,7 @@ use super::Direction;
 use super::cores::on_cores;
 use super::look::{Look, OPEN};
 use super::obstacle::{Obstacle, Refusal};
-use super::plan::{Plan, Step, step};
+use super::plan::{Plan, Step};
 use super::report::{Note, NoteKind};
 use super::stage::{ConcatAll as _, Model};
 use crate::failpoint::failpoint;
@@ -51,6 +52,27 @@ pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<C
         }
     }
     if refusals.is_empty() { Ok(Checked { models, notes: notes.concat_all() }) } else { Err(refusals) }
+}
+
+/// The files whose permission bits would change under names that the plan does not give these bits to: a change of the file
+/// itself would be one of all its names.
+pub(super) fn apart(root: &Root, plan: &Plan) -> HashSet<FilePath> {
+    let mut names: HashMap<_, Vec<&FileChange>> = HashMap::new();
+    for (_, change) in plan.bits() {
+        let stat = root.folder(change.path.parent().as_ref()).and_then(|folder| {
+            Ok(rustix::fs::statat(folder, change.path.name(), AtFlags::SYMLINK_NOFOLLOW)?)
+        });
+        // What can't be looked at is told by the checks.
+        if let Ok(stat) = stat
+            && stat.st_nlink > 1
+        {
+            names.entry((stat.st_dev, stat.st_ino, stat.st_nlink)).or_default().push(change);
+        }
+    }
+    names.retain(|(_, _, all), named| {
+        named.len() as u64 != *all || named.iter().any(|change| change.after != named[0].after)
+    });
+    names.into_values().flatten().map(|change| change.path.clone()).collect()
 }
 
 struct Check<'a> {
@@ -165,7 +187,7 @@ impl Check<'_> {
             return Err(Obstacle::Changed);
         }
         self.may_change(change, folder, &look)?;
-        let step = step(change, Direction::Forward);
+        let step = self.plan.step(change, Direction::Forward);
         if change.after.is_some() {
             self.note(change, step, &look);
         }
@@ -207,7 +229,7 @@ impl Check<'_> {
                 return Err(Obstacle::Protected);
             }
         }
-        let step = step(change, Direction::Forward);
+        let step = self.plan.step(change, Direction::Forward);
         let folders = matches!(change.before, Some(Record::Folder { .. }));
         if !mine && (step == Step::Mode || folders || folder.sticky.is_some_and(|sticky| sticky != me)) {
             return Err(Obstacle::Protected);

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::look::Look;
 use super::obstacle::Obstacle;
-use super::plan::{Step, step, wanted};
+use super::plan::{Step, wanted};
 use super::slots::{aside, slot};
 use super::{Direction, Ground};
 use crate::besides::SPECIAL;
@@ -39,7 +39,7 @@ impl Ground {
     /// Makes one move of the plan.
     pub(super) fn make(&self, place: usize, to: Direction, times: Times) -> Result<(), Obstacle> {
         let change = &self.plan.changes[place];
-        let step = step(change, to);
+        let step = self.plan.step(change, to);
         if times == Times::Now && !matches!(wanted(change, to), None | Some(Record::Folder { .. })) {
             self.touch(place);
         }

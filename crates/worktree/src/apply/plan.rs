@@ -1,6 +1,6 @@
 //! The changes of an apply in the order in which they are made, and which kind of step each is. Pure: touches no disk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
@@ -15,6 +15,8 @@ use crate::error::{Result, WorktreeError};
 pub(super) struct Plan {
     pub(super) changes: Vec<FileChange>,
     places: HashMap<FilePath, usize>,
+    /// Files that get their permission bits by an exchange, as they have more names than the plan gives these bits to.
+    apart: HashSet<FilePath>,
     besides: BTreeMap<Version, Arc<Besides>>,
 }
 
@@ -47,7 +49,7 @@ impl Plan {
                 return bad("it is in the staging folder");
             }
         }
-        let plan = Self { changes, places, besides };
+        let plan = Self { changes, places, apart: HashSet::new(), besides };
         for change in &plan.changes {
             for side in [Direction::Back, Direction::Forward] {
                 plan.is_possible(change, side)?;
@@ -99,12 +101,32 @@ impl Plan {
         false
     }
 
+    /// How a path gets to one side.
+    pub(super) fn step(&self, change: &FileChange, to: Direction) -> Step {
+        match step(change, to) {
+            Step::Mode if self.apart.contains(&change.path) => Step::Exchange,
+            step => step,
+        }
+    }
+
+    /// Files whose permission bits alone change: each with its place.
+    pub(super) fn bits(&self) -> impl Iterator<Item = (usize, &FileChange)> {
+        let is_file = |change: &FileChange| matches!(change.after, Some(Record::File { .. }));
+        let all = self.changes.iter().enumerate();
+        all.filter(move |(_, change)| is_file(change) && step(change, Direction::Forward) == Step::Mode)
+    }
+
+    /// These get their permission bits by an exchange.
+    pub(super) fn set_apart(&mut self, apart: HashSet<FilePath>) {
+        self.apart = apart;
+    }
+
     /// Steps that move something, in order: what goes, deepest first; then what comes and what is exchanged, folders
     /// before what is in them.
     pub(super) fn moves(&self, to: Direction) -> Vec<usize> {
         let (mut going, mut coming) = (Vec::new(), Vec::new());
         for (place, change) in self.changes.iter().enumerate() {
-            match step(change, to) {
+            match self.step(change, to) {
                 Step::Take => going.push(place),
                 Step::Exchange | Step::Place => coming.push(place),
                 Step::Mode => {}
@@ -118,8 +140,8 @@ impl Plan {
     /// Steps that change permission bits, deepest first: after all moves, as a folder may become read-only by it.
     pub(super) fn modes(&self, to: Direction) -> Vec<usize> {
         let needs = |change: &FileChange| match wanted(change, to) {
-            Some(Record::Folder { mode }) => step(change, to) == Step::Mode || mode & OPEN != OPEN,
-            _ => step(change, to) == Step::Mode,
+            Some(Record::Folder { mode }) => self.step(change, to) == Step::Mode || mode & OPEN != OPEN,
+            _ => self.step(change, to) == Step::Mode,
         };
         let places = 0..self.changes.len();
         places.rev().filter(|place| needs(&self.changes[*place])).collect()
@@ -145,7 +167,7 @@ pub(super) fn there(change: &FileChange, to: Direction) -> Option<&Record> {
     wanted(change, to.turned())
 }
 
-pub(super) fn step(change: &FileChange, to: Direction) -> Step {
+fn step(change: &FileChange, to: Direction) -> Step {
     match (there(change, to), wanted(change, to)) {
         (Some(Record::Folder { .. }), Some(Record::Folder { .. })) => Step::Mode,
         (Some(Record::File { hash, len, .. }), Some(Record::File { hash: other, len: length, .. }))

@@ -1,10 +1,11 @@
 //! Settling: each path of a plan is brought to one side, from whatever a crash or an abort left. Looks before it moves;
 //! what is on neither side is someone's, and is neither changed nor deleted.
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::AsFd as _;
 
-use retake_core::{FileChange, Record};
+use retake_core::{FileChange, FilePath, Record};
 use rustix::fs::FileType;
 
 use super::carry::mode;
@@ -12,9 +13,9 @@ use super::look::{Look, OPEN};
 use super::moves::Spot;
 pub(super) use super::moves::Times;
 use super::obstacle::Obstacle;
-use super::plan::{there, wanted};
+use super::plan::{Plan, there, wanted};
 use super::report::{Failed, Left, Report, WhyLeft};
-use super::slots::{SlotName, aside, slot};
+use super::slots::{SlotName, Slots, aside, slot};
 use super::{Direction, Ground, stage, sync};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
@@ -40,6 +41,17 @@ pub(super) fn settle(ground: &Ground, to: Direction, times: Times, objects: &dyn
     report.done =
         changes.len() - report.left.len() - report.failed.iter().filter(|f| f.path.is_some()).count();
     report
+}
+
+/// The files that get their permission bits by an exchange: something was staged for them.
+pub(super) fn apart(plan: &Plan, slots: &Slots) -> io::Result<HashSet<FilePath>> {
+    let mut apart = HashSet::new();
+    for (place, change) in plan.bits() {
+        if slots.look(&slot(place))?.stat.is_some() || slots.look(&aside(place))?.stat.is_some() {
+            apart.insert(change.path.clone());
+        }
+    }
+    Ok(apart)
 }
 
 struct Settle<'a> {

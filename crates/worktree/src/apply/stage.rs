@@ -15,7 +15,7 @@ use super::cores::on_cores;
 use super::look::{Look, OPEN};
 use super::moves::{move_over, set_mode};
 use super::obstacle::{Obstacle, Refusal};
-use super::plan::{Plan, Step, step, wanted};
+use super::plan::{Plan, Step, wanted};
 use super::slots::{Slots, draft, slot};
 use super::{Direction, sync};
 use crate::besides::{Attribute, Besides, SPECIAL, attribute, attributes};
@@ -123,7 +123,7 @@ pub(super) fn stage_all(
         for place in places {
             let change = &plan.changes[place];
             let Some(record) = wanted(change, Direction::Forward) else { continue };
-            if step(change, Direction::Forward) == Step::Mode || stop.load(Ordering::Relaxed) {
+            if plan.step(change, Direction::Forward) == Step::Mode || stop.load(Ordering::Relaxed) {
                 continue;
             }
             let near = near.folder(&change.path);

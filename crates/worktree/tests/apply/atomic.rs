@@ -392,6 +392,31 @@ fn a_hard_link_that_breaks_is_said() {
 }
 
 #[test]
+fn permission_bits_change_only_under_the_names_that_the_plan_gives_them_to() {
+    let old = |mode| Node::File(b"bytes".to_vec(), mode);
+    let before = tree([("a", old(0o600)), ("b", old(0o600)), ("c", old(0o600))]);
+    let goes = tree([("a", old(0o644)), ("c", old(0o600))]);
+    let all = tree([("a", old(0o644)), ("b", old(0o644)), ("c", old(0o644))]);
+    for (after, links) in [(goes, 1), (all, 3)] {
+        let home = quick_dir();
+        let caller = Caller::with(home.path(), &before, &after);
+        for name in ["b", "c"] {
+            fs::remove_file(caller.root.join(name)).unwrap();
+            fs::hard_link(caller.root.join("a"), caller.root.join(name)).unwrap();
+        }
+        caller.carry_out_and_back(|| ()).unwrap();
+        assert_eq!(caller.read(), before);
+        caller.apply().unwrap().applied();
+        assert_eq!(caller.read(), after);
+        assert_eq!(
+            fs::metadata(caller.root.join("a")).unwrap().nlink(),
+            links,
+            "no link breaks without need"
+        );
+    }
+}
+
+#[test]
 fn what_is_written_is_as_new_as_now() {
     let home = quick_dir();
     let (before, after) = every_step();

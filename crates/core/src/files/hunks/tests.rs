@@ -156,7 +156,7 @@ proptest! {
 
 /// The step back.
 fn undo(step: &PathMove) -> Option<PathMove> {
-    let want = Want::Back { reversed: vec![step.clone()], without: Vec::new() };
+    let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
     let undone = plan(&step.stack_after, step.change.after.as_ref(), want, None).expect("no choice");
     undone.map(|undone| undone.step)
 }

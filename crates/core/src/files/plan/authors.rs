@@ -250,7 +250,7 @@ impl File {
 
     /// A step is taken back exactly.
     fn goes_back(&mut self, step: &PathMove, was: Slots) -> Result<(), TestCaseError> {
-        let want = Want::Back { reversed: vec![step.clone()], without: Vec::new() };
+        let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
         let path = FilePath::new(b"f").expect("a path");
         let wish = Wish { path, stack: self.stack.clone(), want };
         let plan = FilePlan::new(vec![wish], &Chosen::default(), self).expect("no hunks");

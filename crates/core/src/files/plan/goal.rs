@@ -11,17 +11,27 @@ pub(super) struct Goal {
     pub(super) reversed: Vec<PathMove>,
     /// The layers stay, whatever the path becomes.
     pub(super) stays: bool,
+    /// The deltas that were made after what is reversed, and stay.
+    since: Vec<DeltaId>,
 }
 
 impl Goal {
     pub(super) fn new(stack: &Stack, want: Want) -> Self {
+        let plain = |layers, stays| Self {
+            stack: Stack::new(layers),
+            reversed: Vec::new(),
+            stays,
+            since: Vec::new(),
+        };
         match want {
-            Want::Layers(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: false },
-            Want::PutBack(layers) => Self { stack: Stack::new(layers), reversed: Vec::new(), stays: true },
+            Want::Layers(layers) => plain(layers, false),
+            Want::PutBack(layers) => plain(layers, true),
             Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
-            Want::Back { reversed, without } => {
+            Want::Back { reversed, without, staying: since } => {
                 let last = reversed.last().map_or(stack, |made| &made.stack_before);
-                Self { stack: last.without(&without), reversed, stays: false }
+                let mut upon = stack.layers().to_vec();
+                upon.retain(|layer| since.contains(&layer.delta));
+                Self { stack: last.without(&without).together(&upon), reversed, stays: false, since }
             }
         }
     }
@@ -59,7 +69,7 @@ impl Goal {
 
     pub(super) fn checkpoint(&self, stack: &Stack) -> Option<Record> {
         match self.reversed.last() {
-            Some(made) if made.stack_before == self.stack => made.change.before.clone(),
+            Some(made) if made.stack_before == self.stack.without(&self.since) => made.change.before.clone(),
             Some(made) => made.stack_before.checkpoint(self.stack.layers()),
             None => stack.checkpoint(self.stack.layers()),
         }

@@ -273,7 +273,7 @@ fn reversing_what_an_operation_did_is_exact_also_over_what_others_wrote_before_i
     let there = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
     let step = there.paths[0].step.clone();
     tree.0.extend(step.change.after.clone().map(|record| (path("f"), record)));
-    let want = Want::Back { reversed: vec![step.clone()], without: Vec::new() };
+    let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
     let wish = Wish { path: path("f"), stack: step.stack_after.clone(), want };
     let back = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
     assert_eq!(back.paths[0].step.change, step.change.inverse());

@@ -6,7 +6,7 @@ use retake_engine::{FilesApplied, FilesWish, Result, Scope};
 
 use super::disk;
 use super::expect::{Asked, Expected, expect};
-use super::naive::{Act, Done, Files, Kind, Op, Outcome, Thing, Tree};
+use super::naive::{Act, Done, Files, Kept, Kind, Op, Outcome, Thing, Tree};
 use super::steps::{Aim, Chosen, Fault};
 use super::told::{self, Told};
 use super::world::{World, assert_same};
@@ -37,6 +37,10 @@ impl World {
             Aim::Choose(number, alternative) => {
                 Act::Choose(back(&answers(), number)?, usize::from(alternative))
             }
+            Aim::Restore(number) => {
+                let heads: Vec<usize> = (0..talk.heads.len()).collect();
+                Act::Restore(back(&heads, number)?)
+            }
             Aim::Drop(number) => {
                 let (from, to) = turn(number)?;
                 Act::Drop(from, to)
@@ -55,6 +59,7 @@ impl World {
             Act::Retry(entry) => Action::Retry(id(entry)),
             Act::Checkout(entry) => Action::Checkout(entry.as_ref().map(id)),
             Act::Choose(entry, number) => Action::Choose(id(entry), *number),
+            Act::Restore(head) => Action::Restore(self.talks[at].heads[*head].0),
             Act::Drop(from, to) => {
                 let entries = vec![id(from), id(to)];
                 Action::Mark { verb: Reason::Drop, entries, range: true, seen: None }
@@ -89,10 +94,12 @@ impl World {
         }
         let planned = self.engine().plan_both(id, action, wish.clone()).await;
         let touches = scope != Scope::Conversation && !self.talks[at].deltas.is_empty();
-        if touches {
+        let outcome = self.talks[at].act(&act);
+        // What the conversation refuses looks at no files.
+        if touches && outcome.is_some() {
             self.look();
         }
-        let outcome = self.talks[at].act(&act);
+        let outcome = outcome.and_then(|_| self.talks[at].act(&act));
         let allowed = outcome.is_some() || scope == Scope::Files && !touches;
         assert_eq!(planned.is_ok(), allowed, "{act:?}: {planned:?}");
         let told = match &planned {
@@ -113,6 +120,7 @@ impl World {
         self.faults.expect(fault, &self.root());
         let seen = planned.ok().map(|planned| planned.digest);
         let wish = FilesWish { seen, ..wish };
+        let tags = disk::tags(&self.root(), &self.tree);
         let done = self.done(id, apply, wish, fault).await;
         let struck = self.faults.over();
         let saved = self.faults.saved();
@@ -127,6 +135,12 @@ impl World {
                 drop(error);
             }
             Err(error) => self.was_refused(at, &step, &error),
+        }
+        // What is no part of a record stays with its file.
+        let skip = saved.as_ref().map(|(path, _)| path.clone());
+        for (path, tag) in disk::tags(&self.root(), &disk::all(&self.root())) {
+            let is_same = tags.get(&path).is_none_or(|before| *before == tag) || skip.as_ref() == Some(&path);
+            assert!(is_same, "{act:?}: the attributes of {path}: {tag:?}");
         }
         if let Some((path, thing)) = saved {
             self.alone = None;
@@ -275,7 +289,7 @@ impl World {
             let files = (step.scope != Scope::Conversation).then_some(Files { trees, views, deltas });
             let (kinds, act) =
                 if files_alone { (vec![Kind::Files], &Act::Checkout(None)) } else { (outcome.kinds, act) };
-            let ops = self.ops(at, kinds, files, &kept);
+            let ops = self.ops(at, kinds, files, (kept.0, &outcome.kept, kept.1));
             self.talks[at].did(act, ops);
         }
     }
@@ -286,12 +300,15 @@ impl World {
         at: usize,
         kinds: Vec<Kind>,
         files: Option<Files>,
-        kept: &(super::naive::Kept, super::naive::Kept),
+        (mut before, between, after): (Kept, &[Kept], Kept),
     ) -> Vec<Op> {
         let (talk, all) = (&self.talks[at], kinds.len());
-        let one =
-            |kind| Op { kind, files: None, kept: kept.clone(), at: talk.said.len(), all, head: talk.ops };
-        let mut ops: Vec<Op> = kinds.into_iter().map(one).collect();
+        let mut ops = Vec::new();
+        for (place, kind) in kinds.into_iter().enumerate() {
+            let then = if place + 1 == all { after.clone() } else { between[place].clone() };
+            let kept = (std::mem::replace(&mut before, then.clone()), then);
+            ops.push(Op { kind, files: None, kept, at: talk.said.len(), all, head: talk.ops });
+        }
         ops.last_mut().expect("one at least").files = files;
         ops
     }

@@ -1,13 +1,19 @@
 //! The folder itself: what is in it, read by plain means, and the edits that anybody makes there.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use rustix::fs::XattrFlags;
+
 use super::naive::{Thing, Tree};
 use super::steps::{Bytes, Edit, Name};
 use super::text::{Mint, PLACES, Text};
+
+/// The extended attribute that edits set.
+const TAG: &str = "user.model";
 
 /// Everything below a folder but what is git's.
 pub(super) fn all(root: &Path) -> Tree {
@@ -95,6 +101,13 @@ pub(super) fn edit(root: &Path, edit: &Edit, mint: &mut Mint, who: &str) {
                 fs::set_permissions(path, fs::Permissions::from_mode(mint.bits())).expect("set");
             }
         }
+        Edit::Tag(name) => {
+            let path = root.join(name.file());
+            if is_file(&path) {
+                // Not every file system has them.
+                let _ = rustix::fs::setxattr(&path, TAG, mint.token(who).as_bytes(), XattrFlags::empty());
+            }
+        }
         Edit::Link(name, target) => {
             make_room(root, name.file());
             clear(&root.join(name.file()));
@@ -127,6 +140,18 @@ pub(super) fn edit(root: &Path, edit: &Edit, mint: &mut Mint, who: &str) {
             }
         }
     }
+}
+
+/// The extended attributes of files.
+pub(super) fn tags(root: &Path, tree: &Tree) -> BTreeMap<String, Option<Vec<u8>>> {
+    let tag = |path: &str| {
+        let mut value = vec![0; 64];
+        let len = rustix::fs::lgetxattr(root.join(path), TAG, &mut value[..]).ok()?;
+        value.truncate(len);
+        Some(value)
+    };
+    let files = tree.iter().filter(|(_, thing)| matches!(thing, Thing::File { .. }));
+    files.map(|(path, _)| (path.clone(), tag(path))).collect()
 }
 
 /// Saves a file as an editor does, by another one that takes its place; nothing, where there is no folder for it.

@@ -29,6 +29,8 @@ pub(super) struct Expected {
     pub(super) only_doubt: BTreeSet<String>,
     /// These are exactly so, unless they are in conflict.
     pub(super) exact: BTreeMap<String, Option<Thing>>,
+    /// A conflict here is with what a person has adopted, and with nothing else.
+    pub(super) hand: BTreeSet<String>,
     /// The entries whose changes leave, and those whose changes come.
     pub(super) out: BTreeSet<usize>,
     pub(super) into: BTreeSet<usize>,
@@ -48,25 +50,16 @@ pub(super) struct Asked<'a> {
 
 /// What a step must come to.
 pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expected {
-    let mut kept = talk.kept.clone();
     let after = &outcome.talk;
     let writers = talk.writers();
-    if matches!(asked.act, Act::Checkout(_) | Act::Choose(..)) {
-        let brought: BTreeSet<usize> =
-            writers.iter().copied().filter(|entry| !talk.is_on(*entry) && after.is_on(*entry)).collect();
-        kept.adopted.retain(|entry| !brought.contains(entry));
-        kept.out.retain(|entry| !brought.contains(entry));
-        kept.single.retain(|(entry, _)| !brought.contains(entry));
-    }
+    let kept = outcome.kept.last().expect("one at least");
     if asked.scope == Scope::Conversation {
-        return Expected {
-            kept: conversation_alone(talk, outcome, kept),
-            view: talk.view.clone(),
-            ..Expected::default()
-        };
+        // The files stay as they are for good.
+        let wanted = writers.into_iter().filter(|entry| talk.wants(*entry)).collect();
+        let kept = after.steered(kept.clone(), &wanted);
+        return Expected { kept, view: talk.view.clone(), ..Expected::default() };
     }
-    let wanted =
-        |entry: usize| (after.is_on(entry) && !kept.out.contains(&entry)) || kept.adopted.contains(&entry);
+    let wanted = |entry: usize| after.wants_with(entry, kept);
     let (mut out, mut into) = (BTreeSet::new(), BTreeSet::new());
     match &outcome.back {
         Some(back) => {
@@ -98,10 +91,16 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         }
     }
     let partly = matches!(asked.act, Act::Redo(_)) && outcome.back.is_none();
-    let kept = kept_then(talk, outcome, asked, (&kept, &out, &into));
+    let kept = match asked.scope {
+        Scope::Files => {
+            talk.steered(talk.kept.clone(), &writers.into_iter().filter(|it| wanted(*it)).collect())
+        }
+        _ => kept.clone(),
+    };
     let expected = Expected { view, kept, out, into, reverses, ..Expected::default() };
     let mut made = Made { talk, asked, expected };
     made.place(&clashes);
+    made.adopted();
     made.doubts();
     made.choose();
     if partly {
@@ -118,51 +117,6 @@ fn merge(clashes: &mut Clashes, more: Clashes) {
         let there = clashes.entry(reg).or_insert(clash);
         *there = clash.max(*there);
     }
-}
-
-/// The files stay as they are for good.
-fn conversation_alone(talk: &Talk, outcome: &Outcome, mut kept: Kept) -> Kept {
-    for entry in talk.writers() {
-        let wanted = talk.wants(entry);
-        let is_in = wanted && !talk.kept.out.contains(&entry) || talk.kept.adopted.contains(&entry);
-        match (talk.is_on(entry), outcome.talk.is_on(entry)) {
-            (true, false) if wanted => {
-                kept.adopted.insert(entry);
-            }
-            (false, true) if !is_in => {
-                kept.out.insert(entry);
-            }
-            _ => {}
-        }
-    }
-    kept
-}
-
-/// The sets after a step that takes files along.
-fn kept_then(
-    talk: &Talk,
-    outcome: &Outcome,
-    asked: &Asked<'_>,
-    (kept, out, into): (&Kept, &BTreeSet<usize>, &BTreeSet<usize>),
-) -> Kept {
-    let reversed = outcome.back.iter().flatten().filter_map(|(_, op)| op.as_ref()).next_back();
-    if asked.scope == Scope::Both {
-        return reversed.map_or_else(|| kept.clone(), |op| op.kept.0.clone());
-    }
-    let mut then = talk.kept.clone();
-    for entry in out {
-        then.adopted.remove(entry);
-        if talk.is_on(*entry) {
-            then.out.insert(*entry);
-        }
-    }
-    for entry in into {
-        then.out.remove(entry);
-        if !talk.is_on(*entry) {
-            then.adopted.insert(*entry);
-        }
-    }
-    then
 }
 
 /// A step as it would be done, before anything is chosen.
@@ -244,6 +198,18 @@ impl Made<'_> {
             }
             self.expected.may.extend(paths);
         }
+        // Bits are merged apart from the bytes, also where one text takes the place of another.
+        let texts = |view: &View| view.hint().into_values().collect::<BTreeSet<usize>>();
+        let (was, is) = (texts(&self.talk.view), texts(&self.expected.view));
+        for text in was.symmetric_difference(&is) {
+            let views = [&self.talk.view, &self.expected.view];
+            let mut bits = views.iter().filter_map(|view| view.piles.get(&Reg::Mode(*text)));
+            if bits.any(|pile| pile.len() > 1) {
+                let homes = self.homes(*text);
+                self.expected.may.extend(homes.iter().cloned());
+                self.expected.free.extend(homes);
+            }
+        }
         let unsure: Vec<Reg> = self.talk.view.unsure.union(&self.expected.view.unsure).cloned().collect();
         for reg in self.changed().into_iter().chain(unsure) {
             // Others have renamed it: the merge follows, where the bytes are equal.
@@ -268,13 +234,43 @@ impl Made<'_> {
         }
     }
 
+    /// Where nobody but turns that go, and turns that a person has adopted, has written anything.
+    fn adopted(&mut self) {
+        let adopted =
+            |who: Who| matches!(who, Who::Own(entry, true) if self.talk.kept.adopted.contains(&entry));
+        let goes = |who: Who| matches!(who, Who::Own(entry, true) if self.expected.out.contains(&entry));
+        let mut hand: BTreeSet<String> = BTreeSet::new();
+        let mut others: BTreeSet<String> = self.links().into_iter().flatten().collect();
+        for (reg, pile) in &self.talk.view.piles {
+            let mut items = pile.iter().map(|item| item.who).filter(|who| *who != Who::Base && !goes(*who));
+            let paths = self.paths(reg);
+            if items.clone().any(|who| !adopted(who)) {
+                others.extend(paths);
+            } else if items.any(adopted) {
+                hand.extend(paths);
+            }
+        }
+        let is_alone = |path: &String| {
+            self.expected.into.is_empty()
+                && !self.expected.reverses
+                && !others.contains(path)
+                && !self.expected.free.contains(path)
+        };
+        hand.retain(is_alone);
+        self.expected.hand = hand;
+    }
+
     /// Where a file takes the place of a folder, or a folder that of a file, all below goes along.
     fn swaps(&mut self) {
         let is_folder = |val: &Val| matches!(val, Val::Other(Thing::Folder { .. }));
         let is_swap = |path: &String| {
             let whole = Reg::Whole(path.clone());
             let (was, is) = (self.talk.view.top(&whole), self.expected.view.top(&whole));
-            let below = |view: &View| view.hint().keys().any(|other| other.starts_with(&format!("{path}/")));
+            let within = format!("{path}/");
+            let below = |view: &View| {
+                let mut all = view.piles.keys();
+                all.any(|reg| matches!(reg, Reg::Whole(other) if other.starts_with(&within) && *view.top(reg) != Val::Absent))
+            };
             let (was_there, is_there) = (*was != Val::Absent, *is != Val::Absent);
             (is_folder(was) || below(&self.talk.view)) && is_there && !is_folder(is)
                 || (is_folder(is) || below(&self.expected.view)) && was_there && !is_folder(was)
@@ -328,6 +324,13 @@ impl Made<'_> {
             let apart = |other: &String| *other != path && self.chosen(other) != Some(&choice);
             let links = self.links().into_iter().filter(|link| link.contains(&path));
             let is_free = links.flatten().any(|other| apart(&other)) || self.expected.free.contains(&path);
+            // What becomes of these layers is not settled by the spec alone.
+            if choice == Choice::Yours || is_free && matches!(choice, Choice::Skip | Choice::Disk) {
+                let texts = self.homes_at(&path);
+                let regs = self.talk.view.piles.keys().chain(self.expected.view.piles.keys());
+                let here = regs.filter(|reg| is_at(reg, &path, &texts)).cloned().collect::<Vec<_>>();
+                self.expected.view.unsure.extend(here);
+            }
             match choice {
                 Choice::Skip if !is_free => self.leave(&path, false),
                 Choice::Disk if !is_free => self.leave(&path, true),
@@ -356,7 +359,8 @@ impl Made<'_> {
         self.expected.must.retain(|group| group.is_disjoint(&linked));
         self.expected.may.extend(linked.iter().cloned());
         self.expected.free.extend(linked.iter().cloned());
-        if matches!(choice, Choice::Checkpoint | Choice::Yours) {
+        // One of the names of what was renamed is left as it is, and the other one goes: that was asked for, too.
+        if matches!(choice, Choice::Checkpoint | Choice::Yours) || linked.len() > 1 {
             self.expected.told.extend(linked);
         }
     }
@@ -379,12 +383,8 @@ impl Made<'_> {
     /// A path stays as it is: for now, or for good.
     fn leave(&mut self, path: &str, for_good: bool) {
         let texts: BTreeSet<usize> = self.homes_at(path);
-        let is_here = |reg: &Reg| match reg {
-            Reg::Whole(at) => at == path,
-            Reg::Place(text, _) | Reg::Mode(text) => texts.contains(text),
-        };
         let regs: Vec<Reg> = self.changed().into_iter().chain(self.talk.view.piles.keys().cloned()).collect();
-        for reg in regs.into_iter().filter(is_here) {
+        for reg in regs.into_iter().filter(|reg| is_at(reg, path, &texts)) {
             let Some(old) = self.talk.view.piles.get(&reg).cloned() else {
                 self.expected.view.piles.remove(&reg);
                 continue;
@@ -408,8 +408,10 @@ impl Made<'_> {
                     at += 1;
                     at > covered || !goes(item.who)
                 });
-                let asked = self.expected.out.iter().chain(&self.expected.into).chain(&toggled);
-                self.expected.kept.single.extend(asked.map(|entry| (*entry, reg.clone())));
+                if self.asked.scope == Scope::Both {
+                    let asked = self.expected.out.iter().chain(&self.expected.into).chain(&toggled);
+                    self.expected.kept.single.extend(asked.map(|entry| (*entry, reg.clone())));
+                }
             } else {
                 let single = |kept: &Kept| kept.single.iter().filter(|(_, of)| *of == reg).count();
                 if single(&self.talk.kept) != single(&self.expected.kept) {
@@ -433,5 +435,13 @@ impl Made<'_> {
             _ => None,
         });
         texts.collect()
+    }
+}
+
+/// Whether something that can be written is at a path, at which these texts are or were.
+fn is_at(reg: &Reg, path: &str, texts: &BTreeSet<usize>) -> bool {
+    match reg {
+        Reg::Whole(at) => at == path,
+        Reg::Place(text, _) | Reg::Mode(text) => texts.contains(text),
     }
 }

@@ -283,3 +283,31 @@ fn what_a_killed_call_left_is_uncertain_and_stays() {
         check(killed(place).into_iter().chain([act(Aim::Turn(1)), act(Aim::Undo(1))]).collect());
     }
 }
+
+#[test]
+fn a_call_that_stays_keeps_its_change_when_an_undo_goes_past_it() {
+    // A call without a turn of its own, after a drop: undoing the drop takes back nothing of it.
+    for choice in [None, Some(Choice::Checkpoint)] {
+        let drop = Act(Aim::Drop(0), Both, (Vec::new(), choice), Never);
+        check(vec![turn(&[Lines(A, 1, 1)]), drop, call(&[Lines(A, 2, 1)]), act(Aim::Undo(1)), Say]);
+    }
+}
+
+#[test]
+fn bits_of_one_name_go_back_without_those_of_another() {
+    check(vec![turn(&[Copy(A, B), Mode(B)]), turn(&[Hard(A, B)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
+}
+
+#[test]
+fn what_was_kept_where_nothing_was_to_change_is_the_person_s_own() {
+    let disk = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Disk)), Never);
+    let nothing = [turn(&[Lines(A, 0, 1)]), turn(&[Lines(A, 0, 0)]), act(Aim::Turn(1))];
+    check(nothing.into_iter().chain([disk, act(Aim::Drop(0))]).collect());
+}
+
+#[test]
+fn a_file_that_a_later_call_wrote_in_does_not_go_with_the_call_that_made_it() {
+    let skipped = Act(Aim::Turn(0), Both, (Vec::new(), Some(Choice::Skip)), Never);
+    check(vec![turn(&[Lines(DX, 0, 1)]), skipped, turn(&[Lines(DX, 0, 1)]), turn(&[]), act(Aim::Turn(0))]);
+    check(vec![turn(&[Lines(B, 0, 1)]), turn(&[Lines(B, 1, 1)]), act(Aim::Drop(1))]);
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
-use retake_core::{ConversationId, EntryId, Role};
+use retake_core::{ConversationId, EntryId, Head, Role};
 
 use super::truth::{Event, Reg, Val};
 use super::view::View;
@@ -135,6 +135,8 @@ pub(super) struct Talk {
     pub(super) ops: usize,
     /// The call that is open.
     pub(super) open: Option<usize>,
+    /// What it was at each of its heads: where the tip was, and what was kept.
+    pub(super) heads: Vec<(Head, Option<usize>, Kept)>,
 }
 
 /// An action, with what it aims at.
@@ -144,6 +146,8 @@ pub(super) enum Act {
     Retry(usize),
     Checkout(Option<usize>),
     Choose(usize, usize),
+    /// To what one of its heads left, by its number.
+    Restore(usize),
     Drop(usize, usize),
     Show(Vec<usize>),
     Undo(usize),
@@ -158,6 +162,8 @@ pub(super) struct Outcome {
     pub(super) kinds: Vec<Kind>,
     /// What it takes back; nothing, where the files are to be those of the path.
     pub(super) back: Option<Back>,
+    /// What is kept after each of what it changes: undo and redo return to what was recorded.
+    pub(super) kept: Vec<Kept>,
 }
 
 /// What undos and redos take back, one after the other: the entries that go, and the step that is reversed then.
@@ -168,7 +174,9 @@ impl Outcome {
     pub(super) fn is_nothing(&self, act: &Act) -> bool {
         match (self.kinds.as_slice(), act) {
             (_, Act::Undo(_) | Act::Redo(_)) => false,
-            ([Kind::Tip { before, after }], _) => before == after,
+            ([Kind::Tip { before, after }], _) => {
+                before == after && self.kept.last() == Some(&self.talk.kept)
+            }
             ([Kind::Dropped(entries) | Kind::Shown(entries)], _) => entries.is_empty(),
             _ => false,
         }
@@ -189,6 +197,7 @@ impl Talk {
             kept: Kept::default(),
             ops: 0,
             open: None,
+            heads: Vec::new(),
         }
     }
 
@@ -267,6 +276,7 @@ impl Talk {
                 moved(Some(before.into_iter().find(|entry| self.said[*entry].role == Role::User)?))
             }
             Act::Checkout(tip) => moved(tip.map(|tip| self.result_of(tip).unwrap_or(tip))),
+            Act::Restore(head) => moved(self.heads[*head].1.map(|tip| self.result_of(tip).unwrap_or(tip))),
             Act::Choose(entry, number) => {
                 let chosen = *self.alternatives(*entry).get(number.checked_sub(1)?)?;
                 let there = self.path_to(self.tip).contains(&chosen);
@@ -285,11 +295,32 @@ impl Talk {
             Act::Undo(count) => return self.undo(*count),
             Act::Redo(count) => return self.redo(*count),
         };
-        kind.map(|kind| Outcome { talk: self.with(&kind), kinds: vec![kind], back: None })
+        kind.map(|kind| {
+            let kept = vec![self.returned(act, &kind)];
+            Outcome { talk: self.with(&kind), kinds: vec![kind], back: None, kept }
+        })
+    }
+
+    /// What is kept once an action has moved the tip: turns that a checkout or a choice brings belong to themselves again.
+    fn returned(&self, act: &Act, kind: &Kind) -> Kept {
+        if let Act::Restore(head) = act {
+            return self.heads[*head].2.clone();
+        }
+        let (mut kept, after) = (self.kept.clone(), self.with(kind));
+        if matches!(act, Act::Checkout(_) | Act::Choose(..)) {
+            let before = self.path_to(self.tip);
+            let brought: BTreeSet<usize> =
+                after.path_to(after.tip).into_iter().filter(|entry| !before.contains(entry)).collect();
+            kept.adopted.retain(|entry| !brought.contains(entry));
+            kept.out.retain(|entry| !brought.contains(entry));
+            kept.single.retain(|(entry, _)| !brought.contains(entry));
+        }
+        kept
     }
 
     fn undo(&self, count: usize) -> Option<Outcome> {
         let (mut talk, mut kinds, mut back) = (self.clone(), Vec::new(), Back::new());
+        let mut kept = Vec::new();
         for done in self.done.iter().rev().take(count.max(1)) {
             let (kind, op, since) = match done {
                 Done::Turn(opener) => {
@@ -301,11 +332,13 @@ impl Talk {
             // What was said in answer goes with it.
             let stays = next.timeline();
             let goes = |entry: &usize| *entry >= since && !stays.contains(entry);
+            let last = kept.last().unwrap_or(&self.kept);
+            kept.push(op.as_ref().map_or(last, |op| &op.kept.0).clone());
             back.push((talk.timeline().into_iter().filter(goes).collect(), op));
             talk = next;
             kinds.push(kind);
         }
-        (!kinds.is_empty()).then_some(Outcome { talk, kinds, back: Some(back) })
+        (!kinds.is_empty()).then_some(Outcome { talk, kinds, back: Some(back), kept })
     }
 
     fn redo(&self, count: usize) -> Option<Outcome> {
@@ -320,7 +353,8 @@ impl Talk {
         // What was undone at once did one thing to files: a part of it can't be reversed.
         let whole =
             undone.iter().all(|undo| undo.all == undone.iter().filter(|it| it.head == undo.head).count());
-        (!kinds.is_empty()).then(|| Outcome { talk, kinds, back: whole.then_some(back) })
+        let kept = undone.iter().map(|undo| undo.kept.0.clone()).collect();
+        (!kinds.is_empty()).then(|| Outcome { talk, kinds, back: whole.then_some(back), kept })
     }
 
     fn inverse(&self, kind: &Kind) -> Kind {
@@ -371,7 +405,30 @@ impl Talk {
 
     /// Whether the changes of an entry are wanted in the files.
     pub(super) fn wants(&self, entry: usize) -> bool {
-        (self.is_on(entry) && !self.kept.out.contains(&entry)) || self.kept.adopted.contains(&entry)
+        self.wants_with(entry, &self.kept)
+    }
+
+    /// The same, if this were kept.
+    pub(super) fn wants_with(&self, entry: usize, kept: &Kept) -> bool {
+        (self.is_on(entry) && !kept.out.contains(&entry)) || kept.adopted.contains(&entry)
+    }
+
+    /// What is kept so that these changes are wanted and no others, with this conversation.
+    pub(super) fn steered(&self, mut kept: Kept, wanted: &BTreeSet<usize>) -> Kept {
+        for entry in self.writers() {
+            match (self.wants_with(entry, &kept), wanted.contains(&entry)) {
+                (false, true) if self.is_on(entry) => drop(kept.out.remove(&entry)),
+                (false, true) => drop(kept.adopted.insert(entry)),
+                (true, false) => {
+                    kept.adopted.remove(&entry);
+                    if self.is_on(entry) {
+                        kept.out.insert(entry);
+                    }
+                }
+                _ => {}
+            }
+        }
+        kept
     }
 
     /// The entries that have changed files.

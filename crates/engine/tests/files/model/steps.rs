@@ -12,9 +12,6 @@ use retake_engine::Scope;
 const NAMES: [&str; 8] = ["a", "b", "c", "d/x", "d/e/x", "d", "d/e", "g"];
 const FILES: usize = 5;
 
-/// Whether one half is taken alone, and paths are kept for good (spec `rewind.md`, *Adoption*).
-const ADOPTION: bool = false;
-
 /// A path, by its number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name(pub(super) u8);
@@ -76,6 +73,8 @@ pub(super) enum Edit {
     Rename(Name, Name),
     Copy(Name, Name),
     Hard(Name, Name),
+    /// An extended attribute of a file.
+    Tag(Name),
 }
 
 /// An action; a number counts back from the newest of what it can aim at.
@@ -87,6 +86,8 @@ pub(super) enum Aim {
     Retry(u8),
     Checkout(Option<u8>),
     Choose(u8, u8),
+    /// To an earlier head.
+    Restore(u8),
     Drop(u8),
     /// All that was dropped.
     Show,
@@ -144,6 +145,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         3 => (name(), name()).prop_map(|(from, to)| Edit::Rename(from, to)),
         1 => (name(), name()).prop_map(|(from, to)| Edit::Hard(from, to)),
         1 => (name(), name()).prop_map(|(from, to)| Edit::Copy(from, to)),
+        1 => name().prop_map(Edit::Tag),
     ]
 }
 
@@ -158,6 +160,7 @@ fn aim() -> impl Strategy<Value = Aim> {
         2 => (0..4u8).prop_map(Aim::Retry),
         2 => proptest::option::weighted(0.9, any::<u8>()).prop_map(Aim::Checkout),
         2 => (0..4u8, 1..4u8).prop_map(|(entry, number)| Aim::Choose(entry, number)),
+        2 => (0..12u8).prop_map(Aim::Restore),
         3 => (0..4u8).prop_map(Aim::Drop),
         1 => Just(Aim::Show),
         6 => Just(Aim::Undo(1)),
@@ -168,16 +171,12 @@ fn aim() -> impl Strategy<Value = Aim> {
 }
 
 fn scope() -> impl Strategy<Value = Scope> {
-    let alone = u32::from(ADOPTION);
-    prop_oneof![8 => Just(Scope::Both), alone => Just(Scope::Files), alone => Just(Scope::Conversation)]
+    prop_oneof![8 => Just(Scope::Both), 1 => Just(Scope::Files), 1 => Just(Scope::Conversation)]
 }
 
 fn chosen() -> impl Strategy<Value = Chosen> {
-    let mut choices = vec![Choice::Checkpoint, Choice::Merge, Choice::Skip];
-    if ADOPTION {
-        choices.extend([Choice::Disk, Choice::Yours]);
-    }
-    let choice = move || select(choices.clone());
+    let all = [Choice::Checkpoint, Choice::Merge, Choice::Skip, Choice::Disk, Choice::Yours];
+    let choice = move || select(all.to_vec());
     prop_oneof![
         6 => Just((Vec::new(), None)),
         1 => proptest::collection::vec((name(), choice()), 1..3).prop_map(|paths| (paths, None)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use retake_core::{EntryId, Record, Verdict};
+use retake_core::{Against, EntryId, Record, Verdict};
 use retake_engine::FilesPlanned;
 
 use super::expect::Expected;
@@ -16,6 +16,7 @@ use super::world::World;
 pub(super) struct PathTold {
     pub(super) path: String,
     pub(super) verdict: Verdict,
+    against: Option<Against>,
     before: Option<Record>,
     after: Option<Record>,
     /// Whether it does something to the path, or to what it is made of.
@@ -27,8 +28,8 @@ pub(super) struct PathTold {
 
 impl fmt::Debug for PathTold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, verdict, before, after, out, into, .. } = self;
-        write!(f, "{path} {verdict:?}: {before:?} -> {after:?}, out {out:?}, into {into:?}")
+        let Self { path, verdict, against, before, after, out, into, .. } = self;
+        write!(f, "{path} {verdict:?} {against:?}: {before:?} -> {after:?}, out {out:?}, into {into:?}")
     }
 }
 
@@ -53,6 +54,7 @@ impl World {
         let paths = planned.files.iter().flat_map(|folder| &folder.plan.paths).map(|path| PathTold {
             path: path.path.to_string(),
             verdict: path.verdict.clone(),
+            against: path.against,
             before: path.step.change.before.clone(),
             after: path.step.change.after.clone(),
             moves: path.step.change.before != path.step.change.after
@@ -81,7 +83,8 @@ impl Told {
                 pile.any(|item| matches!(item.who, Who::Own(of, _) if of == *entry))
             };
             let own = talk.deltas.iter().filter(|delta| delta.entry == *entry);
-            own.flat_map(|delta| &delta.events).any(|event| is_in(&event.reg) != talk.wants(*entry))
+            own.flat_map(|delta| &delta.events)
+                .any(|event| is_in(&event.reg) != talk.wants(*entry) || talk.view.unsure.contains(&event.reg))
         };
         self.paths.iter().flat_map(|path| path.out.iter().chain(&path.into)).copied().filter(left).collect()
     }
@@ -107,6 +110,10 @@ impl Told {
                 "{act:?}: {group:?} is in conflict: others wrote in the same place\\n{self:#?}\\n{:#?}",
                 expected.view
             );
+        }
+        for told in self.paths.iter().filter(|told| expected.hand.contains(&told.path)) {
+            let is_named = !conflicts.contains(&told.path) || told.against == Some(Against::Hand);
+            assert!(is_named, "{act:?}: what was adopted is said to be the person's\n{told:#?}");
         }
         for path in expected.only_doubt.difference(&expected.free) {
             let told = self.paths.iter().find(|told| told.path == *path);

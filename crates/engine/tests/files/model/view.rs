@@ -68,6 +68,16 @@ fn without_nothing(pile: Vec<Item>) -> Vec<Item> {
     clean
 }
 
+/// Whether two files differ in their permission bits alone, which are merged apart from the bytes.
+fn same_but_bits(one: &Val, other: &Val) -> bool {
+    match (one, other) {
+        (Val::Other(Thing::File { bytes, .. }), Val::Other(Thing::File { bytes: others, .. })) => {
+            bytes == others
+        }
+        _ => false,
+    }
+}
+
 fn is_other(item: &Item, reg: &Reg, theirs: Theirs<'_>) -> bool {
     match item.who {
         Who::Base => false,
@@ -192,14 +202,21 @@ impl View {
                 Who::Own(entry, sure) => out.contains(&entry) && !theirs(entry, reg) && sure,
                 Who::Base | Who::Other => false,
             };
-            let Some(first) = pile.iter().position(goes) else { continue };
+            if !pile.iter().any(goes) {
+                continue;
+            }
             *pile = without_nothing(std::mem::take(pile));
+            let first = pile.iter().position(goes).expect("there is one");
             let last = pile.iter().rposition(goes).expect("there is a first");
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
             if let Some(top) = stays.last() {
                 // What comes to nothing on its own is in nobody's way.
-                let nothing = pile[last].val == *target;
+                let bits = same_but_bits(&top.val, &pile[last].val);
+                let nothing = pile[last].val == *target || bits;
+                if bits {
+                    self.unsure.insert(reg.clone());
+                }
                 let clash = match is_other(top, reg, theirs) && top.val != *target && !nothing {
                     true => Clash::Must,
                     false => Clash::May,
@@ -241,7 +258,8 @@ impl View {
             }
             let pile = self.piles.get(&event.reg).expect("it has been written");
             let last = pile.last().expect("never empty");
-            let clash = is_other(last, &event.reg, theirs) && top != event.to;
+            let bits = same_but_bits(&top, &event.from);
+            let clash = is_other(last, &event.reg, theirs) && top != event.to && !bits;
             add(&mut clashes, &event.reg, if clash { Clash::Must } else { Clash::May });
             self.unsure.insert(event.reg.clone());
         }
@@ -278,7 +296,8 @@ impl View {
                 continue;
             }
             self.unsure.insert(reg.clone());
-            let last = now.last().filter(|_| val(was) != val(is) && val(now) != val(was));
+            let bits = same_but_bits(&val(now), &val(is));
+            let last = now.last().filter(|_| val(was) != val(is) && val(now) != val(was) && !bits);
             let clash = last.is_some_and(|last| is_other(last, reg, theirs));
             add(&mut clashes, reg, if clash { Clash::Must } else { Clash::May });
         }
@@ -299,7 +318,8 @@ impl View {
         self.hint().into_values().collect()
     }
 
-    /// Texts that go as nobody makes them any more, though others wrote in them; also those that were not seen any more.
+    /// Texts that go as nobody makes them any more, though others wrote in them, or calls that stay; also those that were not
+    /// seen any more.
     fn gone(&self, before: &Self, theirs: Theirs<'_>, clashes: &mut Clashes) {
         let made = |view: &Self| {
             let items = view.piles.values().flatten();
@@ -313,8 +333,11 @@ impl View {
         let goes = there.difference(&self.texts()).copied().collect::<BTreeSet<_>>();
         for text in goes.iter().chain(made(before).difference(&made(self))) {
             for (reg, pile) in self.piles.iter().filter(|(reg, _)| reg.text() == Some(*text)) {
-                if pile.iter().any(|item| is_other(item, reg, theirs)) {
-                    let must = matches!(reg, Reg::Place(..)) && there.contains(text);
+                let mut upon = pile.iter().filter(|item| item.who != Who::Base).peekable();
+                if upon.peek().is_some() {
+                    let sure =
+                        upon.any(|item| matches!(item.who, Who::Own(_, true)) || is_other(item, reg, theirs));
+                    let must = sure && matches!(reg, Reg::Place(..)) && there.contains(text);
                     for home in before.homes_of(*text) {
                         add(clashes, &Reg::Whole(home), Clash::May);
                     }
@@ -339,6 +362,7 @@ impl View {
     /// Changes within texts that are not on the disk: where others have removed or replaced them, that is a conflict.
     fn hidden(&self, before: &Self, theirs: Theirs<'_>, clashes: &mut Clashes) {
         let there: BTreeSet<usize> = before.texts().union(&self.texts()).copied().collect();
+        let is_made = |text| self.piles.values().flatten().any(|item| item.val == Val::Text(text));
         for (reg, pile) in &self.piles {
             let Some(text) = reg.text().filter(|text| !there.contains(text)) else { continue };
             if before.piles.get(reg).is_none_or(|was| was == pile) {
@@ -351,7 +375,7 @@ impl View {
                 if pile.iter().any(has) {
                     let other = is_other(pile.last().expect("never empty"), reg, theirs);
                     // Somebody may have had it under another name before.
-                    let must = other && is_place && before.homes_of(text).len() == 1;
+                    let must = other && is_place && is_made(text) && before.homes_of(text).len() == 1;
                     add(clashes, reg, if must { Clash::Must } else { Clash::May });
                 }
             }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, Part, Projection, Role};
-use retake_engine::store::{PageRequest, Reading, SayRequest};
-use retake_engine::{Engine, Exec, Outcome, RunEvent};
+use retake_engine::store::{Action, PageRequest, Reading, SayRequest};
+use retake_engine::{Engine, Exec, FilesWish, Outcome, RunEvent};
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
@@ -136,6 +136,13 @@ impl World {
                 }
             }
         }
+        for at in 0..self.talks.len() {
+            let snapshot = self.engine().store().snapshot(self.talks[at].id).await.expect("a snapshot");
+            let (talk, head) = (&mut self.talks[at], snapshot.conversation().head);
+            if talk.heads.last().is_none_or(|(last, ..)| *last != head) {
+                talk.heads.push((head, talk.tip, talk.kept.clone()));
+            }
+        }
     }
 
     /// Ends every call, so that nothing of this is left running.
@@ -157,8 +164,8 @@ impl World {
     /// The program begins again after it was killed. Whatever happened in a call that nobody saw end may be anyone's.
     async fn lives(&mut self) {
         let killed: Vec<bool> = self.talks.iter().map(|talk| talk.open.is_some()).collect();
-        let hold =
-            |at: usize| rustix::fs::open(self.hold(at), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty());
+        let paths = [self.hold(0), self.hold(1)];
+        let hold = |at: usize| rustix::fs::open(&paths[at], OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty());
         for at in 0..self.talks.len() {
             let began = std::time::Instant::now();
             // It ends as soon as nobody can write any more.
@@ -189,6 +196,19 @@ impl World {
             *entry = last.or(Some(self.talks[at].said.len() - 1));
         }
         self.attribute(&entries, false);
+        // One that was killed before it began to read has not heard of it yet.
+        for (at, talk) in self.talks.iter().enumerate().filter(|(at, _)| killed[*at]) {
+            let began = std::time::Instant::now();
+            let runs = async || {
+                let planned = self.engine().plan_both(talk.id, Action::Undo(1), FilesWish::default()).await;
+                planned.is_ok_and(|planned| !planned.running.is_empty())
+            };
+            while runs().await {
+                drop(hold(at));
+                assert!(began.elapsed() < PATIENCE, "the killed call goes on");
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
     }
 
     async fn roles(&self, id: ConversationId) -> Vec<Role> {

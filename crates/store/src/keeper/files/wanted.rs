@@ -127,10 +127,12 @@ fn back<R: Rows>(
         let mut wanted = states.iter().rev().map(|state| is_wanted(state, line.seq));
         line.seq >= since && wanted.next() == Some(false) && wanted.any(|wanted| wanted)
     };
-    let without = rows.deltas(log)?.into_iter().filter(goes).collect();
+    let (without, mut staying): (Vec<_>, Vec<_>) = rows.deltas(log)?.into_iter().partition(goes);
+    let stays = |line: &DeltaLine| states.last().is_some_and(|state| is_wanted(state, line.seq));
+    staying.retain(|line| line.seq >= since && stays(line));
     let mut reversed = Vec::new();
     for no in steps {
         reversed.extend((!rows.moved(log, no)?.is_empty()).then_some(no));
     }
-    Ok(WantedFiles::Back { reversed, without })
+    Ok(WantedFiles::Back { reversed, without, staying })
 }
