@@ -300,11 +300,11 @@ async fn trial_12_a_retry_gets_its_receipt_though_its_words_were_hidden_since() 
     for verb in [MarkVerb::Hide, MarkVerb::Drop] {
         let (id, entries) = desk.talk(&["one", "two"]).await;
         let head = desk.info(&id).await.head;
-        let back = Apply { conversation: id.clone(), ..keyed(rewind(&entries[1]), &head) };
+        let back = Apply { conversation: id.clone(), ..keyed(rewind(&entries[0]), &head) };
         let first = get!(desk, Receipt, Request::Apply(back.clone()));
         assert!(first.composer.is_some());
         desk.apply(&id, Action::Undo { count: 1 }).await;
-        desk.apply(&id, mark(verb, &entries[1])).await;
+        desk.apply(&id, mark(verb, &entries[0])).await;
         let again = get!(desk, Receipt, Request::Apply(back));
         assert_eq!(again, Receipt { composer: None, ..first }, "{verb:?}");
     }
