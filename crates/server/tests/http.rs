@@ -324,7 +324,9 @@ async fn trial_17_a_body_that_says_that_it_is_too_large_is_refused_before_it_com
                 assert_ne!(line.read_buf(&mut told).await.expect("read"), 0, "the connection ended");
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(30), answer).await.expect("an answer before the body");
+        tokio::time::timeout(std::time::Duration::from_secs(30), answer)
+            .await
+            .expect("an answer before the body");
         let told = String::from_utf8(told).expect("a text");
         assert!(told.starts_with("HTTP/1.1 413 ") && told.contains("64 MiB"), "{told}");
     }

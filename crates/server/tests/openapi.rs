@@ -106,7 +106,8 @@ fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
     let document = retake_server::openapi();
     let operations = document["paths"].as_object().expect("paths").values();
     let operations = operations.flat_map(|path| path.as_object().expect("operations").values());
-    let parameters = operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
+    let parameters =
+        operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
     let limits: Vec<_> = parameters.filter(|parameter| parameter["name"] == "limit").collect();
     assert_eq!(limits.len(), 10, "the lists");
     for limit in limits {

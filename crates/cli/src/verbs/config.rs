@@ -77,7 +77,9 @@ impl Config {
         };
         if json {
             let mut document = serde_json::json!({ name: text });
-            if let Some((ReadBy::StartingOwner, status)) = concerns.filter(|(_, status)| reads(status, places)) {
+            if let Some((ReadBy::StartingOwner, status)) =
+                concerns.filter(|(_, status)| reads(status, places))
+            {
                 document["restart"] = serde_json::json!({ "pid": status.pid, "serves": status.serves });
             }
             return Ok(ui.print(&format!("{document}\n"))?);

@@ -118,9 +118,8 @@ fn is_document(line: &str) -> bool {
 fn has(line: &str, name: &str) -> bool {
     // Most lines are long, and do not have it.
     line.contains(&format!("\"{name}\""))
-        && serde_json::from_str(line).is_ok_and(|value: serde_json::Value| {
-            value.get(name).is_some_and(|field| !field.is_null())
-        })
+        && serde_json::from_str(line)
+            .is_ok_and(|value: serde_json::Value| value.get(name).is_some_and(|field| !field.is_null()))
 }
 
 /// The same failure of a conversation that has others before it: what is said of a file as a whole is not true of it.

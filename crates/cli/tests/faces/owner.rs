@@ -49,7 +49,8 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     let other = Status { config_file: Some("/etc/retake.toml".to_owned()), ..status() };
     let seen = Case::script("").reply("status", Ok(Reply::Status(other.clone()))).see(&set);
     assert!(seen.contains("reads another settings file: /etc/retake.toml"), "{seen}");
-    let seen = Case::script("").reply("status", Ok(Reply::Status(other))).see(&[&set[..], &["--json"]].concat());
+    let seen =
+        Case::script("").reply("status", Ok(Reply::Status(other))).see(&[&set[..], &["--json"]].concat());
     assert!(!seen.contains("restart"), "{seen}");
     for other in [&["config", "set", "face.theme", "dark"][..], &["config", "get", "model.default"]] {
         let seen = serves().see(other);

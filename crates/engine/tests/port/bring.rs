@@ -138,7 +138,9 @@ async fn trial_17_lines_are_named_by_their_numbers_in_the_file() {
     let desk = Desk::new(1).await;
     let bad = r#"{"role": "nobody", "content": "a"}"#;
     let document = |message: &str| format!(r#"{{"messages": [{message}]}}"#);
-    for (line, said) in [(bad.to_owned(), "line 5: the role"), (document(bad), "line 5: message 1 of the list")] {
+    for (line, said) in
+        [(bad.to_owned(), "line 5: the role"), (document(bad), "line 5: message 1 of the list")]
+    {
         let id = desk.engine.import_start(None, None, 4, None).conversation;
         let taken = desk.engine.import_lines(id, 0, &[line]);
         let error = match taken {

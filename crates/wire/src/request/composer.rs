@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::content::Part;
 use super::page::LARGEST_PAGE;
+use crate::content::Part;
 use crate::shape;
 
 /// Names a draft.
