@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Command, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use retake_wire::request::LARGEST_PAGE;
 use retake_wire::{Mode, Permit};
 
 use crate::context::Context;
@@ -202,9 +203,9 @@ pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> std::result::Result<T, &'st
 }
 
 /// How many things a page has at most, as the API takes it.
-pub(crate) fn limit(text: &str) -> std::result::Result<usize, &'static str> {
-    let limit = number(text).ok().filter(|limit| *limit > 0);
-    limit.ok_or("give a whole number from 1 to 9007199254740991")
+pub(crate) fn limit(text: &str) -> std::result::Result<usize, String> {
+    let limit = number(text).ok().filter(|limit| (1..=LARGEST_PAGE).contains(limit));
+    limit.ok_or_else(|| format!("give a whole number from 1 to {LARGEST_PAGE}"))
 }
 
 /// The verbs. What each does is said where it is written.

@@ -33,6 +33,9 @@ pub(crate) fn wrong(text: &str, file: &Path) -> Vec<String> {
     told.chain(themes(file).1).collect()
 }
 
+/// Who reads a setting, and when.
+pub(crate) use settings::{ReadBy, read_by};
+
 /// Reads or changes the file.
 pub(crate) fn change(file: &Path, what: &Setting) -> Result<String, SettingsError> {
     let text = settings::text(file)?;

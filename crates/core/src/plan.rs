@@ -26,7 +26,7 @@ pub struct Plan {
     pub brought_back: Totals,
     /// Folds that are no longer in force.
     pub lifted: Vec<FoldId>,
-    /// Folds that are in force again.
+    /// Folds that come into force: a new one, or one that comes back.
     pub in_force: Vec<FoldId>,
     /// The entry whose text returns to the composer: what a person said, where the tip moves to just before it.
     pub composer: Option<Pos>,

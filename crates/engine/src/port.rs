@@ -87,15 +87,17 @@ impl Engine {
         Ok(ExportChunk { text, cursor, progress: (done, excerpt.total) })
     }
 
-    /// Begins an import; the receipt names it. Nothing is stored yet.
+    /// Begins an import; the receipt names it. Nothing is stored yet. So many lines of a file stand before its own: lines are named by
+    /// their numbers there.
     pub fn import_start(
         &self,
         title: Option<String>,
         folder: Option<String>,
+        lines_before: u64,
         request: Option<RequestId>,
     ) -> Receipt {
         let id = self.new_conversation_id();
-        let id = self.importing.begin(id, Start { title, folder, request });
+        let id = self.importing.begin(id, Start { title, folder, lines_before, request });
         Receipt {
             conversation: id,
             head: Head::default(),
@@ -121,7 +123,7 @@ impl Engine {
             return Ok(receipt);
         }
         let user = self.parts().user.clone();
-        let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user)?;
+        let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
         let stored = match staged {
             Staged::Full(full) => {
                 if start.title.is_some() {

@@ -22,7 +22,8 @@ use crate::model::genai::Timeouts;
 use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
 
-pub use edit::{add_rule, documented_defaults, get, remove_rule, save, set, unset};
+pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, set, unset};
+pub use keys::ReadBy;
 pub use text::text;
 
 /// Everything that can be set.

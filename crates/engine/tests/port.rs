@@ -125,7 +125,7 @@ impl Desk {
 
     /// Imports a text, a few lines at a time.
     async fn import(&self, text: &str) -> Result<ConversationId, EngineError> {
-        let id = self.engine.import_start(None, None, None).conversation;
+        let id = self.engine.import_start(None, None, 0, None).conversation;
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         for (number, chunk) in lines.chunks(7).enumerate() {
             self.engine.import_lines(id, number as u64 * 7, chunk)?;

@@ -15,6 +15,7 @@ mod steps;
 use std::path::{Path, PathBuf};
 
 use retake_core::{ConversationId, EntryId, Head, RequestId};
+use retake_wire::request::LARGEST_PAGE;
 use retake_wire::{Problem, Reply, Request};
 
 pub(crate) use reads::Beside;
@@ -22,8 +23,13 @@ pub(crate) use reads::Beside;
 use crate::InProcess;
 use crate::convert::{problem, usage};
 
-/// A page without a limit has so many.
-const PAGE: usize = 50;
+/// How many things a page has at most: as many as are asked for, or as many as usual.
+fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
+    match asked.unwrap_or(usual) {
+        limit @ 1..=LARGEST_PAGE => Ok(limit),
+        other => Err(usage(format!("`limit` is a whole number from 1 to {LARGEST_PAGE}, not {other}"))),
+    }
+}
 
 impl InProcess {
     pub(crate) async fn dispatch(&self, request: Request) -> Result<Reply, Problem> {

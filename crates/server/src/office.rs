@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 /// What an owner is to others.
 pub(crate) struct Office {
     pub(crate) data_dir: PathBuf,
+    pub(crate) config_file: PathBuf,
     pub(crate) since_ms: i64,
     pub(crate) address: OnceLock<SocketAddr>,
     /// Somebody has found that the data directory is not where it was.
@@ -17,9 +18,9 @@ pub(crate) struct Office {
 }
 
 impl Office {
-    pub(crate) fn new(data_dir: PathBuf, since_ms: i64) -> Self {
+    pub(crate) fn new(data_dir: PathBuf, config_file: PathBuf, since_ms: i64) -> Self {
         let (displaced, stop) = (Notify::new(), watch::Sender::new(false));
-        Self { data_dir, since_ms, address: OnceLock::new(), displaced, stop }
+        Self { data_dir, config_file, since_ms, address: OnceLock::new(), displaced, stop }
     }
 
     /// Whether somebody waits to be told to stop.

@@ -53,7 +53,7 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
     let data_dir = request.data_dir.clone();
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
     crate::holders::clear(&data_dir);
-    let office = Arc::new(Office::new(data_dir, engine.by(None).time.0));
+    let office = Arc::new(Office::new(data_dir, options.config_file, engine.by(None).time.0));
     let (settings, hub) = (Arc::new(settings), Arc::default());
     let (once, drafting) = (Arc::default(), Arc::default());
     Ok((InProcess { engine, settings, hub, office, once, drafting }, notices))

@@ -305,3 +305,29 @@ async fn trial_17_the_scheme_of_the_token_has_no_case() {
         assert_eq!(request.send().await.expect("an answer").status(), status, "{scheme}");
     }
 }
+
+/// Whoever says beforehand that a body is too long is refused before it is sent, and whoever sends it all the same is answered.
+#[tokio::test]
+async fn trial_17_a_body_that_says_that_it_is_too_large_is_refused_before_it_comes() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let desk = Desk::new().await;
+    for more in ["", "Expect: 100-continue\r\n"] {
+        let mut line = tokio::net::UnixStream::connect(desk.socket()).await.expect("connected");
+        let head = format!(
+            "POST /v1/conversations HTTP/1.1\r\nHost: owner\r\nContent-Type: application/json\r\n{more}Content-Length: {}\r\n\r\n",
+            (64 << 20) + 1
+        );
+        line.write_all(head.as_bytes()).await.expect("sent");
+        let mut told = Vec::new();
+        let answer = async {
+            while !told.windows(9).any(|seen| seen == b"too_large") {
+                assert_ne!(line.read_buf(&mut told).await.expect("read"), 0, "the connection ended");
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), answer)
+            .await
+            .expect("an answer before the body");
+        let told = String::from_utf8(told).expect("a text");
+        assert!(told.starts_with("HTTP/1.1 413 ") && told.contains("64 MiB"), "{told}");
+    }
+}

@@ -99,3 +99,20 @@ fn trial_17_each_request_has_an_example_that_can_be_read() {
     let run = fields_of(&operation(RUNS, "post"));
     serde_json::from_value::<retake_wire::Run>(Value::Object(run)).expect("a run");
 }
+
+/// Who reads the document knows how much a page may have, and how much it has otherwise.
+#[test]
+fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
+    let document = retake_server::openapi();
+    let operations = document["paths"].as_object().expect("paths").values();
+    let operations = operations.flat_map(|path| path.as_object().expect("operations").values());
+    let parameters =
+        operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
+    let limits: Vec<_> = parameters.filter(|parameter| parameter["name"] == "limit").collect();
+    assert_eq!(limits.len(), 10, "the lists");
+    for limit in limits {
+        let says = limit["description"].as_str().expect("a description");
+        assert!(says.contains("1 to 1000; ") && says.ends_with("0, without."), "{says}");
+        assert_eq!((&limit["schema"]["minimum"], &limit["schema"]["maximum"]), (&1.into(), &1000.into()));
+    }
+}

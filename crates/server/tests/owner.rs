@@ -57,3 +57,15 @@ async fn who_finishes_stops_what_does_not_end_and_loses_nothing() {
     let (_, entries) = desk.timeline(&id).await;
     assert!(entries.len() == 2 && entries[1].interrupted, "{entries:?}");
 }
+
+/// The mode of what begins is that of the settings file now, not that of when the owner began.
+#[tokio::test]
+async fn trial_17_an_owner_says_the_mode_that_the_settings_file_has_now() {
+    let desk = Desk::new().await;
+    let file = desk.file("config.toml");
+    let status = get!(desk, Status, Request::Status);
+    assert_eq!(status.config_file.as_deref(), file.to_str(), "which file it reads");
+    let text = std::fs::read_to_string(&file).expect("read");
+    std::fs::write(&file, text + "[permissions]\nmode = \"allow-edits\"\n").expect("written");
+    assert_eq!(get!(desk, Status, Request::Status).mode, Some(retake_wire::Mode::AllowEdits));
+}

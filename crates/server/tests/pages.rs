@@ -1,8 +1,10 @@
 //! Pages: put together, pages of any size are the whole, each thing once and in order.
 
 use retake_wire::reply::Entry;
-use retake_wire::request::{Fork, History, List, Log, Of, Page, Projection, Targets};
-use retake_wire::{Action, MarkVerb, Request, Role};
+use retake_wire::request::{
+    FolderPaths, Fork, History, List, Log, Marked, Of, Page, Paths, Projection, Targets, Typed,
+};
+use retake_wire::{Action, Client as _, MarkVerb, Reply, Request, Role, Search};
 
 use super::world::{Desk, get, label, log, mark, rewind, said, text};
 
@@ -41,8 +43,6 @@ async fn pages_of_a_log_are_the_log() {
     let page = get!(desk, Entries, Request::Log(between));
     assert_eq!(texts(&page.entries), ["four", "five"], "the newest between two");
     assert!(page.earlier && page.later);
-    let none = get!(desk, Entries, Request::Log(Log { limit: Some(0), ..log(&id) }));
-    assert!(none.entries.is_empty());
 }
 
 fn texts(entries: &[Entry]) -> Vec<String> {
@@ -174,13 +174,11 @@ async fn pages_of_targets_and_operations_are_all_of_them() {
         let (mut before, mut turns) = (None, Vec::new());
         loop {
             let targets = Targets { conversation: id.clone(), limit: Some(limit), before };
-            let page = get!(desk, Targets, Request::Targets(targets)).targets;
-            before = page.last().map(|target| target.entry.clone());
-            let full = page.len() == limit;
-            turns.extend(
-                page.into_iter().map(|target| (target.turn, target.preview, target.takes_back.messages)),
-            );
-            if !full {
+            let page = get!(desk, Targets, Request::Targets(targets));
+            before = page.targets.last().map(|target| target.entry.clone());
+            let targets = page.targets.into_iter();
+            turns.extend(targets.map(|target| (target.turn, target.preview, target.takes_back.messages)));
+            if !page.more {
                 break;
             }
         }
@@ -220,7 +218,6 @@ async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
     let rows = [
         (None, None, vec!["three", "one", "two"]),
         (None, Some(2), vec!["three", "one"]),
-        (None, Some(0), vec![]),
         (folder(), None, vec!["one", "two"]),
         (folder(), Some(2), vec!["one", "two"]),
     ];
@@ -259,4 +256,56 @@ async fn history_is_paged_over_conversations() {
     }
     let nowhere = History { before: Some("nowhere".into()), ..History::default() };
     assert_eq!(desk.refused(Request::History(nowhere)).await.code, "bad_place");
+}
+
+/// Every list has the same limits, over the socket and within the owner's process, and a refusal says them.
+#[tokio::test]
+async fn trial_17_a_page_has_from_one_to_a_thousand_things_in_every_list() {
+    let desk = Desk::new().await;
+    let folder = desk.folder("here");
+    let id = desk.create(None, Some(&folder)).await;
+    desk.say(&id, Role::User, "words").await;
+    let lists = |limit: Option<usize>| {
+        let conversation = id.clone();
+        let page = Page { conversation: conversation.clone(), limit, before: None };
+        let typed = Typed { limit, ..Typed::default() };
+        [
+            Request::List(List { limit, ..List::default() }),
+            Request::Log(Log { limit, ..log(&id) }),
+            Request::Targets(Targets { conversation: conversation.clone(), limit, before: None }),
+            Request::Marked(Marked { conversation: conversation.clone(), limit, before: None }),
+            Request::Ops(page.clone()),
+            Request::FilesLog(page),
+            Request::History(History { limit, ..History::default() }),
+            Request::Paths(Paths { conversation, typed: typed.clone() }),
+            Request::FolderPaths(FolderPaths { folder: folder.clone(), typed }),
+            Request::Search(Search { query: "words".into(), limit, ..Search::default() }),
+        ]
+    };
+    for limit in [0, 1_001, usize::MAX >> 12] {
+        for request in lists(Some(limit)) {
+            let name = format!("{request:?}");
+            let within = desk.owner.call(request.clone()).await.expect_err(&name);
+            let over = desk.refused(request).await;
+            for told in [within, over] {
+                assert_eq!(told.kind, retake_wire::ProblemKind::Usage, "{name}: {told:?}");
+                assert!(told.message.contains("from 1 to 1000"), "{name}: {told:?}");
+            }
+        }
+    }
+    for request in lists(Some(1_000)).into_iter().chain(lists(Some(1))).chain(lists(None)) {
+        assert!(!matches!(desk.does(request).await, Reply::Done));
+    }
+}
+
+/// As its siblings do: a page that is full may be the last one.
+#[tokio::test]
+async fn trial_17_targets_say_whether_there_are_more() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one", "two", "three"]).await;
+    for (limit, more) in [(Some(1), true), (Some(2), false), (Some(3), false), (None, false)] {
+        let targets = Targets { conversation: id.clone(), limit, before: None };
+        let page = get!(desk, Targets, Request::Targets(targets));
+        assert_eq!(page.more, more, "{limit:?} of {}", page.targets.len());
+    }
 }

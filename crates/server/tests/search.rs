@@ -67,7 +67,6 @@ async fn each_filter_leaves_out_what_it_says() {
         (Search { limit: Some(2), ..tea() }, &all[..2]),
         (Search { limit: Some(2), offset: 2, ..tea() }, &all[2..]),
         (Search { offset: LARGEST, ..tea() }, &[]),
-        (Search { limit: Some(0), ..tea() }, &[]),
         (Search { rewound: true, from_ms: Some(4000), ..tea() }, &["rewound tea"]),
         (Search { hidden: true, from_ms: Some(4000), ..tea() }, &["hidden tea"]),
         (words("tea*"), &["green tea", "black tea tea tea", "tea with milk", "teapot 中文"]),

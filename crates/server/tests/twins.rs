@@ -149,7 +149,7 @@ async fn trial_12_of_two_equal_requests_at_once_both_get_one_receipt() {
 }
 
 fn all() -> List {
-    List { limit: Some(super::world::LARGEST), ..List::default() }
+    List { limit: Some(retake_wire::request::LARGEST_PAGE), ..List::default() }
 }
 
 fn run(of: &str, start: RunStart) -> Run {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use retake_server::{InProcess, Served, Serving, serve, socket_of};
 use retake_wire::http::encode;
 use retake_wire::reply::{Conversation, Entry, Receipt};
-use retake_wire::request::{Create, Log, Of, Say};
+use retake_wire::request::{Create, LARGEST_PAGE, Log, Of, Say};
 use retake_wire::{
     Action, Client, FilesWish, Hint, HintPiece, HttpClient, MarkVerb, Part, Problem, Reach, Reply, Request,
     Role, request,
@@ -155,8 +155,15 @@ impl Desk {
 
     /// The whole timeline, and the revision that it is of.
     pub(super) async fn timeline(&self, of: &str) -> (u64, Vec<Entry>) {
-        let page = get!(self, Entries, Request::Log(Log { limit: Some(LARGEST), ..log(of) }));
-        (page.revision, page.entries)
+        let newest = Log { limit: Some(LARGEST_PAGE), ..log(of) };
+        let mut page = get!(self, Entries, Request::Log(newest.clone()));
+        let (revision, mut entries) = (page.revision, page.entries);
+        while page.earlier {
+            let before = entries.first().map(|entry| entry.id.clone());
+            page = get!(self, Entries, Request::Log(Log { before, ..newest.clone() }));
+            entries.splice(0..0, std::mem::take(&mut page.entries));
+        }
+        (revision, entries)
     }
 
     /// The texts of the timeline.

@@ -17,7 +17,7 @@ pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
 pub use composer::{
     ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
 };
-pub use page::{Marked, Page, Targets};
+pub use page::{LARGEST_PAGE, Marked, Page, Targets, USUAL_HITS, USUAL_PAGE};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -327,8 +327,9 @@ pub struct List {
     /// Only those of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// At most so many; with 0 the reply says only what it says besides.
+    /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
     pub limit: Option<usize>,
     /// Behind this conversation in the order of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -378,8 +379,9 @@ pub struct Log {
     /// Which reading.
     #[serde(default, rename = "as")]
     pub projection: Projection,
-    /// At most so many entries; with 0 the reply says only what it says besides.
+    /// At most so many entries: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
     pub limit: Option<usize>,
     /// Only entries before this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Role;
 use crate::reply::Line;
+use crate::request::LARGEST_PAGE;
 
 /// The order of hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,8 +46,9 @@ pub struct Search {
     /// The order.
     #[serde(default)]
     pub sort: Sort,
-    /// At most so many hits; with 0 the reply says only what it says besides.
+    /// At most so many hits: 1 to 1000; 20, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
     pub limit: Option<usize>,
     /// Leaves out so many hits first.
     #[serde(default)]

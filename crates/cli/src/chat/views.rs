@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use retake_wire::request::{Export, Log, Page, Projection};
+use retake_wire::request::{Export, LARGEST_PAGE, Log, Page, Projection};
 use retake_wire::{Reply, Request, Search};
 
 use super::Chat;
+use crate::args::limit;
 use crate::error::{Result, usage};
 use crate::term::pick::Row;
 use crate::term::safe;
@@ -17,9 +18,9 @@ use retake_tui::render;
 pub(super) async fn log(chat: &mut Chat<'_>, words: &str) -> Result {
     let limit = match words {
         "" => 20,
-        words => {
-            words.parse().map_err(|_| usage(format!("{words:?} is not how many"), "/log, or /log 50"))?
-        }
+        words => limit(words).map_err(|_| {
+            usage(format!("{words:?} is not how many"), format!("/log, or /log 50; at most {LARGEST_PAGE}"))
+        })?,
     };
     let log = Log {
         conversation: chat.here()?,

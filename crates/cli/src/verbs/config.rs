@@ -1,9 +1,12 @@
 //! `retake config`: the settings file. Must never open the data.
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 use retake_wire::reply::Status;
 use retake_wire::{ProblemKind, Reply, Request};
 
+use crate::config::{ReadBy, read_by};
 use crate::error::{Failure, Result};
 use crate::owner::{Owner, Places, Setting};
 use crate::run::notice_to;
@@ -55,10 +58,9 @@ impl Config {
     pub(crate) async fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
         let what = self.what.unwrap_or(What::List);
         let lists = matches!(what, What::List);
-        // The settings of the face are read by each face that starts, and by no owner.
-        let is_owners = match &what {
-            What::Set { key, .. } | What::Unset { key } => !key.starts_with("face."),
-            _ => false,
+        let read_by = match &what {
+            What::Set { key, .. } | What::Unset { key } => read_by(key).filter(|by| *by != ReadBy::Face),
+            _ => None,
         };
         let (name, text) = match what {
             What::Check => return check(&owner.wrong(places)?, places, ui, json),
@@ -69,10 +71,15 @@ impl Config {
             What::Unset { key } => ("unset", owner.settings(places, &Setting::Unset(key))?),
         };
         // The setting is written. Where no owner answers, none has to be told of.
-        let keeps = if is_owners { running(owner, places).await } else { None };
+        let concerns = match read_by {
+            Some(read_by) => running(owner, places).await.map(|status| (read_by, status)),
+            None => None,
+        };
         if json {
             let mut document = serde_json::json!({ name: text });
-            if let Some(status) = keeps {
+            if let Some((ReadBy::StartingOwner, status)) =
+                concerns.filter(|(_, status)| reads(status, places))
+            {
                 document["restart"] = serde_json::json!({ "pid": status.pid, "serves": status.serves });
             }
             return Ok(ui.print(&format!("{document}\n"))?);
@@ -86,20 +93,35 @@ impl Config {
                 notice_to(ui, &wrong)?;
             }
         }
-        match keeps {
-            Some(status) => restart(&status, owner, places, ui).await,
+        match concerns {
+            Some((_, status)) if !reads(&status, places) => {
+                let file = status.config_file.unwrap_or_default();
+                let what = format!("The running owner (process {}) reads another settings file", status.pid);
+                notice_to(ui, &format!("{what}: {file}"))
+            }
+            Some((ReadBy::RunningOwner, status)) => {
+                notice_to(ui, &format!("The running owner (process {}) uses it from now on.", status.pid))
+            }
+            Some((_, status)) => restart(&status, owner, places, ui).await,
             None => Ok(()),
         }
     }
 }
 
-/// The owner that runs and keeps the settings that it began with.
+/// The owner that runs.
 async fn running(owner: &dyn Owner, places: &Places) -> Option<Status> {
     let client = owner.find(places).await.ok()??;
     match client.call(Request::Status).await {
         Ok(Reply::Status(status)) => Some(status),
         _ => None,
     }
+}
+
+/// Whether an owner reads this settings file. One that does not say which one it reads is taken to.
+fn reads(status: &Status, places: &Places) -> bool {
+    let Some(own) = status.config_file.as_deref().map(Path::new) else { return true };
+    let there = |file: &Path| file.canonicalize().ok();
+    own == places.config_file || there(own).is_some_and(|own| Some(own) == there(&places.config_file))
 }
 
 /// Says that a running owner keeps the settings that it began with, and offers to stop one that is not of a terminal.

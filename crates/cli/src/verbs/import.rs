@@ -41,17 +41,18 @@ impl Import {
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = self.read(cx)?;
         let found = conversations(&text, &self.input)?;
-        let several = found.len() > 1;
-        for (number, lines) in (1..).zip(&found) {
-            let made = self.import(cx, number, lines).await;
-            if several && made.is_err() {
-                let name = self.input.display();
-                let before = number - 1;
-                cx.aside(&format!(
-                    "{name}: conversation {number} can't be imported; the {before} before it are"
-                ))?;
+        for (number, part) in (1..).zip(&found) {
+            let made = self.import(cx, number, part).await;
+            if found.len() > 1 && made.is_err() {
+                let before = match number - 1 {
+                    0 => "",
+                    1 => "; the one before it is imported",
+                    _ => "; those before it are imported",
+                };
+                let (name, all) = (self.input.display(), found.len());
+                cx.aside(&format!("{name}: conversation {number} of {all} can't be imported{before}"))?;
             }
-            let receipt = made?;
+            let receipt = made.map_err(|failure| if number > 1 { of_the_rest(failure) } else { failure })?;
             let id = format!("{}\n", receipt.conversation);
             cx.acknowledge(&receipt, &id)?;
         }
@@ -59,13 +60,15 @@ impl Import {
     }
 
     /// Imports one conversation, whose number is from 1.
-    async fn import(&self, cx: &mut Context<'_>, number: usize, lines: &[Cow<'_, str>]) -> Result<Receipt> {
+    async fn import(&self, cx: &mut Context<'_>, number: usize, part: &Part<'_>) -> Result<Receipt> {
         // Each is a request of its own.
         let request_id = self.repeat.request_id.as_ref().map(|id| match number {
             1 => id.clone(),
             _ => format!("{id}-{number}"),
         });
-        let start = ImportStart { title: self.title.clone(), folder: Some(cx.folder.to_owned()), request_id };
+        let Part { before, lines } = part;
+        let (title, folder) = (self.title.clone(), Some(cx.folder.to_owned()));
+        let start = ImportStart { title, folder, lines_before: *before, request_id };
         let conversation = cx.receipt(Request::ImportStart(start)).await?.conversation;
         let progress = Progress::count("importing", lines.len() as u64);
         let mut first = 0;
@@ -96,30 +99,57 @@ impl Import {
     }
 }
 
-/// Whether a conversation begins with this line: the header of an export, or a document with a list of its own.
+/// Whether a conversation begins with this line.
 fn begins_conversation(line: &str) -> bool {
-    const BEGINS: [&str; 2] = ["format", "messages"];
-    // Most lines are long and neither.
-    BEGINS.iter().any(|name| line.contains(&format!("\"{name}\"")))
-        && serde_json::from_str(line).is_ok_and(|value: serde_json::Value| {
-            BEGINS.iter().any(|name| value.get(name).is_some_and(|field| !field.is_null()))
-        })
+    is_header(line) || is_document(line)
 }
 
-/// The lines to send, those of each conversation for themselves.
-fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Vec<Cow<'a, str>>>> {
-    let mut conversations: Vec<Vec<Cow<'a, str>>> = Vec::new();
-    for line in lines(text, input)? {
-        match conversations.last_mut() {
-            Some(last) if !begins_conversation(&line) => last.push(line),
-            _ => conversations.push(vec![line]),
+/// Whether this is the header of an export.
+fn is_header(line: &str) -> bool {
+    has(line, "format")
+}
+
+/// Whether this is a document with a list of messages of its own.
+fn is_document(line: &str) -> bool {
+    has(line, "messages")
+}
+
+/// Whether a line is an object with that field.
+fn has(line: &str, name: &str) -> bool {
+    // Most lines are long, and do not have it.
+    line.contains(&format!("\"{name}\""))
+        && serde_json::from_str(line)
+            .is_ok_and(|value: serde_json::Value| value.get(name).is_some_and(|field| !field.is_null()))
+}
+
+/// The same failure of a conversation that has others before it: what is said of a file as a whole is not true of it.
+fn of_the_rest(failure: Failure) -> Failure {
+    match failure {
+        Failure::Problem(mut problem) if matches!(&*problem.code, "bad_import" | "bad_export") => {
+            problem.hint = Some("mend that place, and import the file from that conversation on".into());
+            Failure::Problem(problem)
         }
+        other => other,
     }
-    Ok(conversations)
 }
 
-/// The lines to send: those of the text, the elements of a JSON array, or a document as one.
-fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<Cow<'a, str>>> {
+/// A conversation in a file: how many lines of the file stand before it, and the lines to send.
+struct Part<'a> {
+    before: u64,
+    lines: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Part<'a> {
+    /// Adds what has so many lines of the file before it. Blank lines keep the count, where what is before it took several.
+    fn push(&mut self, before: u64, line: Cow<'a, str>) {
+        let missing = before.saturating_sub(self.before + self.lines.len() as u64);
+        self.lines.extend((0..missing).map(|_| Cow::Borrowed("")));
+        self.lines.push(line);
+    }
+}
+
+/// The conversations of a file.
+fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Part<'a>>> {
     let name = input.display();
     let text = text.trim_start_matches('\u{feff}').trim_end();
     if text.is_empty() {
@@ -128,20 +158,71 @@ fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<Cow<'a, str>>> {
             "give an export of retake, or a list of chat messages",
         ));
     }
+    let mut parts: Vec<Part<'a>> = Vec::new();
+    for (before, line) in lines(text, input)? {
+        match parts.last_mut() {
+            Some(last) if !begins_conversation(&line) => last.push(before, line),
+            _ => parts.push(Part { before, lines: vec![line] }),
+        }
+    }
+    // One document goes as it is written, so that its lines can be named.
+    if let [Part { before: 0, lines }] = &mut *parts
+        && let [line] = &**lines
+        && text.starts_with('{')
+        && is_document(line)
+        && !is_header(line)
+    {
+        *lines = text.lines().map(Cow::Borrowed).collect();
+    }
+    Ok(parts)
+}
+
+/// The lines to send, each with how many lines of the file stand before it: those of the text, the elements of a JSON array, or a
+/// document as one.
+fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<(u64, Cow<'a, str>)>> {
+    let name = input.display();
     if text.trim_start().starts_with('[') {
         // An element may be written over several lines.
         let list: Vec<serde_json::Value> = serde_json::from_str(text)
             .map_err(|error| wrong(format!("{name} is not a JSON array: {error}")))?;
-        return Ok(list.iter().map(|element| Cow::Owned(element.to_string())).collect());
+        if list.is_empty() {
+            return Err(wrong(format!("there is nothing to import: the list in {name} is empty")));
+        }
+        let elements = list.iter().map(|element| Cow::Owned(element.to_string()));
+        return Ok(lines_before(text).into_iter().zip(elements).collect());
     }
     if let Ok(document @ serde_json::Value::Object(_)) = serde_json::from_str(text) {
-        return Ok(vec![Cow::Owned(document.to_string())]);
+        return Ok(vec![(0, Cow::Owned(document.to_string()))]);
     }
     for (number, line) in text.lines().enumerate() {
         serde_json::from_str::<IgnoredAny>(line)
             .map_err(|error| wrong(not_json(&error, number + 1, input)))?;
     }
-    Ok(text.lines().map(Cow::Borrowed).collect())
+    Ok((0..).zip(text.lines().map(Cow::Borrowed)).collect())
+}
+
+/// How many lines stand before each element of the text of a JSON array, in which nothing is wrong.
+fn lines_before(text: &str) -> Vec<u64> {
+    let (mut found, mut line) = (Vec::new(), 0);
+    let (mut depth, mut quoted, mut escaped, mut is_next) = (0_usize, false, false, true);
+    for byte in text.bytes() {
+        if depth == 1 && is_next && !byte.is_ascii_whitespace() {
+            is_next = false;
+            found.push(line);
+        }
+        match byte {
+            b'\n' => line += 1,
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 1 => is_next = true,
+            _ => {}
+        }
+    }
+    found
 }
 
 /// What is wrong with a line. The parser counts lines too, but only ever saw this one.
@@ -175,19 +256,21 @@ fn batches<'b, 'a>(lines: &'b [Cow<'a, str>]) -> Vec<&'b [Cow<'a, str>]> {
 mod tests {
     use super::*;
 
+    fn found(text: &str) -> Vec<Part<'_>> {
+        conversations(text, Path::new("x")).expect("sound")
+    }
+
     #[test]
     fn an_array_is_a_line_per_element() {
         let text = "\u{feff}[\n {\"content\": \"a\",\n  \"role\": \"user\"},\n 1\n]\n";
-        let sent = lines(text, Path::new("x")).expect("an array");
-        assert_eq!(sent, [r#"{"content":"a","role":"user"}"#, "1"]);
+        let parts = found(text);
+        assert_eq!((parts.len(), parts[0].before), (1, 1), "it begins on line 2");
+        assert_eq!(parts[0].lines, [r#"{"content":"a","role":"user"}"#, "", "1"], "1 stands on line 4");
     }
 
     #[test]
     fn trial_16_a_file_may_hold_several_conversations() {
-        let of = |text: &str| {
-            let found = conversations(text, Path::new("x")).expect("sound");
-            found.into_iter().map(|lines| lines.len()).collect::<Vec<_>>()
-        };
+        let of = |text: &str| found(text).into_iter().map(|part| part.lines.len()).collect::<Vec<_>>();
         let (header, message) =
             (r#"{"format":"retake-export","version":1}"#, r#"{"role":"user","content":"\"messages\""}"#);
         let document = format!("{{\n\"messages\": [{message},\n{message}]}}");
@@ -197,7 +280,21 @@ mod tests {
         assert_eq!(of(&format!("[{message},{message}]")), [2]);
         assert_eq!(of(&format!("[{document},\n{document}]")), [1, 1]);
         assert_eq!(of(&format!("{line}\n{line}\n{line}")), [1, 1, 1]);
-        assert_eq!(of(&document), [1]);
+        assert_eq!(of(&document), [3], "as it is written");
+        assert_eq!(of(&message.replace(",", ",\n")), [1]);
+    }
+
+    #[test]
+    fn trial_17_each_conversation_knows_the_line_on_which_it_begins() {
+        let of = |text: &str| found(text).into_iter().map(|part| part.before).collect::<Vec<_>>();
+        let (header, message) =
+            (r#"{"format":"retake-export","version":1}"#, r#"{"role":"user","content":"[\"],{"}"#);
+        let document = format!("{{\n\"messages\": [{message},\n{message}]}}");
+        let line = document.replace('\n', "");
+        assert_eq!(of(&format!("{header}\n{message}\n{message}\n{header}\n{message}\n")), [0, 3]);
+        assert_eq!(of(&format!("{line}\n{line}\n{line}")), [0, 1, 2]);
+        assert_eq!(of(&format!("[{document},\n{document}]")), [0, 3]);
+        assert_eq!(of(&format!("\n[\n{document}\n,{document},{line}\n]")), [2, 5, 7]);
     }
 
     #[test]

@@ -437,5 +437,6 @@ pub(super) fn status() -> Status {
         running: vec!["0192".to_owned()],
         following: 2,
         mode: None,
+        config_file: None,
     }
 }

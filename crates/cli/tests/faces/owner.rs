@@ -46,8 +46,31 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     let alone = Status { serves: false, ..status() };
     let seen = Case::script("").reply("status", Ok(Reply::Status(alone))).see(&set);
     assert!(seen.contains("belongs to a terminal"), "{seen}");
+    let other = Status { config_file: Some("/etc/retake.toml".to_owned()), ..status() };
+    let seen = Case::script("").reply("status", Ok(Reply::Status(other.clone()))).see(&set);
+    assert!(seen.contains("reads another settings file: /etc/retake.toml"), "{seen}");
+    let seen =
+        Case::script("").reply("status", Ok(Reply::Status(other))).see(&[&set[..], &["--json"]].concat());
+    assert!(!seen.contains("restart"), "{seen}");
     for other in [&["config", "set", "face.theme", "dark"][..], &["config", "get", "model.default"]] {
         let seen = serves().see(other);
         assert!(!seen.contains("keeps the settings"), "{seen}");
+    }
+}
+
+/// What the agent may do is read before each decision: a change is in force at once, and nothing has to be restarted.
+#[test]
+fn trial_17_a_changed_permission_is_said_to_be_used_from_now_on() {
+    let serves = || Case::script("").reply("status", Ok(Reply::Status(Status { serves: true, ..status() })));
+    for key in ["permissions.mode", "permissions.allow", "permissions.ask", "permissions.deny"] {
+        let seen = serves().see(&["config", "unset", key]);
+        assert!(seen.contains("The running owner (process 4711) uses it from now on."), "{seen}");
+        assert!(!seen.contains("keeps the settings"), "{seen}");
+        let seen = serves().see(&["config", "unset", key, "--json"]);
+        assert!(!seen.contains("restart"), "{seen}");
+    }
+    for key in ["permissions.sandbox", "permissions.network"] {
+        let seen = serves().see(&["config", "unset", key]);
+        assert!(seen.contains("keeps the settings that it began with"), "{seen}");
     }
 }

@@ -6,8 +6,8 @@ use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::Path;
 
 use insta::assert_snapshot;
-use retake_wire::reply::Conversations;
-use retake_wire::{Outcome, Reply};
+use retake_wire::reply::{Conversations, TargetPage};
+use retake_wire::{Outcome, Problem, ProblemKind, Reply};
 
 use super::fake::{Act, Case};
 use super::world::{self, conversation, ended, overloaded, started};
@@ -334,4 +334,56 @@ fn trial_15_a_message_that_is_there_already_is_not_said_to_be_stored() {
     let [first, again] = [false, true].map(say);
     assert!(!first.contains("Nothing was stored") && again.contains("Nothing was stored"), "{again}");
     assert!(first.contains(&world::id(7)) && again.contains(&world::id(7)), "{again}");
+}
+
+/// What is said of a line is said of the line of the file, and what is said of those before it is true.
+#[test]
+fn trial_17_a_conversation_among_several_that_can_not_be_imported_is_named_with_its_line() {
+    let refused = || {
+        Err(Problem {
+            code: "bad_import".to_owned(),
+            kind: ProblemKind::Usage,
+            message: "can't import: line 2: the role “x” is not known".to_owned(),
+            hint: Some("nothing was imported; mend that place and import it again".into()),
+            causes: Vec::new(),
+            head: None,
+        })
+    };
+    let two = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[{\"role\":\"x\"}]}\n";
+    let first = || Ok(Reply::Done);
+    let seen = Case::script(two).reply("import_lines", first()).reply("import_lines", refused());
+    let seen = seen.see(&["import", "-"]);
+    assert!(seen.contains(r#""lines_before":1"#), "{seen}");
+    assert!(seen.contains("conversation 2 of 2 can't be imported; the one before it is imported"), "{seen}");
+    assert!(seen.contains("import the file from that conversation on"), "{seen}");
+    assert!(!seen.contains("nothing was imported"), "{seen}");
+    let seen = Case::script(two).reply("import_lines", refused()).see(&["import", "-"]);
+    assert!(seen.contains("conversation 1 of 2 can't be imported\n"), "{seen}");
+    assert!(seen.contains("nothing was imported") && !seen.contains("before it"), "{seen}");
+}
+
+#[test]
+fn trial_17_an_empty_list_is_said_to_hold_nothing() {
+    for list in ["[]", " [\n]\n"] {
+        let seen = Case::script(list).see(&["import", "-"]);
+        assert!(seen.contains("there is nothing to import") && seen.contains("--- exit 2"), "{seen}");
+        assert!(!seen.contains("import_start"), "{seen}");
+    }
+}
+
+/// A page that is not the last says how to go on, and a limit what it takes.
+#[test]
+fn trial_17_targets_say_where_older_ones_are() {
+    let all = world::targets();
+    let more = TargetPage { targets: all.targets[..1].to_vec(), more: true, ..all.clone() };
+    let seen = Case::script("").reply("targets", Ok(Reply::Targets(more))).see(&["targets", "--limit", "1"]);
+    assert!(seen.contains("… older: --before t2\n"), "{seen}");
+    let seen = Case::script("").reply("targets", Ok(Reply::Targets(all))).see(&["targets", "--limit", "3"]);
+    assert!(!seen.contains("older"), "{seen}");
+    for verb in ["targets", "ops", "list", "log", "hidden"] {
+        for limit in ["0", "1001"] {
+            let seen = Case::script("").see(&[verb, "--limit", limit]);
+            assert!(seen.contains("give a whole number from 1 to 1000"), "{verb} {limit}: {seen}");
+        }
+    }
 }

@@ -308,6 +308,7 @@ pub(super) fn targets() -> TargetPage {
             Target { did, ..target(1, 1, "What is in the notes?", counts(6, 1, 2)) },
             Target { reason, ..target(0, 0, "inherited", counts(7, 1, 3)) },
         ],
+        more: false,
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use futures::StreamExt as _;
 use retake_wire::reply::{Entry, Receipt};
-use retake_wire::request::{Apply, Create, Doctor, Log, Of, Projection, Say};
+use retake_wire::request::{Apply, Create, Doctor, LARGEST_PAGE, Log, Of, Projection, Say};
 use retake_wire::{
     Action, Client as _, Ended, Event, Follow, HttpClient, Outcome, Part, Permit, Problem, Reach, Reply,
     Request, Role, Run, RunEvent, RunStart,
@@ -56,18 +56,29 @@ async fn done(client: &HttpClient, request: &Request) -> Result<Receipt, Problem
 }
 
 async fn entries(client: &HttpClient, of: &str) -> (u64, Vec<Entry>) {
-    let log = Request::Log(Log {
+    let mut log = Log {
         conversation: of.to_owned(),
         at: None,
         branch: None,
         projection: Projection::Timeline,
-        limit: Some(10_000),
+        limit: Some(LARGEST_PAGE),
         before: None,
         after: None,
-    });
-    match insists(|| client.call(log.clone())).await {
-        Ok(Reply::Entries(page)) => (page.revision, page.entries),
-        other => panic!("{other:?}"),
+    };
+    let mut all: Option<(u64, Vec<Entry>)> = None;
+    loop {
+        let page = match insists(|| client.call(Request::Log(log.clone()))).await {
+            Ok(Reply::Entries(page)) => page,
+            other => panic!("{other:?}"),
+        };
+        let (_, entries) = all.get_or_insert_with(|| (page.revision, Vec::new()));
+        // Earlier pages are of the same head, whatever is said meanwhile.
+        log.at = Some(page.head);
+        entries.splice(0..0, page.entries);
+        log.before = entries.first().map(|entry| entry.id.clone());
+        if !page.earlier {
+            return all.expect("a page");
+        }
     }
 }
 

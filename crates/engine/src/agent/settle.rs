@@ -53,7 +53,7 @@ impl Engine {
     }
 
     /// What holds where nothing is settled: what the settings file says now.
-    pub(crate) fn permission_for_all(&self) -> Permission {
+    pub fn permission_for_all(&self) -> Permission {
         let Some(config) = &self.parts().agent else { return Permission::default() };
         match &config.settings {
             Some(path) => locked(&self.waits.standing).look(path, &config.permission),

@@ -1,5 +1,6 @@
 //! What the settings file allows as it stands now: it is looked at before each decision, and read where it has changed. Must never
-//! go on allowing what was taken out of it, nor allow anything by a file that can't be read.
+//! go on allowing what was taken out of it, nor allow anything by a file that can't be read. Which settings these are the
+//! table of settings says, too (`settings::ReadBy`).
 
 use std::error::Error as _;
 use std::os::unix::fs::MetadataExt as _;

@@ -11,7 +11,7 @@ use retake_core::{EntryId, Flags, Mark, Part, Role, Time, ToolOutcome};
 use retake_store::{ImportEntry, Said};
 use serde_json::{Map, Value};
 
-use about::{About, about};
+use about::{About, about, is_kept};
 
 /// What one message says: more than one thing, where results of tools are among a person's words.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,22 @@ pub(super) struct List {
     pub(super) messages: Vec<Message>,
     pub(super) title: Option<String>,
     pub(super) created: Option<Time>,
+}
+
+impl List {
+    /// Times that the store would not keep are left out, and that is noted.
+    pub(super) fn note_odd_times(&mut self, now: Time) {
+        for message in &mut self.messages {
+            message.about.note_odd_time(now);
+        }
+        if self.created.is_some_and(|created| !is_kept(created, now)) {
+            self.created = None;
+            // What the document says of itself comes first.
+            if let Some(document) = self.messages.first_mut() {
+                document.about.lost.extend(document.about.odd_time.take());
+            }
+        }
+    }
 }
 
 /// So many places are named from which something was not kept.
@@ -66,6 +82,7 @@ pub(super) fn document(text: &str) -> Result<List, (Option<u64>, String)> {
             found = whole(object).map_err(|why| (None, why))?;
             object.get("messages")
         }
+        Value::Array(list) if list.is_empty() => return Err((None, "there is nothing in it".into())),
         list => Some(list),
     };
     let Some(Value::Array(list)) = list else {
@@ -94,7 +111,7 @@ fn whole(object: &Map<String, Value>) -> Read<List> {
         }
         None => Vec::new(),
     };
-    let about = About { lost: about.lost, ..About::default() };
+    let about = About { lost: about.lost, odd_time: about.odd_time, ..About::default() };
     list.messages.push(Message { said: system, about, place: "the document".into() });
     Ok(list)
 }
@@ -194,6 +211,9 @@ fn read(value: &Value, place: String) -> Read<Message> {
     let role = text_of(message, "role")?.ok_or("the message has no “role”")?;
     let mut content = parts::content(message.get("content"))?;
     about.lost.append(&mut content.lost);
+    // The other words for a role mean the same; these are roles of their own.
+    let kept = [("developer", "system"), ("function", "tool")].into_iter().find(|(said, _)| *said == role);
+    about.lost.extend(kept.map(|(said, kept)| format!("the role “{said}”, which is kept as “{kept}”")));
     let said = match role.as_str() {
         "user" | "human" => with_results(Role::User, content),
         "system" | "developer" => vec![(Role::System, content.own)],

@@ -26,7 +26,7 @@ impl Engine {
         request: Option<RequestId>,
     ) -> Inflow {
         let import = self.new_conversation_id();
-        self.importing.open(import, Start { title, folder, request });
+        self.importing.open(import, Start { title, folder, lines_before: 0, request });
         Inflow { engine: Arc::clone(self), import, next: 0 }
     }
 }

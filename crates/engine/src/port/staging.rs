@@ -28,6 +28,8 @@ const HEADER: &str = "{\"format\":";
 pub(super) struct Start {
     pub(super) title: Option<String>,
     pub(super) folder: Option<String>,
+    /// How many lines of its file stand before its own.
+    pub(super) lines_before: u64,
     pub(super) request: Option<RequestId>,
 }
 
@@ -131,8 +133,8 @@ impl Staging {
         let known = usize::try_from(import.next - first).unwrap_or(usize::MAX);
         for line in lines.iter().skip(known) {
             import.next += 1;
-            if let Err(why) = import.content.take(line, import.next, &mut new_id) {
-                let number = import.next;
+            let number = import.start.lines_before.saturating_add(import.next);
+            if let Err(why) = import.content.take(line, number, &mut new_id) {
                 state.open.remove(&id);
                 return Err(bad(&format!("line {number}"), &why));
             }
@@ -146,9 +148,10 @@ impl Staging {
         id: ConversationId,
         new_id: impl FnMut() -> EntryId,
         user: &str,
+        now: Time,
     ) -> Result<(Start, Staged)> {
         let import = self.state().open.remove(&id).ok_or_else(|| unknown(id))?;
-        Ok((import.start, import.content.finish(new_id, user)?))
+        Ok((import.start, import.content.finish(new_id, user, now)?))
     }
 
     /// Keeps the receipt of an import for whoever asks again.
@@ -219,7 +222,7 @@ impl Content {
         })
     }
 
-    fn finish(self, new_id: impl FnMut() -> EntryId, user: &str) -> Result<Staged> {
+    fn finish(self, new_id: impl FnMut() -> EntryId, user: &str, now: Time) -> Result<Staged> {
         let short = |found: u64, all: u64, what: &str| {
             bad("the end", &format!("the export is cut off: it has {found} of {all} {what}"))
         };
@@ -241,7 +244,7 @@ impl Content {
                 Ok(Staged::Full(full))
             }
             Self::Messages(messages) => {
-                Ok(chat_list(chat::List { messages, ..chat::List::default() }, new_id, user))
+                Ok(chat_list(chat::List { messages, ..chat::List::default() }, new_id, user, now))
             }
             Self::Document(text, line) => {
                 let list = chat::document(&text).map_err(|(at, why)| {
@@ -249,13 +252,14 @@ impl Content {
                         at.map_or_else(|| "the list".to_owned(), |at| format!("line {}", line - 1 + at));
                     bad(&place, &why)
                 })?;
-                Ok(chat_list(list, new_id, user))
+                Ok(chat_list(list, new_id, user, now))
             }
         }
     }
 }
 
-fn chat_list(list: chat::List, new_id: impl FnMut() -> EntryId, user: &str) -> Staged {
+fn chat_list(mut list: chat::List, new_id: impl FnMut() -> EntryId, user: &str, now: Time) -> Staged {
+    list.note_odd_times(now);
     let chat::List { messages, title, created } = list;
     let entries = chat::entries(messages, new_id, user);
     let title = title.filter(|title| !title.trim().is_empty());

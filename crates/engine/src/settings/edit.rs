@@ -10,7 +10,7 @@ use retake_core::{Rule, Ruling};
 use retake_tools::destination;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::keys::{self, KEYS, Takes, Value};
+use super::keys::{self, KEYS, ReadBy, Takes, Value};
 use super::{Settings, SettingsError, text};
 
 /// A settings file that explains every setting and changes none: all of it is comments.
@@ -67,6 +67,11 @@ pub fn get(text: &str, path: &str) -> Result<Option<String>, SettingsError> {
         Value::Number(number) => Some(number.to_string()),
         Value::List(items) => Some(toml_edit::Array::from_iter(items.iter().copied()).to_string()),
     }))
+}
+
+/// Who reads the setting at a dotted path, and when; `None` if there is no such setting.
+pub fn read_by(path: &str) -> Option<ReadBy> {
+    Some(find(&split(path).ok()?).ok()?.read_by)
 }
 
 /// The text of the file with the setting at a dotted path changed to `to`.

@@ -11,6 +11,18 @@ pub(super) struct Key {
     pub(super) takes: Takes,
     pub(super) default: Value<&'static str>,
     pub(super) about: &'static str,
+    pub(super) read_by: ReadBy,
+}
+
+/// Who reads a setting, and when: what a change needs to be in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadBy {
+    /// The owner, when it starts: a running one keeps the value that it began with.
+    StartingOwner,
+    /// The owner, before each decision: a running one uses the new value at once (`agent/standing.rs`).
+    RunningOwner,
+    /// Each face that starts, and no owner.
+    Face,
 }
 
 /// What a setting takes.
@@ -133,8 +145,19 @@ fn most_alike<T>(written: &str, candidates: impl Iterator<Item = (String, T)>) -
     (best.0 > 0.8).then_some(best.1)
 }
 
+/// A setting that an owner reads when it starts.
 const fn key(path: &'static str, takes: Takes, default: Value<&'static str>, about: &'static str) -> Key {
-    Key { path, takes, default, about }
+    Key { path, takes, default, about, read_by: ReadBy::StartingOwner }
+}
+
+/// A setting that an owner reads as long as it runs.
+const fn live(path: &'static str, takes: Takes, default: Value<&'static str>, about: &'static str) -> Key {
+    Key { path, takes, default, about, read_by: ReadBy::RunningOwner }
+}
+
+/// A setting of the face.
+const fn face(path: &'static str, takes: Takes, default: Value<&'static str>, about: &'static str) -> Key {
+    Key { path, takes, default, about, read_by: ReadBy::Face }
 }
 
 const WEEK_S: u64 = 7 * 24 * 3600;
@@ -236,20 +259,20 @@ pub(super) static KEYS: &[Key] = &[
         Value::Whole(10_240),
         "Megabytes that all kept versions of files may take. Beyond them the oldest of your own changes go first. What going\nback may need goes only by `retake workspace prune`, which says what that is and asks.",
     ),
-    key(
+    live(
         "permissions.mode",
         Takes::Word(&["ask", "allow-edits", "allow-all", "plan"]),
         Value::Text("ask"),
         "What the agent may do unasked: \"ask\" (read), \"allow-edits\" (also write files of the workspace), \"allow-all\" (what no\nrule denies), or \"plan\" (read, and nothing else).",
     ),
-    key(
+    live(
         "permissions.allow",
         Takes::Rules,
         Value::List(Vec::new()),
         "What is never asked about: [\"edit\", \"write(src/**)\", \"shell(git push)\", \"fetch(*.example.org)\"]. Paths are relative to the\nfolder, or absolute. An answer \"always\" to a question adds to this list.",
     ),
-    key("permissions.ask", Takes::Rules, Value::List(Vec::new()), "What is always asked about."),
-    key(
+    live("permissions.ask", Takes::Rules, Value::List(Vec::new()), "What is always asked about."),
+    live(
         "permissions.deny",
         Takes::Rules,
         Value::List(Vec::new()),
@@ -285,43 +308,43 @@ pub(super) static KEYS: &[Key] = &[
         Value::Whole(10),
         "Seconds that a turn waits for MCP servers that are starting. One that takes longer goes on, and a later turn has its\ntools.",
     ),
-    key(
+    face(
         "face.theme",
         Takes::Text,
         Value::Text("auto"),
         "The theme: \"auto\" (the one that fits the terminal), \"terminal\" (its own sixteen colours), \"dark\", \"light\", \"ember\",\n\"paper\", or NAME for a file themes/NAME.toml beside this one: docs/themes.md. /theme shows and keeps one.",
     ),
-    key(
+    face(
         "face.background",
         Takes::Word(&["auto", "dark", "light"]),
         Value::Text("auto"),
         "The background that colours are chosen for: \"auto\" (what the terminal says that it has), \"dark\" or \"light\".",
     ),
-    key(
+    face(
         "face.colours",
         Takes::Word(&["auto", "none", "16", "truecolor"]),
         Value::Text("auto"),
         "How many colours: \"auto\" (what the terminal shows), \"none\", \"16\" (the terminal's own) or \"truecolor\".",
     ),
-    key(
+    face(
         "face.escape_rewinds",
         Takes::Flag,
         Value::Flag(true),
         "Whether Esc, pressed twice in an empty composer, opens the rewind.",
     ),
-    key(
+    face(
         "face.notify_after_s",
         Takes::Whole(0, WEEK_S),
         Value::Whole(20),
         "A run that took so many seconds tells when it ends, if you look elsewhere.",
     ),
-    key(
+    face(
         "face.mouse",
         Takes::Flag,
         Value::Flag(true),
         "Whether the mouse scrolls and clicks. Without it the terminal selects text as ever.",
     ),
-    key(
+    face(
         "face.keys.*",
         Takes::Texts,
         Value::None,

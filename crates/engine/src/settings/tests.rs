@@ -26,6 +26,38 @@ fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() 
     assert_eq!(settings, Settings::default());
 }
 
+/// A running owner reads the permission of the file, and nothing else of it (`agent/standing.rs`): the table says just that.
+#[test]
+fn trial_17_the_table_says_which_settings_a_running_owner_reads() {
+    let usual = Settings::default();
+    let mut live = Vec::new();
+    for key in keys::KEYS {
+        let path = key.path.replace('*', "openai");
+        assert_eq!(read_by(&path), Some(key.read_by), "{path}");
+        assert_eq!(key.read_by == ReadBy::Face, path.starts_with("face."), "{path}");
+        let other = match (key.takes, &key.default) {
+            (keys::Takes::Flag, keys::Value::Flag(flag)) => (!flag).to_string(),
+            (keys::Takes::Whole(from, _), keys::Value::Whole(usual)) if from == *usual => {
+                (from + 1).to_string()
+            }
+            (keys::Takes::Whole(from, _), _) => from.to_string(),
+            (keys::Takes::Number, _) => "1".to_owned(),
+            (keys::Takes::Url, _) => "https://llm.example/v1".to_owned(),
+            (keys::Takes::Word(words), _) => words[1].to_owned(),
+            (keys::Takes::Rules, _) => "edit".to_owned(),
+            (keys::Takes::Folders, _) => "/home/ada".to_owned(),
+            _ => "OTHER".to_owned(),
+        };
+        let changed = set("", &path, &other).unwrap_or_else(|error| panic!("{path}: {error}"));
+        if Settings::parse(&changed).expect("valid").permission != usual.permission {
+            live.push(key.path);
+        }
+    }
+    assert_eq!(live, ["permissions.mode", "permissions.allow", "permissions.ask", "permissions.deny"]);
+    let said = keys::KEYS.iter().filter(|key| key.read_by == ReadBy::RunningOwner);
+    assert_eq!(live, said.map(|key| key.path).collect::<Vec<_>>());
+}
+
 #[test]
 fn a_whole_file_is_read() {
     let text = r#"

@@ -182,7 +182,7 @@ async fn what_was_done_is_told_and_known_again_in_another_data_folder() {
     let piece = desk.engine.export(desk.id, ExportFormat::Full, None).await.expect("exported");
     let lines: Vec<String> = piece.text.lines().map(str::to_owned).collect();
     assert_eq!(piece.cursor, None, "it is all of it");
-    let import = other.engine.import_start(None, None, None).conversation;
+    let import = other.engine.import_start(None, None, 0, None).conversation;
     other.engine.import_lines(import, 0, &lines).expect("taken");
     other.id = other.engine.import_end(import).await.expect("imported").conversation;
     assert_eq!(other.leaves(&other.engine, back.clone()).await, effects);

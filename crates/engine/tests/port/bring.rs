@@ -95,6 +95,67 @@ async fn trial_16_an_import_keeps_times_and_what_is_inactive_and_says_what_it_di
     }
 }
 
+/// The store takes now for a time that makes no sense: what it would not keep is noted, and nothing else.
+#[tokio::test]
+async fn trial_17_an_import_notes_times_out_of_range_and_roles_that_become_others() {
+    let day = 24 * 60 * 60 * 1000;
+    let times = [NOW + day, NOW + day + 1, 99_999_999_999_999, -1, 0];
+    let mut messages: Vec<String> = times
+        .iter()
+        .map(|time| format!(r#"{{"role": "user", "content": "at {time}", "time_ms": {time}}}"#))
+        .collect();
+    messages.push(r#"{"role": "developer", "content": "be brief", "time_ms": 7}"#.into());
+    messages.push(r#"{"role": "function", "name": "f", "content": "3", "time_ms": 8}"#.into());
+    messages.push(r#"{"role": "human", "content": "me", "time_ms": 9}"#.into());
+    let list = messages.join(",\n");
+    let named = format!("{{\"title\": \"Old\", \"created_at\": 99999999999999, \"messages\": [{list}]}}");
+    for (text, place) in [(messages.join("\n"), "line"), (named, "message")] {
+        let desk = Desk::new(1).await;
+        let id = desk.import(&text).await.expect("imported");
+        let all = PageRequest { limit: 100, ..PageRequest::default() };
+        let page = desk.store.page(id, Reading::now(Projection::Timeline), all).await.expect("a page");
+        let entries: Vec<_> = page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound")).collect();
+        let kept: Vec<_> = entries.iter().map(|entry| entry.meta.time.0).collect();
+        assert_eq!([kept[0], kept[4], kept[5], kept[6], kept[7]], [NOW + day, 0, 7, 8, 9], "these are kept");
+        let mut lost = vec![
+            format!("{place} 2: “time_ms”, which is out of range: {}", NOW + day + 1),
+            format!("{place} 3: “time_ms”, which is out of range: 99999999999999"),
+            format!("{place} 4: “time_ms”, which is out of range: -1"),
+            format!("{place} 6: the role “developer”, which is kept as “system”"),
+            format!("{place} 7: the role “function”, which is kept as “tool”"),
+        ];
+        if place == "message" {
+            lost.insert(0, "the document: “created_at”, which is out of range: 99999999999999".into());
+        }
+        let note = joined_text(&entries.last().expect("a note").parts);
+        assert_eq!(note, format!("[Not kept by the import]\n{}", lost.join("\n")));
+    }
+}
+
+/// A file may hold several conversations: a line is named by its number in the file, in errors and in the note.
+#[tokio::test]
+async fn trial_17_lines_are_named_by_their_numbers_in_the_file() {
+    let desk = Desk::new(1).await;
+    let bad = r#"{"role": "nobody", "content": "a"}"#;
+    let document = |message: &str| format!(r#"{{"messages": [{message}]}}"#);
+    for (line, said) in
+        [(bad.to_owned(), "line 5: the role"), (document(bad), "line 5: message 1 of the list")]
+    {
+        let id = desk.engine.import_start(None, None, 4, None).conversation;
+        let taken = desk.engine.import_lines(id, 0, &[line]);
+        let error = match taken {
+            Ok(()) => desk.engine.import_end(id).await.expect_err("a bad role"),
+            Err(error) => error,
+        };
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    let id = desk.engine.import_start(None, None, 4, None).conversation;
+    let odd = r#"{"role": "user", "content": "a", "colour": "red"}"#;
+    desk.engine.import_lines(id, 0, &[odd.into()]).expect("taken");
+    desk.engine.import_end(id).await.expect("imported");
+    assert!(shows(&desk).await[1].ends_with("line 5: “colour”"), "{:?}", shows(&desk).await);
+}
+
 #[tokio::test]
 async fn a_bad_line_is_named_and_leaves_nothing() {
     let good = "{\"role\":\"user\",\"content\":\"a\"}\n";
@@ -111,6 +172,8 @@ async fn a_bad_line_is_named_and_leaves_nothing() {
         (header.into(), "it has 0 of 2 messages"),
         ("[\n{\"role\":\"user\"},\n{\"role\":\"y\"}]".into(), "line 3: message 2 of the list: the role “y”"),
         ("[\n1,\n2".into(), "line 3: it is not JSON"),
+        ("[]".into(), "the list: there is nothing in it"),
+        (" [\n]\n".into(), "the list: there is nothing in it"),
     ];
     for (text, message) in rows {
         let desk = Desk::new(1).await;
@@ -125,7 +188,7 @@ async fn a_bad_line_is_named_and_leaves_nothing() {
 async fn an_import_that_is_never_ended_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let desk = Desk::in_folder(folder.path(), 1).await;
-    let id = desk.engine.import_start(Some("half".into()), None, None).conversation;
+    let id = desk.engine.import_start(Some("half".into()), None, 0, None).conversation;
     let line = r#"{"role":"user","content":"a"}"#.to_owned();
     desk.engine.import_lines(id, 0, &[line]).expect("taken");
     assert!(desk.list().await.is_empty(), "nothing is seen before the end");
@@ -139,7 +202,7 @@ async fn an_import_that_is_never_ended_leaves_nothing() {
 async fn lines_sent_twice_are_taken_once_and_missing_ones_are_missed() {
     let desk = Desk::new(1).await;
     let line = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}");
-    let id = desk.engine.import_start(None, None, None).conversation;
+    let id = desk.engine.import_start(None, None, 0, None).conversation;
     let lines = [line("a"), line("b"), line("c")];
     desk.engine.import_lines(id, 0, &lines[..2]).expect("taken");
     desk.engine.import_lines(id, 0, &lines[..2]).expect("passed over");
@@ -157,8 +220,8 @@ async fn the_same_request_makes_one_conversation_also_after_a_restart() {
     let mut made = Vec::new();
     for seed in 1..=2 {
         let desk = Desk::in_folder(folder.path(), seed).await;
-        let id = desk.engine.import_start(Some("t".into()), None, request("import")).conversation;
-        assert_eq!(desk.engine.import_start(Some("t".into()), None, request("import")).conversation, id);
+        let id = desk.engine.import_start(Some("t".into()), None, 0, request("import")).conversation;
+        assert_eq!(desk.engine.import_start(Some("t".into()), None, 0, request("import")).conversation, id);
         desk.engine.import_lines(id, 0, &[r#"{"role":"user","content":"a"}"#.into()]).expect("taken");
         made.push(desk.engine.import_end(id).await.expect("ended"));
         assert_eq!(desk.list().await.len(), 1);

@@ -3,9 +3,10 @@
 
 use retake_core::{ConversationId, Part};
 use retake_engine::prompt::{Like, PathLike};
+use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
-use super::{PAGE, from_root, store_problem};
+use super::{from_root, limit, store_problem};
 use crate::convert::{self, problem, usage};
 use crate::{InProcess, holders};
 
@@ -104,18 +105,18 @@ impl InProcess {
 
     pub(super) async fn paths(&self, paths: request::Paths) -> Result<Reply, Problem> {
         let id = self.conversation(&paths.conversation).await?;
-        let request::Typed { prefix, limit } = paths.typed;
-        self.engine.paths_of(id, prefix, limit.unwrap_or(PAGE)).await.map(named).map_err(problem)
+        let request::Typed { prefix, limit: most } = paths.typed;
+        self.engine.paths_of(id, prefix, limit(most, USUAL_PAGE)?).await.map(named).map_err(problem)
     }
 
     pub(super) async fn folder_paths(&self, paths: request::FolderPaths) -> Result<Reply, Problem> {
         let folder = super::absolute(&paths.folder)?;
-        let request::Typed { prefix, limit } = paths.typed;
-        self.engine.paths_in(folder, prefix, limit.unwrap_or(PAGE)).await.map(named).map_err(problem)
+        let request::Typed { prefix, limit: most } = paths.typed;
+        self.engine.paths_in(folder, prefix, limit(most, USUAL_PAGE)?).await.map(named).map_err(problem)
     }
 
     pub(super) async fn history(&self, history: request::History) -> Result<Reply, Problem> {
-        let limit = history.limit.unwrap_or(PAGE);
+        let limit = limit(history.limit, USUAL_PAGE)?;
         let page = self.engine.history(history.folder, limit, history.before.as_deref()).await;
         let retake_engine::Prompts { prompts, earlier } = page.map_err(problem)?;
         Ok(Reply::History(reply::HistoryPage { prompts, earlier }))

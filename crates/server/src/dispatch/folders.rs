@@ -7,10 +7,11 @@ use retake_core::FileChange;
 use retake_engine::store::{CaptureRow, WorkspaceRow};
 use retake_engine::worktree::Shown;
 use retake_engine::{FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
+use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::files::words::{bytes_in, grade, name};
-use super::{PAGE, store_problem};
+use super::{limit, store_problem};
 use crate::InProcess;
 use crate::convert::{problem, usage};
 
@@ -38,7 +39,7 @@ impl InProcess {
 
     pub(super) async fn files_log(&self, page: request::Page) -> Result<Reply, Problem> {
         let id = self.conversation(&page.conversation).await?;
-        let limit = page.limit.unwrap_or(PAGE);
+        let limit = limit(page.limit, USUAL_PAGE)?;
         let found = self.engine.captures(id, page.before, limit.saturating_add(1)).await.map_err(problem)?;
         let more = found.len() > limit;
         let captures = found.into_iter().take(limit).map(capture).collect();

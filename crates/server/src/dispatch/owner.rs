@@ -17,7 +17,8 @@ impl InProcess {
             serves: self.office.serves(),
             running: self.engine.running().iter().map(ToString::to_string).collect(),
             following: self.hub.following(),
-            mode: Some(crate::agent::mode(self.settings.permission.mode)),
+            mode: Some(crate::agent::mode(self.engine.permission_for_all().mode)),
+            config_file: Some(self.office.config_file.display().to_string()),
         }
     }
 

@@ -27,7 +27,8 @@ impl InProcess {
 
     pub(super) async fn import_start(&self, start: request::ImportStart) -> Result<Reply, Problem> {
         let request = request_id(start.request_id.as_deref())?;
-        let receipt = self.engine.import_start(titled(start.title)?, works_in(start.folder)?, request);
+        let (title, folder) = (titled(start.title)?, works_in(start.folder)?);
+        let receipt = self.engine.import_start(title, folder, start.lines_before, request);
         Ok(Reply::Receipt(convert::receipt(&receipt, None)))
     }
 

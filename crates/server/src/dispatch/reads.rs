@@ -6,9 +6,10 @@ use retake_core::{ConversationId, EffectState, Include, Mark, OpNo, Projection, 
 use retake_engine::store::{
     CallWords, ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort, Summary,
 };
+use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
-use super::{PAGE, head, store_problem};
+use super::{head, limit, store_problem};
 use crate::InProcess;
 use crate::convert::{self, EXEC, problem};
 
@@ -24,7 +25,7 @@ pub(crate) struct Beside {
 
 impl InProcess {
     pub(crate) async fn list(&self, list: request::List) -> Result<Reply, Problem> {
-        let limit = list.limit.unwrap_or(PAGE);
+        let limit = limit(list.limit, USUAL_PAGE)?;
         let before = match &list.before {
             Some(name) => Some(self.conversation(name).await?),
             None => None,
@@ -84,7 +85,7 @@ impl InProcess {
         let page = PageRequest {
             before: self.entry_if(id, log.before.as_deref()).await?,
             after: self.entry_if(id, log.after.as_deref()).await?,
-            limit: log.limit.unwrap_or(PAGE),
+            limit: limit(log.limit, USUAL_PAGE)?,
         };
         let store = self.engine.store();
         let snapshot = store.snapshot(id).await.map_err(store_problem)?;
@@ -173,10 +174,12 @@ impl InProcess {
         let before = self.entry_if(id, targets.before.as_deref()).await?;
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let lines = store.targets(id, before, targets.limit.unwrap_or(PAGE)).await.map_err(store_problem)?;
-        let at_work = self.engine.is_running(id);
-        let targets = lines.into_iter().map(|line| convert::target(line, at_work)).collect();
-        Ok(Reply::Targets(reply::TargetPage { head: head.to_string(), targets }))
+        let limit = limit(targets.limit, USUAL_PAGE)?;
+        // One more says whether there are more.
+        let lines = store.targets(id, before, limit + 1).await.map_err(store_problem)?;
+        let (at_work, more) = (self.engine.is_running(id), lines.len() > limit);
+        let targets = lines.into_iter().take(limit).map(|line| convert::target(line, at_work)).collect();
+        Ok(Reply::Targets(reply::TargetPage { head: head.to_string(), targets, more }))
     }
 
     pub(super) async fn alternatives(&self, of: request::Entry) -> Result<Reply, Problem> {
@@ -206,14 +209,14 @@ impl InProcess {
         };
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let page = store.marked(id, before, of.limit.unwrap_or(PAGE)).await.map_err(store_problem)?;
+        let page = store.marked(id, before, limit(of.limit, USUAL_PAGE)?).await.map_err(store_problem)?;
         let marked = page.marked.into_iter().map(convert::marked).collect();
         Ok(Reply::Marked(reply::MarkedPage { head: head.to_string(), marked, more: page.more }))
     }
 
     pub(super) async fn ops(&self, page: request::Page) -> Result<Reply, Problem> {
         let id = self.conversation(&page.conversation).await?;
-        let range = OpRange { before: page.before.map(OpNo), limit: page.limit.unwrap_or(PAGE) };
+        let range = OpRange { before: page.before.map(OpNo), limit: limit(page.limit, USUAL_PAGE)? };
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
         let page = store.ops(id, range).await.map_err(store_problem)?;
@@ -262,7 +265,7 @@ impl InProcess {
                 retake_wire::Sort::Oldest => Sort::Oldest,
             },
             offset: search.offset,
-            limit: search.limit.unwrap_or(20),
+            limit: limit(search.limit, USUAL_HITS)?,
             include: Include { rewound: search.rewound, hidden: search.hidden },
             calls: CallWords(retake_wire::call_words),
         };

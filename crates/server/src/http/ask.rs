@@ -38,7 +38,9 @@ pub(super) struct Form {
 pub(super) enum Field {
     /// In a query it is written as in JSON: a number, or `true` or `false`.
     Json {
-        /// The largest number that is understood.
+        /// The smallest number that is taken.
+        least: Option<u64>,
+        /// The largest number that is taken.
         most: Option<u64>,
     },
     /// Anything else.
@@ -172,8 +174,11 @@ impl Form {
     fn strange(&self, given: &Map<String, Value>) -> Option<String> {
         given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
             (None, _) => Some(format!("there is no `{name}` in this request")),
-            (Some(Field::Json { most: Some(most) }), Some(number)) if number > *most => {
-                Some(format!("`{name}` is at most {most}, not {number}"))
+            (Some(Field::Json { least, most: Some(most) }), Some(number))
+                if !(least.unwrap_or(0)..=*most).contains(&number) =>
+            {
+                let least = least.unwrap_or(0);
+                Some(format!("`{name}` is a whole number from {least} to {most}, not {number}"))
             }
             _ => None,
         })
@@ -204,7 +209,7 @@ pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
 }
 
 async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Told> {
-    let bytes = whole(body).await?;
+    let bytes = whole(headers, body).await?;
     if bytes.is_empty() {
         return Ok(Map::new());
     }

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
+use axum::http::{HeaderMap, header};
 use futures::StreamExt as _;
 
 use super::problem::{Told, bad};
@@ -14,20 +15,34 @@ pub(super) const LARGEST: usize = 64 * 1024 * 1024;
 /// Half of a pair of escapes is no letter: the mark that stands for what can't be read.
 const REPLACEMENT: &[u8] = br"\ufffd";
 
-/// The whole body.
-pub(super) async fn whole(body: Body) -> Result<Vec<u8>, Told> {
+/// The whole body. One whose header says that it is too long is refused before it comes.
+pub(super) async fn whole(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Told> {
+    if body.size_hint().lower() > LARGEST as u64 {
+        // A client that waits to be told to go on sends nothing. Others are sending already, and most hear no answer before they are
+        // done: for them it is read, as far as its end is near.
+        if !headers.contains_key(header::EXPECT) {
+            tokio::spawn(async move { drop(read(body).await) });
+        }
+        return Err(too_large("the body"));
+    }
+    read(body).await
+}
+
+/// All of a body. What is too long is read to its end, as far as that is near, and not kept.
+async fn read(body: Body) -> Result<Vec<u8>, Told> {
     let (mut all, mut length) = (Vec::new(), 0_usize);
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
         let piece = piece
             .map_err(|_| bad("bad_request", "the body broke off before its end", "send the request again"))?;
         length = length.saturating_add(piece.len());
-        // What is too long is read to its end, as far as that is near: a client that is still sending hears no answer.
         if length > 2 * LARGEST {
             break;
         }
         if length <= LARGEST {
             all.extend_from_slice(&piece);
+        } else {
+            all = Vec::new();
         }
     }
     match length > LARGEST {

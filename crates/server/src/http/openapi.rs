@@ -387,7 +387,7 @@ fn kind_of(shape: &Value) -> Field {
     };
     let json = |kind: &&str| ["integer", "number", "boolean"].contains(kind);
     match kinds.iter().any(json) {
-        true => Field::Json { most: shape["maximum"].as_u64() },
+        true => Field::Json { least: shape["minimum"].as_u64(), most: shape["maximum"].as_u64() },
         false => Field::Text,
     }
 }

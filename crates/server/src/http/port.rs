@@ -85,24 +85,41 @@ pub(super) async fn import(
 }
 
 async fn taken(mut inflow: Inflow, mut body: BodyDataStream) -> Result<Inflow, Told> {
-    let mut rest = Vec::new();
+    let mut lines = Lines::default();
     while let Some(piece) = body.next().await {
         let piece = piece
             .map_err(|_| bad("broken_body", "the body broke off", "nothing was imported: send it again"))?;
-        rest.extend_from_slice(&piece);
-        let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else {
-            if rest.len() > LARGEST {
-                return Err(too_large("a line"));
-            }
-            continue;
-        };
-        let lines = rest.drain(..=end).collect();
-        take(&mut inflow, lines)?;
+        match lines.ended(&piece) {
+            Some(ended) => take(&mut inflow, ended)?,
+            None if lines.rest.len() > LARGEST => return Err(too_large("a line")),
+            None => {}
+        }
     }
-    if !rest.is_empty() {
-        take(&mut inflow, rest)?;
+    if !lines.rest.is_empty() {
+        take(&mut inflow, lines.rest)?;
     }
     Ok(inflow)
+}
+
+/// Lines that come in pieces.
+#[derive(Default)]
+struct Lines {
+    /// The beginning of a line whose end has not come. There is no end of a line in it.
+    rest: Vec<u8>,
+}
+
+impl Lines {
+    /// The lines that end in the next piece. Only the piece is searched: a long line comes in many of them.
+    fn ended(&mut self, piece: &[u8]) -> Option<Vec<u8>> {
+        let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') else {
+            self.rest.extend_from_slice(piece);
+            return None;
+        };
+        let (ended, rest) = piece.split_at(end + 1);
+        let mut lines = std::mem::replace(&mut self.rest, rest.to_vec());
+        lines.extend_from_slice(ended);
+        Some(lines)
+    }
 }
 
 fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
@@ -110,4 +127,39 @@ fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
         .map_err(|_| bad("bad_import", "the body is no text", "send it as UTF-8; nothing was imported"))?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     inflow.lines(&lines).map_err(|error| Told(crate::convert::problem(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::Lines;
+
+    #[test]
+    fn lines_end_where_they_end_whatever_the_pieces() {
+        let text = b"one\n\ntwo and three\nfour";
+        for size in 1..=text.len() {
+            let (mut lines, mut ended) = (Lines::default(), Vec::new());
+            for piece in text.chunks(size) {
+                let all = lines.ended(piece);
+                assert!(all.as_ref().is_none_or(|all| all.ends_with(b"\n")), "by {size}");
+                ended.extend(all.unwrap_or_default());
+            }
+            assert_eq!((&*ended, &*lines.rest), (&b"one\n\ntwo and three\n"[..], &b"four"[..]), "by {size}");
+        }
+    }
+
+    /// Where all that has come is searched for each piece, this takes hours.
+    #[test]
+    fn trial_17_a_long_line_takes_time_by_its_length() {
+        let (done, is_done) = mpsc::channel();
+        thread::spawn(move || {
+            let mut lines = Lines::default();
+            let none = (0..1 << 20).all(|_| lines.ended(b"sixteen bytes...").is_none());
+            drop(done.send((none, lines.rest.len())));
+        });
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(60)), Ok((true, 16 << 20)));
+    }
 }

@@ -95,11 +95,11 @@ pub(super) fn tidy(shape: &mut Value) {
             match format.as_deref() {
                 Some("uint" | "uint64") => {
                     members.remove("format");
-                    members.insert("maximum".to_owned(), EXACT.into());
+                    members.entry("maximum").or_insert(EXACT.into());
                 }
                 Some("uint32") => {
                     members.remove("format");
-                    members.insert("maximum".to_owned(), u32::MAX.into());
+                    members.entry("maximum").or_insert(u32::MAX.into());
                 }
                 Some("uint8" | "uint16") => {
                     members.remove("format");

@@ -79,7 +79,7 @@ impl Hands {
 
     async fn reads(&mut self) {
         let from = self.now();
-        let all = Request::Log(Log { limit: Some(10_000), ..log(&self.of) });
+        let all = Request::Log(Log { limit: Some(1_000), ..log(&self.of) });
         let reply = self.client.call(all).await.expect("read");
         let to = self.now();
         let Reply::Entries(page) = reply else { panic!("{reply:?}") };

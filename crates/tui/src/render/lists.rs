@@ -96,7 +96,11 @@ pub fn targets(look: &Look, page: &TargetPage) -> String {
         first.into_iter().chain(told.then(|| cell(did))).chain(last).collect()
     });
     let rows: Vec<_> = std::iter::once(heading).chain(turns).collect();
-    table(look, &rows)
+    let mut text = table(look, &rows);
+    if let Some(last) = page.targets.last().filter(|_| page.more) {
+        text.push_str(&dim(look, &format!("… older: --before t{}", last.turn)));
+    }
+    text
 }
 
 /// Names of files, a line each; folders with a slash.

@@ -8,7 +8,7 @@ use crate::text::{safe, time};
 
 /// The owner of a data directory.
 pub fn status(look: &Look, status: &Status) -> String {
-    let Status { version, pid, data_dir, address, since_ms, serves, running, following, mode: _ } = status;
+    let Status { version, pid, data_dir, address, since_ms, serves, running, following, .. } = status;
     let what = if *serves { "serves" } else { "owns, as long as its command runs," };
     let mut text =
         format!("process {pid} (retake {}) {what} {}\n", safe::line(version), safe::line(data_dir));

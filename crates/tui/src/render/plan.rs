@@ -151,7 +151,9 @@ pub(crate) fn covered(look: &Look, plan: &Plan) -> String {
 
 /// What becomes of folds, a line each.
 pub(crate) fn folds(plan: &Plan) -> Vec<String> {
-    let both = [(&plan.lifted, "no longer in force"), (&plan.in_force, "in force again")];
+    // A plan that covers messages makes a fold; any other brings back one that was there.
+    let in_force = if plan.covered > 0 { "in force" } else { "in force again" };
+    let both = [(&plan.lifted, "no longer in force"), (&plan.in_force, in_force)];
     let some = both.into_iter().filter(|(folds, _)| !folds.is_empty());
     let lines = some.map(|(folds, state)| {
         let (amount, are) = (words::count(folds.len() as u64, "fold"), words::is_are(folds.len()));
@@ -228,4 +230,17 @@ pub fn returns(look: &Look, composer: &Composer) -> String {
         content::attached(&composer.parts).map(|attached| format!(" {attached}")).unwrap_or_default();
     let columns = look.columns.saturating_sub(30).max(20);
     format!("to edit: {}{attached}\n", words::quote(&composer.text, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fold that is made was never in force.
+    #[test]
+    fn trial_17_a_new_fold_is_not_in_force_again() {
+        let plan = |covered| Plan { covered, in_force: vec!["7".to_owned()], ..Plan::default() };
+        assert_eq!(folds(&plan(3)), ["1 fold is in force: 7"]);
+        assert_eq!(folds(&plan(0)), ["1 fold is in force again: 7"]);
+    }
 }

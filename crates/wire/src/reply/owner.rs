@@ -26,4 +26,7 @@ pub struct Status {
     /// How far the agent may go in a conversation that begins, unless another mode is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<crate::Mode>,
+    /// Its settings file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_file: Option<String>,
 }

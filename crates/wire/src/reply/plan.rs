@@ -32,7 +32,7 @@ pub struct Plan {
     pub came: Vec<Line>,
     /// Folds that would no longer be in force.
     pub lifted: Vec<String>,
-    /// Folds that would be in force again.
+    /// Folds that would be in force and are not now: a new one, or one that comes back.
     pub in_force: Vec<String>,
     /// Of a fold, the first of what it would cover, in path order, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -13,6 +13,9 @@ pub struct TargetPage {
     pub head: String,
     /// Newest first.
     pub targets: Vec<Target>,
+    /// Whether there are more.
+    #[serde(default)]
+    pub more: bool,
 }
 
 /// A turn to go back to.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::page::LARGEST_PAGE;
 use crate::content::Part;
 use crate::shape;
 
@@ -120,8 +121,9 @@ pub struct History {
     /// Only in conversations of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// At most so many; with 0 the reply says only what it says besides.
+    /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
     pub limit: Option<usize>,
     /// Only those behind this place, which the page before named as `earlier`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,8 +137,9 @@ pub struct Typed {
     /// What is typed so far, from the folder. Hidden files are named where their name is begun with its dot.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
-    /// At most so many; 50, without. With 0 the reply says only what it says besides.
+    /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
     pub limit: Option<usize>,
 }
 

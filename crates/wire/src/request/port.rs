@@ -33,6 +33,10 @@ pub struct Export {
     pub cursor: Option<String>,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Begins an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportStart {
@@ -44,6 +48,9 @@ pub struct ImportStart {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
+    /// How many lines of a file stand before its first one: lines are named by their numbers there. None, without.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lines_before: u64,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::REQUEST_ID))]

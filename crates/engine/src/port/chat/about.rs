@@ -37,6 +37,8 @@ const MOST_SECONDS: f64 = 1e11;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct About {
     pub(super) time: Option<Time>,
+    /// What is said of the time where it can't be kept.
+    pub(super) odd_time: Option<String>,
     pub(super) author: Option<String>,
     pub(super) mark: Mark,
     pub(super) flags: Flags,
@@ -44,6 +46,24 @@ pub(super) struct About {
     pub(super) platform_id: Option<String>,
     /// What could not be kept.
     pub(super) lost: Vec<String>,
+}
+
+/// A time may be so far in the future, in milliseconds, as clocks differ: the store takes now for one that is farther.
+const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
+
+/// Whether the store keeps this time, and does not take now for it.
+pub(super) fn is_kept(time: Time, now: Time) -> bool {
+    (0..=now.0.saturating_add(FAR_FUTURE)).contains(&time.0)
+}
+
+impl About {
+    /// A time that the store would not keep is left out, and that is noted.
+    pub(super) fn note_odd_time(&mut self, now: Time) {
+        if self.time.is_some_and(|time| !is_kept(time, now)) {
+            self.time = None;
+            self.lost.extend(self.odd_time.take());
+        }
+    }
 }
 
 /// Reads it. `words` are the fields that hold what was said.
@@ -54,7 +74,11 @@ pub(super) fn about(message: &Map<String, Value>, words: &[&str]) -> About {
         known.insert(name);
         let Some(value) = message.get(name).filter(|value| !says_nothing(value)) else { continue };
         match time(value, name == "time_ms") {
-            Some(time) => about.time = about.time.or(Some(time)),
+            Some(_) if about.time.is_some() => {}
+            Some(time) => {
+                about.time = Some(time);
+                about.odd_time = Some(format!("“{name}”, which is out of range: {}", short(value)));
+            }
             None => about.lost.push(format!("“{name}”, which is no time: {}", short(value))),
         }
     }

@@ -244,8 +244,13 @@ impl Owner {
                         .position(|it| it.entry == *before)
                         .map_or(self.targets.len(), |at| at + 1)
                 });
-                let some = self.targets[from..].iter().take(page.limit.unwrap_or(50)).cloned();
-                Ok(Reply::Targets(TargetPage { head: self.head.clone(), targets: some.collect() }))
+                let limit = page.limit.unwrap_or(50);
+                let some = self.targets[from..].iter().take(limit).cloned();
+                Ok(Reply::Targets(TargetPage {
+                    head: self.head.clone(),
+                    targets: some.collect(),
+                    more: self.targets[from..].len() > limit,
+                }))
             }
             Request::Plan(of) => {
                 let next =

@@ -67,6 +67,7 @@ fn status(process: u32, running: Vec<String>) -> retake_wire::reply::Status {
         running,
         following: 1,
         mode: None,
+        config_file: None,
     }
 }
 

@@ -21,6 +21,7 @@ fn begun(start: Start, mode: retake_wire::Mode) -> App {
                 running: Vec::new(),
                 following: 1,
                 mode: Some(mode),
+                config_file: None,
             }),
             Request::Models => Reply::Models(Models {
                 default: "a/b".into(),
