@@ -158,7 +158,7 @@ mod tests {
         thread::spawn(move || {
             let mut lines = Lines::default();
             let none = (0..1 << 20).all(|_| lines.ended(b"sixteen bytes...").is_none());
-            drop(done.send((none, lines.rest.len())));
+            done.send((none, lines.rest.len())).expect("somebody waits");
         });
         assert_eq!(is_done.recv_timeout(Duration::from_secs(60)), Ok((true, 16 << 20)));
     }
