@@ -8,11 +8,13 @@ use super::file_path::FilePath;
 use super::hunks::{self, Unfit, WhyUnfit};
 use super::merge::{Clash, MergeBytes};
 use super::record::Record;
+use super::renames;
 use super::stack::{Clashed, DeltaId, Layer, Rebuilt, Stack};
 use super::whose::{self, Against, Becomes};
 use goal::{Doubt, Goal};
 
 pub use chosen::Chosen;
+use chosen::offered;
 
 /// What a plan looks at.
 pub trait Look: MergeBytes {
@@ -211,13 +213,17 @@ impl FilePlan {
     /// that does not fit is left out, and what waited for it waits on.
     pub fn new(wishes: Vec<Wish>, chosen: &Chosen, look: &mut dyn Look) -> Result<Self, Unfit> {
         let mut paths = BTreeMap::new();
+        let (chosen, carried) = renames::choose_both(&wishes, chosen, look);
         for wish in wishes {
-            if let Some(path) = one(wish, chosen, look)? {
+            if let Some(path) = one(wish, &chosen, look)? {
                 paths.insert(path.path.clone(), path);
             }
         }
         chosen.fits(|path| paths.contains_key(path))?;
-        super::tree::follow_renames(&mut paths, look);
+        renames::follow(&mut paths, look);
+        for (name, other) in carried {
+            paths.entry(name).and_modify(|path| path.renamed = Some(other));
+        }
         super::tree::fit_folders(&mut paths, look);
         Ok(Self { paths: paths.into_values().collect() })
     }
@@ -464,25 +470,6 @@ fn plain(disk: Option<&Record>, record: Option<&Record>) -> Verdict {
     }
 }
 
-/// What can be chosen: the default first, then what is wanted most.
-fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
-    let first = match verdict {
-        Verdict::Merge => Choice::Merge,
-        Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas | Verdict::Foreign => Choice::Skip,
-        _ => Choice::Checkpoint,
-    };
-    let mut choices = vec![
-        (Choice::Disk, true),
-        (Choice::Checkpoint, true),
-        (Choice::Merge, merges),
-        (Choice::Yours, theirs),
-        (Choice::Skip, true),
-    ];
-    choices.retain(|(choice, offered)| *offered || *choice == first);
-    choices.sort_by_key(|(choice, _)| *choice != first);
-    choices.into_iter().map(|(choice, _)| choice).collect()
-}
-
 type Outcome = (Option<Verdict>, Option<Record>, Stack);
 
 mod chosen;
@@ -492,4 +479,4 @@ mod version;
 #[cfg(test)]
 mod authors;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

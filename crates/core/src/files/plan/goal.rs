@@ -4,6 +4,20 @@ use super::super::merge::merge;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::{Grade, Layer, Look, PathMove, Record, Want};
 
+impl Want {
+    /// The layers that a path with these ones is to have; nothing where it keeps them.
+    pub(in crate::files) fn goal(&self, stack: &Stack) -> Option<Stack> {
+        match self {
+            Self::Layers(layers) => Some(Stack::new(layers.clone())),
+            Self::Back { reversed, without } => {
+                let last = reversed.last().map_or(stack, |made| &made.stack_before);
+                Some(last.without(without))
+            }
+            Self::PutBack(_) | Self::Version { .. } => None,
+        }
+    }
+}
+
 /// What a path is to become, as layers.
 pub(super) struct Goal {
     pub(super) stack: Stack,
