@@ -41,9 +41,11 @@ struct Names<'a> {
 }
 
 /// What was chosen, and for both names of a rename: a file that is kept as it is under one of them is not taken away from, or
-/// put at, the other one besides. Also returns the names that got a choice by that, each with the name that it was made for.
+/// put at, the other one besides. So it is with these further names, an old and a new one each. Also returns the names that
+/// got a choice by that, each with the name that it was made for.
 pub(super) fn choose_both(
     wishes: &[Wish],
+    further: &[(FilePath, FilePath)],
     chosen: &Chosen,
     look: &mut dyn Look,
 ) -> (Chosen, Vec<(FilePath, FilePath)>) {
@@ -51,15 +53,27 @@ pub(super) fn choose_both(
     if chosen.paths.is_empty() {
         return (all, carried);
     }
-    for Names { coming, going } in names(&turnovers(wishes)).into_values() {
-        let old = kept(&coming, false, chosen, look).map(|choice| (choice, &going));
-        // Of several old names nobody knows which one was renamed.
-        let new = kept(&going, true, chosen, look).filter(|_| coming.len() == 1);
-        for ((from, choice), others) in old.into_iter().chain(new.map(|choice| (choice, &coming))) {
-            for other in others.iter().filter(|other| !chosen.paths.contains_key(**other)) {
-                all.paths.insert((*other).clone(), choice.clone());
-                carried.push(((*other).clone(), from.clone()));
+    let turnovers = turnovers(wishes);
+    let further = further.iter().map(|(old, new)| Names { coming: vec![old], going: vec![new] });
+    let renames: Vec<Names<'_>> = names(&turnovers).into_values().chain(further).collect();
+    // One choice may be carried on from name to name.
+    for _ in 0..renames.len() {
+        let before = carried.len();
+        for Names { coming, going } in &renames {
+            let old = kept(coming, false, &all, look).map(|choice| (choice, going));
+            // Of several old names nobody knows which one was renamed.
+            let new = kept(going, true, &all, look).filter(|_| coming.len() == 1);
+            for ((from, choice), others) in old.into_iter().chain(new.map(|choice| (choice, coming))) {
+                for other in others {
+                    if !all.paths.contains_key(*other) {
+                        all.paths.insert((*other).clone(), choice.clone());
+                        carried.push(((*other).clone(), from.clone()));
+                    }
+                }
             }
+        }
+        if carried.len() == before {
+            break;
         }
     }
     (all, carried)

@@ -49,11 +49,12 @@ impl Look for Tree {
         None
     }
 
-    /// Git has whatever is named by a `g`.
-    fn is_adopted(&mut self, _: DeltaId) -> bool {
-        false
+    /// The deltas from 90 on are.
+    fn is_adopted(&mut self, delta: DeltaId) -> bool {
+        delta.no >= 90
     }
 
+    /// Git has whatever is named by a `g`.
     fn is_git_s(&mut self, path: &FilePath) -> bool {
         path.name() == b"g"
     }

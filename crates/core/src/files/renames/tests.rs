@@ -114,3 +114,87 @@ fn trial_10_a_rename_is_followed_whose_bytes_hold_a_change_that_goes_too() {
     let rows: [Row<'_>; 2] = [("new", &[(2, " b")], &[], 'x'), ("old", &[(1, "ab"), (2, "b ")], &[], ' ')];
     assert!(planned(&rows, &[]).starts_with("new Conflict(Bytes) x -> x, 1 left\n"));
 }
+
+/// The layers of a path, and those that it is to have.
+type Change = (&'static [(u64, &'static str)], &'static [(u64, &'static str)]);
+
+/// Drops the first delta of `old`, which the second one has renamed.
+const DROP: Change = (&[(1, "ab"), (2, "b ")], &[(2, "b ")]);
+/// Shows it.
+const SHOW: Change = (&[(2, "a ")], &[(1, "ab"), (2, "a ")]);
+
+#[test]
+fn trial_04_a_change_goes_and_comes_where_a_later_rename_has_moved_the_file() {
+    let kept = "old Unchanged nothing -> nothing";
+    let new: Row<'_> = ("new", &[(2, " b")], &[(2, " b")], 'b');
+    let old: Row<'_> = ("old", DROP.0, DROP.1, ' ');
+    assert_eq!(planned(&[new, old], &[]), format!("new Revert b -> a, 1 left\n{kept}, 1 left\n"));
+    // What a person wrote there stays.
+    let edited: Row<'_> = (new.0, new.1, new.2, '1');
+    assert_eq!(planned(&[edited, old], &[]), format!("new Merge 1 -> 1a, 1 left\n{kept}, 1 left\n"));
+    // So does what a later turn wrote.
+    let later: Row<'_> = ("new", &[(2, " b"), (3, "b1")], &[(2, " b"), (3, "b1")], '1');
+    assert_eq!(planned(&[later, old], &[]), format!("new Revert 1 -> 1a, 2 left\n{kept}, 1 left\n"));
+    let new: Row<'_> = ("new", &[(2, " a")], &[(2, " a")], 'a');
+    let old: Row<'_> = ("old", SHOW.0, SHOW.1, ' ');
+    assert_eq!(planned(&[new, old], &[]), format!("new Revert a -> b, 1 left\n{kept}, 2 left\n"));
+    // A later turn renamed it once more.
+    let between: Row<'_> = ("b", &[(2, " b"), (3, "b ")], &[(2, " b"), (3, "b ")], ' ');
+    let new: Row<'_> = ("new", &[(3, " b")], &[(3, " b")], 'b');
+    let old: Row<'_> = ("old", DROP.0, DROP.1, ' ');
+    assert_eq!(
+        planned(&[between, new, old], &[]),
+        format!("b Unchanged nothing -> nothing, 2 left\nnew Revert b -> a, 1 left\n{kept}, 1 left\n")
+    );
+}
+
+#[test]
+fn trial_04_a_change_that_does_not_go_along_with_a_rename_is_a_conflict() {
+    let clash = "old Conflict(Removed) nothing -> nothing, 2 left\n";
+    let old: Row<'_> = ("old", DROP.0, DROP.1, ' ');
+    // Two files fit.
+    let one: Row<'_> = ("new", &[(2, " b")], &[(2, " b")], 'b');
+    let other: Row<'_> = ("other", &[(2, " b")], &[(2, " b")], 'b');
+    assert_eq!(planned(&[one, old, other], &[]), clash);
+    // The turn had made the file.
+    let made: Row<'_> = ("old", &[(1, " b"), (2, "b ")], &[(2, "b ")], ' ');
+    assert_eq!(planned(&[one, made], &[]), clash);
+    // Somebody wrote there, removed it, or nobody knows what is there.
+    let written: Row<'_> = (one.0, one.1, one.2, 'x');
+    assert!(planned(&[written, old], &[]).starts_with("new Conflict(Bytes) x -> x, 1 left\n"));
+    let removed: Row<'_> = (one.0, one.1, one.2, ' ');
+    assert!(planned(&[removed, old], &[]).starts_with("new Conflict(Removed) nothing -> nothing, 1 left\n"));
+    let unknown: Row<'_> = (one.0, one.1, one.2, '@');
+    assert_eq!(planned(&[unknown, old], &[]), clash);
+}
+
+#[test]
+fn trial_04_a_choice_for_one_name_holds_where_the_change_would_go_along() {
+    let new: Row<'_> = ("new", &[(2, " b")], &[(2, " b")], 'b');
+    let old: Row<'_> = ("old", DROP.0, DROP.1, ' ');
+    for name in ["new", "old"] {
+        assert_eq!(
+            planned(&[new, old], &[(name, Choice::Skip)]),
+            "new Unchanged b -> b, 1 left\nold Unchanged nothing -> nothing, 2 left\n"
+        );
+        assert_eq!(
+            planned(&[new, old], &[(name, Choice::Disk)]),
+            "new Unchanged b -> b, 1 left\nold Unchanged nothing -> nothing, 1 left\n"
+        );
+    }
+}
+
+#[test]
+fn trial_04_a_removal_that_is_the_person_s_own_is_a_conflict_as_one_by_hand_is() {
+    // The tree of these tests has the deltas from 90 on adopted.
+    let by_hand = "f Conflict(Removed) nothing -> nothing, 2 left\n";
+    assert_eq!(planned(&[("f", &[(1, "ab"), (90, "b ")], &[(90, "b ")], ' ')], &[]), by_hand);
+    for (have, want) in [
+        // A later turn's own removal takes all with it.
+        (&[(1, "ab"), (2, "b ")][..], &[(2, "b ")][..]),
+        // What the turn had made is gone.
+        (&[(1, " b"), (90, "b ")], &[(90, "b ")]),
+    ] {
+        assert_eq!(planned(&[("f", have, want, ' ')], &[]), "f Unchanged nothing -> nothing, 1 left\n");
+    }
+}
