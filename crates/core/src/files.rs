@@ -8,6 +8,7 @@ mod hunks;
 mod merge;
 mod plan;
 mod record;
+mod renames;
 mod stack;
 mod tree;
 mod whose;

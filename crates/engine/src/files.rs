@@ -25,6 +25,7 @@ mod keep;
 mod leave;
 mod look;
 mod moment;
+mod moved;
 mod plan;
 mod recover;
 mod restore;

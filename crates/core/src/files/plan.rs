@@ -8,11 +8,14 @@ use super::file_path::FilePath;
 use super::hunks::{self, Unfit, WhyUnfit};
 use super::merge::{Clash, MergeBytes};
 use super::record::Record;
+use super::renames;
 use super::stack::{Clashed, DeltaId, Layer, Rebuilt, Stack};
 use super::whose::{self, Against, Becomes};
 use goal::{Doubt, Goal};
+use moved::Moved;
 
 pub use chosen::Chosen;
+use chosen::offered;
 
 /// What a plan looks at.
 pub trait Look: MergeBytes {
@@ -213,13 +216,22 @@ impl FilePlan {
     /// that does not fit is left out, and what waited for it waits on.
     pub fn new(wishes: Vec<Wish>, chosen: &Chosen, look: &mut dyn Look) -> Result<Self, Unfit> {
         let mut paths = BTreeMap::new();
+        let mut moves = moved::follow(&wishes, look);
+        let names = moved::names(&moves);
+        let (chosen, carried) = renames::choose_both(&wishes, &names, chosen, look);
         for wish in wishes {
-            if let Some(path) = one(wish, chosen, look)? {
+            let moved = moves.remove(&wish.path).unwrap_or_default();
+            if let Some(path) = one(wish, moved, &chosen, look)? {
                 paths.insert(path.path.clone(), path);
             }
         }
         chosen.fits(|path| paths.contains_key(path))?;
-        super::tree::follow_renames(&mut paths, look);
+        renames::follow(&mut paths, look);
+        moved::wait(&mut paths, &names);
+        let both = names.into_iter().flat_map(|(old, new)| [(old.clone(), new.clone()), (new, old)]);
+        for (name, other) in carried.into_iter().chain(both) {
+            paths.entry(name).and_modify(|path| path.renamed = Some(other));
+        }
         super::tree::fit_folders(&mut paths, look);
         Ok(Self { paths: paths.into_values().collect() })
     }
@@ -236,16 +248,16 @@ impl FilePlan {
 }
 
 /// The plan of one path; nothing where nothing is wanted of it.
-fn one(wish: Wish, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPlan>, Unfit> {
+fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPlan>, Unfit> {
     let Wish { path, stack, want } = wish;
     if let Want::Version { record, named } = want {
         return version::plan(path, stack, record, named, chosen, look);
     }
-    let goal = Goal::new(&stack, want);
-    if goal.stack == stack && goal.reversed.is_empty() {
+    let goal = Goal::new(&stack, want, moved, look);
+    if goal.stack == stack && goal.reversed.is_empty() && goal.moved.below.is_none() {
         return Ok(None);
     }
-    let (out, into) = stack.difference(goal.stack.layers());
+    let (out, into) = goal.difference(&stack);
     let touched = stack.layers().iter().filter(|layer| out.contains(&layer.delta));
     let grade = touched.map(|layer| layer.grade).max().unwrap_or(Grade::Written);
     let choice = chosen.of(&path);
@@ -372,11 +384,9 @@ impl Fork {
             Choice::Disk | Choice::Checkpoint | Choice::Skip => true,
         });
         match (choice, &self.doubt, &self.merged) {
-            (Some(Choice::Disk), ..) => (None, disk.cloned(), stack.settled(goal.stack.layers(), look)),
+            (Some(Choice::Disk), ..) => (None, disk.cloned(), goal.settled(stack, look)),
             (Some(Choice::Skip), ..) => (None, disk.cloned(), stack.clone()),
-            (Some(Choice::Yours), ..) => {
-                (None, self.theirs.clone().flatten(), stack.settled(goal.stack.layers(), look))
-            }
+            (Some(Choice::Yours), ..) => (None, self.theirs.clone().flatten(), goal.settled(stack, look)),
             (Some(Choice::Checkpoint), ..) => (None, goal.checkpoint(stack), goal.exactly(stack, look)),
             (None, ..) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
             (None, Some(Doubt::Keeps), _) => (Some(Verdict::Kept), disk.cloned(), stack.clone()),
@@ -466,32 +476,14 @@ fn plain(disk: Option<&Record>, record: Option<&Record>) -> Verdict {
     }
 }
 
-/// What can be chosen: the default first, then what is wanted most.
-fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
-    let first = match verdict {
-        Verdict::Merge => Choice::Merge,
-        Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas | Verdict::Foreign => Choice::Skip,
-        _ => Choice::Checkpoint,
-    };
-    let mut choices = vec![
-        (Choice::Disk, true),
-        (Choice::Checkpoint, true),
-        (Choice::Merge, merges),
-        (Choice::Yours, theirs),
-        (Choice::Skip, true),
-    ];
-    choices.retain(|(choice, offered)| *offered || *choice == first);
-    choices.sort_by_key(|(choice, _)| *choice != first);
-    choices.into_iter().map(|(choice, _)| choice).collect()
-}
-
 type Outcome = (Option<Verdict>, Option<Record>, Stack);
 
 mod chosen;
 mod goal;
+mod moved;
 mod version;
 
 #[cfg(test)]
 mod authors;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

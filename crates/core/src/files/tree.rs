@@ -1,88 +1,20 @@
-//! What a plan's paths have to do with each other: renames carry a merge along, a folder goes only when it is empty, and
-//! what is put back has a folder to be in.
+//! What a plan's paths have to do with each other: a folder goes only when it is empty, and what is put back has a folder
+//! to be in.
 
 use std::collections::BTreeMap;
 
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
-use super::merge::{Clash, merge};
+use super::merge::Clash;
 use super::plan::{Choice, Look, Now, PathMove, PathPlan, Verdict};
-use super::record::{ContentHash, Record};
-use super::stack::{Layer, Stack};
+use super::record::Record;
+use super::stack::Stack;
 use super::whose::{self, Against};
 
 /// The permission bits of a folder that is missing on the way to what is put back.
 const FOLDER_MODE: u16 = 0o755;
 
-/// Files of fewer bytes are equal by chance, such as empty ones, `{}`, or one line that every file of a kind has.
-const TELLING: u64 = 32;
-
 type Paths = BTreeMap<FilePath, PathPlan>;
-
-/// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what they wrote goes to `a`. A rename
-/// is told by equal bytes. Where it is in doubt, it stays a conflict.
-pub(super) fn follow_renames(paths: &mut Paths, look: &mut dyn Look) {
-    let mut moved: Vec<(FilePath, FilePath, Record)> = Vec::new();
-    for clash in paths.values() {
-        if !matches!(clash.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)) {
-            continue;
-        }
-        let to = made_from(clash).and_then(|(at, hash)| Some((at, source(paths, hash)?)));
-        let Some((at, target)) = to else { continue };
-        if let Some(record) = carried(clash, at, target, look) {
-            moved.push((clash.path.clone(), target.path.clone(), record));
-        }
-    }
-    for (from, to, record) in &moved {
-        // Of several that could go there none does: the others would be lost.
-        if moved.iter().filter(|(_, other, _)| other == to).count() > 1 {
-            continue;
-        }
-        let Some(target) = paths.get_mut(to) else { continue };
-        target.step.change.after = Some(record.clone());
-        target.verdict = Verdict::Merge;
-        target.renamed = Some(from.clone());
-        let Some(clash) = paths.get_mut(from) else { continue };
-        clash.step.change.after = None;
-        clash.step.stack_after = clash.step.stack_before.without(&clash.out);
-        clash.verdict = Verdict::Delete;
-        clash.choices.sort_by_key(|choice| *choice != Choice::Merge);
-        clash.renamed = Some(to.clone());
-    }
-}
-
-/// The layer by which the agent had made a path that it is to vanish from, by its place, and the bytes that it made. Nothing
-/// that stays, or of which nobody is sure, lies upon it; and there are enough bytes to know them again.
-fn made_from(clash: &PathPlan) -> Option<(usize, ContentHash)> {
-    let layers = clash.step.stack_before.layers();
-    let goes = |layer: &Layer| clash.out.contains(&layer.delta);
-    let at = layers.iter().position(goes)?;
-    let is_sure = layers[at..].iter().all(|layer| goes(layer) && layer.grade != Grade::Ambiguous);
-    match (&layers[at].before, &layers[at].after) {
-        (None, Some(Record::File { hash, len, .. })) if is_sure && *len >= TELLING => Some((at, *hash)),
-        _ => None,
-    }
-}
-
-/// What goes along: what is left at the path without the layers above the one that made it, done to what comes back.
-/// Nothing, where these do not go together.
-fn carried(clash: &PathPlan, made: usize, target: &PathPlan, look: &mut dyn Look) -> Option<Record> {
-    let (step, layers) = (&clash.step, clash.step.stack_before.layers());
-    let left = step.stack_before.rebuild(step.change.before.as_ref(), &layers[..=made], look).ok()?;
-    let made = layers[made].after.as_ref();
-    let merged = merge(made, left.record.as_ref(), target.step.change.after.as_ref(), look).ok()?;
-    merged.record.filter(|record| matches!(record, Record::File { .. }))
-}
-
-/// The one path that gets exactly these bytes back.
-fn source(paths: &Paths, hash: ContentHash) -> Option<&PathPlan> {
-    let again = |path: &&PathPlan| {
-        path.verdict == Verdict::Recreate
-            && path.step.change.after.as_ref().and_then(Record::hash) == Some(hash)
-    };
-    let mut found = paths.values().filter(again);
-    found.next().filter(|_| found.next().is_none())
-}
 
 /// Folders that others use stay, and what is put back gets its folders.
 pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn Look) {

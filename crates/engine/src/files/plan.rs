@@ -275,6 +275,7 @@ impl Engine {
             }
             (None, Some(wanted)) => {
                 let wishes = self.wishes(&held, conversation, Some(action), wanted).await?;
+                let wishes = self.with_moved(conversation, held.no, wishes).await?;
                 (held, wishes, wanted.git.clone())
             }
             (None, None) => (held, Vec::new(), Vec::new()),

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use retake_core::{ConversationId, DeltaId, FilePath, FilePlan, Keep, Pos, Record, Verdict};
+use retake_core::{ConversationId, DeltaId, FilePath, FilePlan, Keep, PathPlan, Pos, Record, Verdict};
 
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -30,9 +30,16 @@ pub(super) fn is_asked(plan: &FilePlan) -> bool {
 }
 
 fn asked(plan: &FilePlan) -> impl Iterator<Item = &FilePath> {
-    let asks =
-        |verdict: &Verdict| matches!(verdict, Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign);
-    plan.paths.iter().filter(move |path| asks(&path.verdict)).map(|path| &path.path)
+    let asks = |path: &&PathPlan| match path.verdict {
+        Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign => true,
+        // Somebody's own removal of it keeps what goes below from being so already.
+        Verdict::Unchanged => {
+            let last = path.step.stack_before.layers().last();
+            !(path.out.is_empty() && path.into.is_empty()) && last.is_some_and(|last| last.after.is_none())
+        }
+        _ => false,
+    };
+    plan.paths.iter().filter(asks).map(|path| &path.path)
 }
 
 impl Engine {

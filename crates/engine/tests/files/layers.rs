@@ -5,8 +5,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use retake_core::{Choice, Chosen, Reason, Verdict};
-use retake_engine::FilesWish;
 use retake_engine::store::Action;
+use retake_engine::{FilesWish, Scope};
 
 use super::{Yard, choose, own};
 
@@ -181,4 +181,47 @@ async fn rewind_case_56_trial_04_empty_and_tiny_files_are_no_rename() {
         assert_eq!(yard.read("pkg/__init__.py").as_deref(), Some(tiny));
         assert_eq!(yard.read("notes.txt").as_deref(), Some("what a person noted\n"));
     }
+}
+
+#[tokio::test]
+async fn trial_03_a_choice_for_the_old_name_of_a_rename_keeps_the_new_one() {
+    let yard = Yard::with(&[("x", &text(&[(7, "PERSON")])), ("m/keep", "")]).await;
+    yard.run("mv x m/y").await;
+    yard.apply(yard.rewind("t1").await, choose("x", Choice::Disk)).await.expect("done");
+    assert_eq!((yard.read("x"), yard.read("m/y")), (None, Some(text(&[(7, "PERSON")]))));
+}
+
+#[tokio::test]
+async fn trial_04_a_dropped_change_leaves_the_name_that_a_later_turn_moved_the_file_to() {
+    let yard = Yard::with(&[("f", &text(&[])), ("m/keep", "")]).await;
+    yard.run("echo AGENT >> f").await;
+    yard.run("mv f m/y").await;
+    let with = text(&[]) + "AGENT\n";
+    yard.drops(1, FilesWish::default()).await;
+    assert_eq!((yard.read("f"), yard.read("m/y")), (None, Some(text(&[]))));
+    yard.undo().await;
+    assert_eq!((yard.read("f"), yard.read("m/y")), (None, Some(with)));
+    yard.drops(1, FilesWish::default()).await;
+    yard.back("t2").await;
+    assert_eq!((yard.read("f"), yard.read("m/y")), (Some(text(&[])), None));
+}
+
+#[tokio::test]
+async fn trial_04_a_removal_that_was_adopted_is_a_conflict_as_one_by_hand_is() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("echo AGENT >> f").await;
+    yard.run("rm f").await;
+    let only = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    yard.apply(yard.rewind("t2").await, only).await.expect("done");
+    assert_eq!(yard.verdicts("t1").await, ["f Conflict(Removed)"]);
+}
+
+#[tokio::test]
+async fn trial_10_a_rename_of_a_file_that_the_agent_wrote_goes_back_with_the_person_s_edit_alone() {
+    let yard = Yard::with(&[("f", &text(&[])), ("m/keep", "")]).await;
+    yard.run("echo AGENT >> f").await;
+    yard.run("mv f m/y").await;
+    yard.edits("m/y", &[("line 5", "PERSON")]);
+    yard.back("t1").await;
+    assert_eq!((yard.read("f"), yard.read("m/y")), (Some(text(&[(5, "PERSON")])), None));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Choice;
+use super::{Choice, Verdict};
 use crate::files::file_path::FilePath;
 use crate::files::hunks::{Unfit, WhyUnfit};
 
@@ -39,4 +39,23 @@ impl Chosen {
     pub(super) fn of(&self, path: &FilePath) -> Option<&Choice> {
         self.paths.get(path).or(self.others.as_ref())
     }
+}
+
+/// What can be chosen: the default first, then what is wanted most.
+pub(super) fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
+    let first = match verdict {
+        Verdict::Merge => Choice::Merge,
+        Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas | Verdict::Foreign => Choice::Skip,
+        _ => Choice::Checkpoint,
+    };
+    let mut choices = vec![
+        (Choice::Disk, true),
+        (Choice::Checkpoint, true),
+        (Choice::Merge, merges),
+        (Choice::Yours, theirs),
+        (Choice::Skip, true),
+    ];
+    choices.retain(|(choice, offered)| *offered || *choice == first);
+    choices.sort_by_key(|(choice, _)| *choice != first);
+    choices.into_iter().map(|(choice, _)| choice).collect()
 }

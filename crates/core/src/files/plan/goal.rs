@@ -2,7 +2,24 @@
 
 use super::super::merge::merge;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
+use super::moved::Moved;
 use super::{Grade, Layer, Look, PathMove, Record, Want};
+
+impl Want {
+    /// The layers that a path with these ones is to have; nothing where it keeps them.
+    pub(in crate::files) fn goal(&self, stack: &Stack) -> Option<Stack> {
+        match self {
+            Self::Layers(layers) => Some(Stack::new(layers.clone())),
+            Self::Back { reversed, without, staying } => {
+                let last = reversed.last().map_or(stack, |made| &made.stack_before);
+                let mut upon = stack.layers().to_vec();
+                upon.retain(|layer| staying.contains(&layer.delta));
+                Some(last.without(without).together(&upon))
+            }
+            Self::PutBack(_) | Self::Version { .. } => None,
+        }
+    }
+}
 
 /// What a path is to become, as layers.
 pub(super) struct Goal {
@@ -13,27 +30,39 @@ pub(super) struct Goal {
     pub(super) stays: bool,
     /// The deltas that were made after what is reversed, and stay.
     since: Vec<DeltaId>,
+    /// What is moved away from it, or along into it.
+    pub(super) moved: Moved,
+    /// Its layers with what is moved along, where something is.
+    exact: Option<Stack>,
 }
 
 impl Goal {
-    pub(super) fn new(stack: &Stack, want: Want) -> Self {
-        let plain = |layers, stays| Self {
-            stack: Stack::new(layers),
-            reversed: Vec::new(),
-            stays,
-            since: Vec::new(),
-        };
-        match want {
-            Want::Layers(layers) => plain(layers, false),
-            Want::PutBack(layers) => plain(layers, true),
+    pub(super) fn new(have: &Stack, want: Want, moved: Moved, look: &mut dyn Look) -> Self {
+        let wanted = want.goal(have);
+        let (stack, reversed, stays, since) = match want {
+            Want::PutBack(layers) => (Stack::new(layers), Vec::new(), true, Vec::new()),
+            Want::Layers(layers) => (Stack::new(layers), Vec::new(), false, Vec::new()),
+            Want::Back { reversed, staying, .. } => (wanted.unwrap_or_default(), reversed, false, staying),
             Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
-            Want::Back { reversed, without, staying: since } => {
-                let last = reversed.last().map_or(stack, |made| &made.stack_before);
-                let mut upon = stack.layers().to_vec();
-                upon.retain(|layer| since.contains(&layer.delta));
-                Self { stack: last.without(&without).together(&upon), reversed, stays: false, since }
-            }
+        };
+        let exact = moved.below.as_ref().map(|_| moved.settled(have.exactly(stack.layers(), look), look));
+        Self { stack, reversed, stays, since, moved, exact }
+    }
+
+    /// The deltas that leave a path, and those that come into it, also where they only go along.
+    pub(super) fn difference(&self, stack: &Stack) -> (Vec<DeltaId>, Vec<DeltaId>) {
+        let (mut out, mut into) = stack.difference(self.stack.layers());
+        if let Some(below) = &self.moved.below {
+            out.extend(below.out.iter().filter(|no| !out.contains(no)).copied().collect::<Vec<_>>());
+            into.extend(below.into.iter().filter(|no| !into.contains(no)).copied().collect::<Vec<_>>());
         }
+        (out, into)
+    }
+
+    /// The layers when the content of the path is kept.
+    pub(super) fn settled(&self, stack: &Stack, look: &mut dyn Look) -> Stack {
+        let settled = stack.settled(self.stack.layers(), look);
+        self.moved.settled(settled, look)
     }
 
     pub(super) fn merged(
@@ -42,7 +71,10 @@ impl Goal {
         disk: Option<&Record>,
         look: &mut dyn Look,
     ) -> Result<Rebuilt, Clashed> {
-        self.merged_to(&self.stack, stack, disk, look)
+        match self.moved.decided() {
+            Some(decided) => decided,
+            None => self.merged_to(&self.stack, stack, disk, look),
+        }
     }
 
     /// The same, with these layers in the end.
@@ -64,10 +96,13 @@ impl Goal {
             (now, stack) = (merged.record, &made.stack_before);
         }
         let rebuilt = stack.rebuild(now.as_ref(), goal.layers(), look)?;
-        Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
+        self.moved.along(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt }, look)
     }
 
     pub(super) fn checkpoint(&self, stack: &Stack) -> Option<Record> {
+        if let Some(exact) = &self.exact {
+            return exact.layers().last().and_then(|last| last.after.clone());
+        }
         match self.reversed.last() {
             Some(made) if made.stack_before == self.stack.without(&self.since) => made.change.before.clone(),
             Some(made) => made.stack_before.checkpoint(self.stack.layers()),
@@ -78,6 +113,7 @@ impl Goal {
     /// The layers of that.
     pub(super) fn exactly(&self, stack: &Stack, look: &mut dyn Look) -> Stack {
         match self.reversed.is_empty() && !self.stays {
+            _ if self.exact.is_some() => self.exact.clone().unwrap_or_default(),
             true => stack.exactly(self.stack.layers(), look),
             false => self.stack.clone(),
         }

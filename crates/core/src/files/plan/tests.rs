@@ -10,7 +10,7 @@ use crate::files::{ContentHash, NoSuchHunks};
 /// A tree: what is at each path. The content of a file is one letter; two letters merge when one of them is a digit,
 /// which stands for a change elsewhere in the file.
 #[derive(Default)]
-struct Tree(BTreeMap<FilePath, Record>);
+pub(in crate::files) struct Tree(pub(in crate::files) BTreeMap<FilePath, Record>);
 
 impl MergeBytes for Tree {
     fn merge(
@@ -49,22 +49,23 @@ impl Look for Tree {
         None
     }
 
-    /// Git has whatever is named by a `g`.
-    fn is_adopted(&mut self, _: DeltaId) -> bool {
-        false
+    /// The deltas from 90 on are.
+    fn is_adopted(&mut self, delta: DeltaId) -> bool {
+        delta.no >= 90
     }
 
+    /// Git has whatever is named by a `g`.
     fn is_git_s(&mut self, path: &FilePath) -> bool {
         path.name() == b"g"
     }
 }
 
-fn path(text: &str) -> FilePath {
+pub(in crate::files) fn path(text: &str) -> FilePath {
     FilePath::new(text.as_bytes()).unwrap()
 }
 
 /// `a` is a file with that letter in it, `/` a folder, `@` what is not covered, and a blank nothing.
-fn record(what: char) -> Option<Record> {
+pub(in crate::files) fn record(what: char) -> Option<Record> {
     match what {
         ' ' => None,
         '/' => Some(Record::Folder { mode: 0o755 }),
@@ -80,7 +81,7 @@ fn record(what: char) -> Option<Record> {
 }
 
 /// The letters of a record, the other way round.
-fn letters(record: Option<&Record>) -> String {
+pub(in crate::files) fn letters(record: Option<&Record>) -> String {
     match record {
         None => "nothing".into(),
         Some(Record::Folder { .. }) => "/".into(),
@@ -113,7 +114,12 @@ fn back(
         Wish { path: path(name), stack, want: Want::Layers(Vec::new()) }
     });
     let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
-    let plan = FilePlan::new(wishes.collect(), &Chosen { paths, others: None }, &mut tree).unwrap();
+    shown(wishes.collect(), &Chosen { paths, others: None }, &mut tree)
+}
+
+/// What these wishes come to.
+pub(in crate::files) fn shown(wishes: Vec<Wish>, chosen: &Chosen, tree: &mut Tree) -> String {
+    let plan = FilePlan::new(wishes, chosen, tree).unwrap();
     let mut shown = String::new();
     for planned in &plan.paths {
         let change = &planned.step.change;

@@ -1,0 +1,257 @@
+//! The two names of a rename in a plan: a choice for one holds for both, and what others wrote into the new name goes back
+//! to the old one. Must never follow a rename that is in doubt.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::change::Grade;
+use super::file_path::FilePath;
+use super::merge::{Clash, merge};
+use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, Wish};
+use super::record::{ContentHash, Record};
+use super::stack::{DeltaId, Layer, Stack};
+
+/// Files of fewer bytes are equal by chance, such as empty ones, `{}`, or one line that every file of a kind has.
+const TELLING: u64 = 32;
+
+type Paths = BTreeMap<FilePath, PathPlan>;
+
+/// The bytes of a file, where there are enough of them to know them again.
+pub(super) fn telling(record: Option<&Record>) -> Option<ContentHash> {
+    match record {
+        Some(Record::File { hash, len, .. }) if *len >= TELLING => Some(*hash),
+        _ => None,
+    }
+}
+
+/// Whether layers leave or come: only what goes the same way makes one rename.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Out,
+    Into,
+}
+
+/// The layers of a path that go one way, lowest first.
+type Turnover<'a> = (&'a FilePath, Way, Vec<Layer>);
+
+/// The names of which one gets the bytes that another one loses.
+#[derive(Default)]
+struct Names<'a> {
+    coming: Vec<&'a FilePath>,
+    going: Vec<&'a FilePath>,
+}
+
+/// What was chosen, and for both names of a rename: a file that is kept as it is under one of them is not taken away from, or
+/// put at, the other one besides. So it is with these further names, an old and a new one each. Also returns the names that
+/// got a choice by that, each with the name that it was made for.
+pub(super) fn choose_both(
+    wishes: &[Wish],
+    further: &[(FilePath, FilePath)],
+    chosen: &Chosen,
+    look: &mut dyn Look,
+) -> (Chosen, Vec<(FilePath, FilePath)>) {
+    let (mut all, mut carried) = (chosen.clone(), Vec::new());
+    if chosen.paths.is_empty() {
+        return (all, carried);
+    }
+    let turnovers = turnovers(wishes);
+    let further = further.iter().map(|(old, new)| Names { coming: vec![old], going: vec![new] });
+    let renames: Vec<Names<'_>> = names(&turnovers).into_values().chain(further).collect();
+    // One choice may be carried on from name to name.
+    for _ in 0..renames.len() {
+        let before = carried.len();
+        for Names { coming, going } in &renames {
+            let old = kept(coming, false, &all, look).map(|choice| (choice, going));
+            // Of several old names nobody knows which one was renamed.
+            let new = kept(going, true, &all, look).filter(|_| coming.len() == 1);
+            for ((from, choice), others) in old.into_iter().chain(new.map(|choice| (choice, coming))) {
+                for other in others {
+                    if !all.paths.contains_key(*other) {
+                        all.paths.insert((*other).clone(), choice.clone());
+                        carried.push(((*other).clone(), from.clone()));
+                    }
+                }
+            }
+        }
+        if carried.len() == before {
+            break;
+        }
+    }
+    (all, carried)
+}
+
+/// What is chosen for all of these names that keeps the others, too: where one of them is not kept, the bytes are there.
+fn kept<'a>(
+    names: &[&'a FilePath],
+    is_there: bool,
+    chosen: &Chosen,
+    look: &mut dyn Look,
+) -> Option<(&'a FilePath, Choice)> {
+    let kept = names.iter().map(|name| Some((*name, stays(chosen.paths.get(*name)?, name, is_there, look)?)));
+    kept.collect::<Option<Vec<_>>>()?.into_iter().next()
+}
+
+/// The choice that keeps the other name of a rename as it is, too, when this is chosen for one of them.
+fn stays(choice: &Choice, name: &FilePath, is_there: bool, look: &mut dyn Look) -> Option<Choice> {
+    match choice {
+        Choice::Disk | Choice::Skip => Some(choice.clone()),
+        // The bytes are under one of the names then.
+        Choice::Yours => {
+            look.theirs(name).filter(|theirs| theirs.is_some() == is_there).map(|_| Choice::Disk)
+        }
+        Choice::Checkpoint | Choice::Merge | Choice::Hunks(_) => None,
+    }
+}
+
+/// The layers that leave each path, and those that come into it.
+fn turnovers(wishes: &[Wish]) -> Vec<Turnover<'_>> {
+    let mut all = Vec::new();
+    for wish in wishes {
+        let Some(goal) = wish.want.goal(&wish.stack) else { continue };
+        let (out, into) = wish.stack.difference(goal.layers());
+        let of = |stack: &Stack, deltas: &[DeltaId]| {
+            let layers = stack.layers().iter().filter(|layer| deltas.contains(&layer.delta));
+            layers.cloned().collect::<Vec<_>>()
+        };
+        all.push((&wish.path, Way::Out, of(&wish.stack, &out)));
+        all.push((&wish.path, Way::Into, of(&goal, &into)));
+    }
+    all
+}
+
+/// The names of each rename. Where something was renamed several times, those in between are left out.
+fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'a>> {
+    let removed = |layers: &[Layer]| {
+        let last = layers.last().filter(|last| last.after.is_none());
+        last.and_then(|last| telling(last.before.as_ref()))
+    };
+    let gone: BTreeSet<_> =
+        turnovers.iter().filter_map(|(_, way, layers)| Some((*way, removed(layers)?))).collect();
+    let brought = |way: Way, layers: &[Layer]| {
+        let lost = removed(layers);
+        let mut hashes = layers.iter().rev().filter_map(|layer| {
+            let hash = telling(layer.after.as_ref())?;
+            (layer.before.as_ref().and_then(Record::hash) != Some(hash)).then_some(hash)
+        });
+        hashes.find(|hash| Some(*hash) != lost && gone.contains(&(way, *hash)))
+    };
+    let (mut between, mut ends) = (BTreeMap::new(), Vec::new());
+    for (path, way, layers) in turnovers {
+        match (removed(layers), brought(*way, layers)) {
+            (Some(lost), Some(got)) => {
+                between.insert((*way, lost), (*way, got));
+            }
+            (Some(lost), None) if layers.first().is_some_and(|first| first.before.is_some()) => {
+                ends.push((*path, (*way, lost), *way == Way::Into));
+            }
+            (None, Some(got)) => ends.push((*path, (*way, got), *way == Way::Out)),
+            (Some(_) | None, None) => {}
+        }
+    }
+    let mut names: BTreeMap<_, Names<'_>> = BTreeMap::new();
+    for (path, mut key, goes) in ends {
+        for _ in 0..between.len() {
+            key = between.get(&key).copied().unwrap_or(key);
+        }
+        let names = names.entry(key).or_default();
+        if goes { names.going.push(path) } else { names.coming.push(path) }
+    }
+    names.retain(|_, names| !names.coming.is_empty() && !names.going.is_empty());
+    names
+}
+
+/// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what they wrote goes to `a`. A rename
+/// is told by equal bytes. Where it is in doubt, it stays a conflict.
+pub(super) fn follow(paths: &mut Paths, look: &mut dyn Look) {
+    let mut moved: Vec<(FilePath, FilePath, Record)> = Vec::new();
+    for clash in paths.values() {
+        if !matches!(clash.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)) {
+            continue;
+        }
+        if let Some((to, record)) = carried(paths, clash, look) {
+            moved.push((clash.path.clone(), to, record));
+        }
+    }
+    for (from, to, record) in &moved {
+        // Of several that could go there none does: the others would be lost.
+        if moved.iter().filter(|(_, other, _)| other == to).count() > 1 {
+            continue;
+        }
+        let Some(target) = paths.get_mut(to) else { continue };
+        target.step.change.after = Some(record.clone());
+        target.verdict = Verdict::Merge;
+        target.renamed = Some(from.clone());
+        let Some(clash) = paths.get_mut(from) else { continue };
+        clash.step.change.after = None;
+        clash.step.stack_after = clash.step.stack_before.without(&clash.out);
+        clash.verdict = Verdict::Delete;
+        clash.choices.sort_by_key(|choice| *choice != Choice::Merge);
+        clash.renamed = Some(to.clone());
+    }
+}
+
+/// The path that what is left at a clash goes along to, and what is there then: what others wrote, done to what comes back.
+/// Nothing, where these do not go together. Where it was renamed several times, it goes the whole way.
+fn carried(paths: &Paths, clash: &PathPlan, look: &mut dyn Look) -> Option<(FilePath, Record)> {
+    let now = clash.step.change.before.clone();
+    let (mut made, mut left) = as_made(clash, clash.step.stack_before.layers().len(), now, look)?;
+    for _ in 0..paths.len() {
+        let source = source(paths, telling(made.as_ref())?)?;
+        let target = source.step.change.after.as_ref();
+        if target.is_some() {
+            let merged = merge(made.as_ref(), left.as_ref(), target, look).ok()?;
+            let record = merged.record.filter(|record| matches!(record, Record::File { .. }))?;
+            return Some((source.path.clone(), record));
+        }
+        (made, left) = as_made(source, source.step.stack_before.layers().len() - 1, left, look)?;
+    }
+    None
+}
+
+/// What the agent had made a path with, of its lowest layers, that it is to vanish from; and what is left there without the
+/// layers above that. Nothing that stays, or of which nobody is sure, lies upon it; and there are enough bytes to know them again.
+fn as_made(
+    plan: &PathPlan,
+    layers: usize,
+    now: Option<Record>,
+    look: &mut dyn Look,
+) -> Option<(Option<Record>, Option<Record>)> {
+    let layers = &plan.step.stack_before.layers()[..layers];
+    let goes = |layer: &Layer| plan.out.contains(&layer.delta);
+    let at = layers.iter().position(goes)?;
+    let is_sure = layers[at..].iter().all(|layer| goes(layer) && layer.grade != Grade::Ambiguous);
+    if !is_sure || layers[at].before.is_some() {
+        return None;
+    }
+    telling(layers[at].after.as_ref())?;
+    let left = Stack::new(layers.to_vec()).rebuild(now.as_ref(), &layers[..=at], look).ok()?;
+    Some((layers[at].after.clone(), left.record))
+}
+
+/// The one path that these bytes were taken away from, by a layer that goes: it comes back. Else it is one that was made
+/// in between, and that nothing comes back to.
+fn source(paths: &Paths, hash: ContentHash) -> Option<&PathPlan> {
+    let lost = |path: &PathPlan| {
+        let last = path.step.stack_before.layers().last();
+        last.is_some_and(|last| {
+            path.out.contains(&last.delta)
+                && last.after.is_none()
+                && telling(last.before.as_ref()) == Some(hash)
+        })
+    };
+    let comes_back = |path: &PathPlan| match path.verdict {
+        Verdict::Recreate if path.step.change.after.as_ref().and_then(Record::hash) == Some(hash) => true,
+        Verdict::Recreate | Verdict::Merge => path.step.change.before.is_none() && lost(path),
+        _ => false,
+    };
+    let between = |path: &PathPlan| path.verdict == Verdict::Unchanged && !path.is_chosen() && lost(path);
+    let mut found = paths.values().filter(|path| comes_back(path));
+    let mut further = paths.values().filter(|path| between(path));
+    match (found.next(), found.next()) {
+        (Some(one), None) => Some(one),
+        (None, _) => further.next().filter(|_| further.next().is_none()),
+        (Some(_), Some(_)) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Where later calls that stay have moved the content of paths that an action wants something of: a plan follows it there. Must
+//! never want anything of those paths itself.
+
+use std::collections::{HashMap, HashSet};
+
+use retake_core::{ContentHash, ConversationId, DeltaId, FilePath, Layer, Record, Stack, Want, Wish};
+use retake_store::WorkspaceNo;
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// The paths that a delta has made, by it and their bytes.
+type Made = HashMap<(DeltaId, ContentHash), Vec<(FilePath, Stack)>>;
+
+impl Engine {
+    /// The wishes, with the paths to which content was moved from theirs. These are to keep their layers.
+    pub(super) async fn with_moved(
+        &self,
+        conversation: ConversationId,
+        workspace: WorkspaceNo,
+        mut wishes: Vec<Wish>,
+    ) -> Result<Vec<Wish>> {
+        let (mut made, mut read) = (Made::new(), HashSet::new());
+        let mut known: HashSet<FilePath> = wishes.iter().map(|wish| wish.path.clone()).collect();
+        let (asked, mut at) = (wishes.len(), 0);
+        while let Some(wish) = wishes.get(at) {
+            let changes = at >= asked || wish.want != Want::Layers(wish.stack.layers().to_vec());
+            let away = if changes { moved_away(wish) } else { Vec::new() };
+            at += 1;
+            for (delta, bytes) in away {
+                if read.insert(delta) {
+                    for (path, stack) in self.made_by(conversation, workspace, delta).await? {
+                        let is_made = |layer: &&Layer| layer.delta == delta && layer.before.is_none();
+                        let layer = stack.layers().iter().find(is_made);
+                        if let Some(hash) = layer.and_then(|layer| layer.after.as_ref()?.hash()) {
+                            made.entry((delta, hash)).or_default().push((path, stack));
+                        }
+                    }
+                }
+                for (path, stack) in made.get(&(delta, bytes)).into_iter().flatten() {
+                    if known.insert(path.clone()) {
+                        let want = Want::Layers(stack.layers().to_vec());
+                        wishes.push(Wish { path: path.clone(), stack: stack.clone(), want });
+                    }
+                }
+            }
+        }
+        Ok(wishes)
+    }
+
+    /// The paths that a delta has made, with the layers that they have now.
+    async fn made_by(
+        &self,
+        conversation: ConversationId,
+        workspace: WorkspaceNo,
+        delta: DeltaId,
+    ) -> Result<Vec<(FilePath, Stack)>> {
+        let paths = self.store().delta(conversation, delta).await?;
+        let is_made =
+            |layer: &Layer| layer.before.is_none() && matches!(layer.after, Some(Record::File { .. }));
+        let made = paths.into_iter().filter(|(_, layers)| layers.iter().any(is_made));
+        let names = made.map(|(path, _)| path).collect();
+        Ok(self.store().layers(conversation, workspace, names).await?)
+    }
+}
+
+/// The deltas that stay in a path and have removed it, with the bytes that were there.
+fn moved_away(wish: &Wish) -> Vec<(DeltaId, ContentHash)> {
+    let Want::Layers(wanted) = &wish.want else { return Vec::new() };
+    let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
+    let removed = wish.stack.layers().iter().filter(stays).filter(|layer| layer.after.is_none());
+    removed.filter_map(|layer| Some((layer.delta, layer.before.as_ref()?.hash()?))).collect()
+}
