@@ -21,6 +21,15 @@ impl MergeBytes for Disk {
         BySlot.merge(base, ours, theirs)
     }
 
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        BySlot.over(base, ours, theirs)
+    }
+
     fn part(
         &mut self,
         before: ContentHash,

@@ -13,6 +13,9 @@ use crate::files::{ContentHash, NoSuchHunks};
 /// What stands in every slot of a file that is not there.
 const ABSENT: u8 = 255;
 
+/// What stands in a slot of which nothing is left in a file that is there.
+const EMPTY: u8 = 0;
+
 /// Who wrote a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
@@ -72,6 +75,15 @@ impl MergeBytes for File {
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)> {
         BySlot.merge(base, ours, theirs)
+    }
+
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        BySlot.over(base, ours, theirs)
     }
 
     fn part(
@@ -213,6 +225,9 @@ impl File {
         if choice == Some(&Choice::Disk) && self.disk == [ABSENT; SLOTS] {
             self.dear.iter_mut().for_each(Vec::clear);
         }
+        if planned.adopts && choice == Some(&Choice::Disk) {
+            self.adopts(&planned.out);
+        }
         for slot in 0..SLOTS {
             let (Some(at), true) = (self.at(slot).next(), names) else { continue };
             self.dear[slot].retain(|dear| *dear <= at);
@@ -242,6 +257,19 @@ impl File {
         self.check()
     }
 
+    /// What these deltas have in the file is a person's from now on.
+    fn adopts(&mut self, out: &[DeltaId]) {
+        for slot in 0..SLOTS {
+            let is_out = |at: &usize| matches!(self.written[slot][*at].1, By::Agent(no) if out.contains(&no));
+            let Some(at) = self.at(slot).filter(is_out).last() else { continue };
+            if self.disk[slot] != ABSENT {
+                self.written[slot][at].1 = By::Person;
+                self.dear[slot].push(at);
+                self.dear[slot].sort_unstable();
+            }
+        }
+    }
+
     /// The slots that a delta wrote.
     fn slots_of(&self, no: DeltaId) -> Vec<usize> {
         let by = |slot: &usize| self.written[*slot].iter().any(|(_, by)| *by == By::Agent(no));
@@ -263,7 +291,9 @@ impl File {
     /// Where in the order of writes the token is that is in a slot; that of a file that is not there may be in several places.
     fn at(&self, slot: usize) -> impl Iterator<Item = usize> {
         let places = self.written[slot].iter().enumerate();
-        places.filter(move |(_, (token, _))| *token == self.disk[slot]).map(|(at, _)| at)
+        // What is left of a file that was made holds nothing where it was written over.
+        let token = if self.disk[slot] == EMPTY { ABSENT } else { self.disk[slot] };
+        places.filter(move |(_, (there, _))| *there == token).map(|(at, _)| at)
     }
 
     fn check(&self) -> Result<(), TestCaseError> {
