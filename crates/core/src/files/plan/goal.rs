@@ -57,19 +57,14 @@ impl Goal {
         Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
     }
 
-    pub(super) fn checkpoint(&self, stack: &Stack) -> Option<Record> {
+    /// What the path is exactly, whatever others wrote since; nothing, where what is to leave it can't be told from what stays.
+    pub(super) fn exact(&self, stack: &Stack, look: &mut dyn Look) -> Option<Rebuilt> {
+        let as_it_is = |record| Some(Rebuilt { record, stack: self.stack.clone(), mixed: false });
         match self.reversed.last() {
-            Some(made) if made.stack_before == self.stack => made.change.before.clone(),
-            Some(made) => made.stack_before.checkpoint(self.stack.layers()),
-            None => stack.checkpoint(self.stack.layers()),
-        }
-    }
-
-    /// The layers of that.
-    pub(super) fn exactly(&self, stack: &Stack, look: &mut dyn Look) -> Stack {
-        match self.reversed.is_empty() && !self.stays {
-            true => stack.exactly(self.stack.layers(), look),
-            false => self.stack.clone(),
+            Some(made) if made.stack_before == self.stack => as_it_is(made.change.before.clone()),
+            Some(made) => made.stack_before.exact(self.stack.layers(), look),
+            None if self.stays => as_it_is(stack.checkpoint(self.stack.layers())),
+            None => stack.exact(self.stack.layers(), look),
         }
     }
 
