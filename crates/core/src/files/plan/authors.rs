@@ -50,6 +50,8 @@ struct File {
     dear: Vec<Vec<usize>>,
     /// Tokens that a choice has kept, by slot.
     kept: BTreeSet<(usize, u8)>,
+    /// What a choice made a person's, by slot and place, and whose it was.
+    adopted: BTreeMap<(usize, usize), DeltaId>,
     /// Deltas of which a choice has kept what cannot be told apart.
     muddled: BTreeSet<DeltaId>,
     /// Deltas that a step has put in again.
@@ -134,6 +136,7 @@ impl File {
             written,
             dear: vec![vec![0]; SLOTS],
             kept: BTreeSet::new(),
+            adopted: BTreeMap::new(),
             muddled: BTreeSet::new(),
             shown: BTreeSet::new(),
             next: 1 + u8::try_from(SLOTS).expect("small"),
@@ -228,6 +231,9 @@ impl File {
         if planned.adopts && choice == Some(&Choice::Disk) {
             self.adopts(&planned.out);
         }
+        if names {
+            self.gives_back();
+        }
         for slot in 0..SLOTS {
             let (Some(at), true) = (self.at(slot).next(), names) else { continue };
             self.dear[slot].retain(|dear| *dear <= at);
@@ -260,13 +266,27 @@ impl File {
     /// What these deltas have in the file is a person's from now on.
     fn adopts(&mut self, out: &[DeltaId]) {
         for slot in 0..SLOTS {
-            let is_out = |at: &usize| matches!(self.written[slot][*at].1, By::Agent(no) if out.contains(&no));
-            let Some(at) = self.at(slot).filter(is_out).last() else { continue };
-            if self.disk[slot] != ABSENT {
+            let Some(at) = self.at(slot).last() else { continue };
+            let By::Agent(no) = self.written[slot][at].1 else { continue };
+            if out.contains(&no) && self.disk[slot] != ABSENT {
+                self.adopted.insert((slot, at), no);
                 self.written[slot][at].1 = By::Person;
                 self.dear[slot].push(at);
                 self.dear[slot].sort_unstable();
             }
+        }
+    }
+
+    /// What a choice puts there as a delta left it, in so many words, is that delta's again.
+    fn gives_back(&mut self) {
+        let layers = self.stack.layers();
+        let is_in = |no: DeltaId| layers.iter().any(|layer| layer.delta == no);
+        let back: Vec<_> =
+            self.adopted.iter().filter(|(_, no)| is_in(**no)).map(|(at, no)| (*at, *no)).collect();
+        for ((slot, at), no) in back {
+            self.adopted.remove(&(slot, at));
+            self.written[slot][at].1 = By::Agent(no);
+            self.dear[slot].retain(|dear| *dear != at);
         }
     }
 
