@@ -9,7 +9,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use retake_core::{ContentHash, MergeBytes, NoSuchHunks};
 use retake_worktree::{
-    Hunks, MAX_TEXT, MemoryObjects, Objects, StoredMerges, WorktreeError, hash, merge_texts,
+    Hunks, MAX_TEXT, MemoryObjects, Objects, StoredMerges, WorktreeError, hash, merge_texts, merge_texts_over,
 };
 
 use crate::texts::{edited, text};
@@ -56,6 +56,59 @@ const ROWS: &[Row] = &[
     ("1\n2\n3\n\0", "A\n2\n3\n\0", "1\n2\nB\n\0", None),
     ("1\n2\n3\n", "A\n2\n3\n", "1\n2\nB\n\0", None),
 ];
+
+#[test]
+fn trial_06_a_merge_that_goes_as_far_as_it_can_is_exact_by_lines() {
+    for (base, ours, theirs, expected) in [
+        // What ours left as it was becomes theirs; the same line stays ours.
+        ("A\n2\n3\nB\n", "X\n2\n3\nB\n", "1\n2\n3\n4\n", "X\n2\n3\n4\n"),
+        // Lines that touch are two places.
+        ("A\nB\n3\n", "X\nB\n3\n", "1\n2\n3\n", "X\n2\n3\n"),
+        // As many lines cannot be told: the rest of what theirs replaced goes.
+        ("A\nB\nC\n5\n", "A\nX\nC\n5\n", "1\n5\n", "X\n5\n"),
+        // A line that ours added in the middle stays.
+        ("A\nB\n3\n", "A\nX\nB\n3\n", "1\n3\n", "1\nX\n3\n"),
+        ("1\n2\n", "1\nX\n2\n", "1\nY\n2\n", "1\nX\n2\n"),
+        ("1\n2\n3\n", "1\n3\n", "1\nB\n3\n", "1\n3\n"),
+        // All that was made goes, but for what was written into it.
+        ("1\n2\n3\n", "1\nX\n3\n", "", "X\n"),
+        ("1\n2\n3", "1\n2\nX", "", "X"),
+        ("1\n2\n", "1\n2\n", "", ""),
+    ] {
+        let merged = merge_texts_over(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+        let merged = merged.map(|text| String::from_utf8(text).expect("lines"));
+        assert_eq!(merged.as_deref(), Some(expected), "{base:?} {ours:?} {theirs:?}");
+    }
+    assert_eq!(merge_texts_over(b"1\n\0", b"2\n", b"3\n"), None);
+}
+
+proptest! {
+    #[test]
+    fn trial_06_where_a_merge_is_clean_the_one_that_goes_as_far_as_it_can_is_the_same(
+        (base, ours, theirs) in (0usize..12).prop_flat_map(|len| {
+            let line = || prop_oneof![3 => Just(0u8), 1 => 1u8..4];
+            (Just(len), prop::collection::vec(line(), len), prop::collection::vec(line(), len))
+        }).prop_map(|(len, ours, theirs)| {
+            let base: String = (0..len).map(|at| format!("{at}\n")).collect();
+            let side = |name: &str, edits: Vec<u8>| -> String {
+                let lines = edits.into_iter().enumerate();
+                lines.map(|(at, edit)| match edit {
+                    0 => format!("{at}\n"),
+                    1 => String::new(),
+                    2 => format!("{name}{at}\n"),
+                    _ => format!("{at}\n{name}{at}\n{name}\n"),
+                }).collect()
+            };
+            (base, side("o", ours), side("t", theirs))
+        })
+    ) {
+        let [base, ours, theirs] = [&base, &ours, &theirs].map(|text| text.as_bytes());
+        let over = merge_texts_over(base, ours, theirs).expect("they are texts");
+        if let Some(merged) = merge_texts(base, ours, theirs) {
+            prop_assert_eq!(over, merged);
+        }
+    }
+}
 
 #[test]
 fn rows() {

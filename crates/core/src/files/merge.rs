@@ -12,6 +12,14 @@ pub trait MergeBytes {
         ours: ContentHash,
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)>;
+    /// The bytes that hold all of `ours`, and what `theirs` changed in `base` in lines that `ours` left as they were; without
+    /// `theirs` all lines of `base` go. `None` when they are no texts.
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)>;
     /// The bytes of `before` with only these hunks, counted from 1, of what leads to `after`.
     fn part(
         &mut self,
@@ -105,6 +113,43 @@ pub fn merge(
     }
 }
 
+/// Merges as far as it goes: where both changed the same place, `ours` stays. A clash is left only where `theirs` is no file, or no
+/// folder, any more, and `ours` has something of `base` that would have to go with it.
+pub(super) fn merge_over(
+    base: Option<&Record>,
+    ours: Option<&Record>,
+    theirs: Option<&Record>,
+    bytes: &mut dyn MergeBytes,
+) -> Result<Option<Record>, Clash> {
+    let clash = match merge(base, ours, theirs, bytes) {
+        Ok(merged) => return Ok(merged.record),
+        Err(clash) => clash,
+    };
+    match (base, ours, theirs) {
+        (
+            Some(Record::File { hash: base, mode: base_mode, .. }),
+            Some(Record::File { hash: our_hash, len, mode: our_mode }),
+            Some(Record::File { hash: theirs, mode: their_mode, .. }),
+        ) => {
+            let (hash, len) = bytes.over(*base, *our_hash, Some(*theirs)).unwrap_or((*our_hash, *len));
+            let mode = pick(base_mode, our_mode, their_mode).unwrap_or(*our_mode);
+            Ok(Some(Record::File { hash, len, mode }))
+        }
+        (Some(Record::File { hash: base, .. }), Some(Record::File { hash, .. }), _) => {
+            match bytes.over(*base, *hash, None) {
+                Some((left, _)) if left != *hash => Err(clash),
+                _ => Ok(ours.cloned()),
+            }
+        }
+        (
+            Some(Record::Folder { .. }),
+            Some(Record::Folder { .. }),
+            None | Some(Record::Link { .. } | Record::File { .. }),
+        ) => Err(clash),
+        _ => Ok(ours.cloned()),
+    }
+}
+
 /// What one side changed; `None` when both did, differently.
 fn pick<T: PartialEq + Copy>(base: &T, ours: &T, theirs: &T) -> Option<T> {
     if ours == base || ours == theirs {
@@ -134,6 +179,15 @@ mod tests {
             self.0
         }
 
+        fn over(
+            &mut self,
+            _: ContentHash,
+            _: ContentHash,
+            _: Option<ContentHash>,
+        ) -> Option<(ContentHash, u64)> {
+            self.0
+        }
+
         fn part(
             &mut self,
             _: ContentHash,
@@ -141,6 +195,33 @@ mod tests {
             _: &[u32],
         ) -> Result<(ContentHash, u64), NoSuchHunks> {
             Err(NoSuchHunks::NoText)
+        }
+    }
+
+    /// Bytes that never merge, and of which nines are left.
+    struct Over;
+
+    impl MergeBytes for Over {
+        fn merge(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+            None
+        }
+
+        fn over(
+            &mut self,
+            base: ContentHash,
+            ours: ContentHash,
+            theirs: Option<ContentHash>,
+        ) -> Option<(ContentHash, u64)> {
+            { NINES }.over(base, ours, theirs)
+        }
+
+        fn part(
+            &mut self,
+            before: ContentHash,
+            after: ContentHash,
+            hunks: &[u32],
+        ) -> Result<(ContentHash, u64), NoSuchHunks> {
+            { NINES }.part(before, after, hunks)
         }
     }
 
@@ -198,5 +279,28 @@ mod tests {
             let expected = if base.is_none() && theirs.is_none() { None } else { Some(clash) };
             assert_eq!(refused.err(), expected, "{base:?} {ours:?} {theirs:?}");
         }
+    }
+
+    #[test]
+    fn trial_06_a_merge_that_goes_as_far_as_it_can_keeps_ours_in_the_same_place() {
+        let (a, b, c) = (file(1, 0o644), file(2, 0o644), file(3, 0o644));
+        let nines = |mode| Record::File { hash: ContentHash([9; 32]), len: 99, mode };
+        let link = Record::Link { target: Arc::from(b"x".as_slice()) };
+        for (base, ours, theirs, expected) in [
+            (Some(&a), Some(&b), Some(&c), Ok(Some(nines(0o644)))),
+            (Some(&a), Some(&file(2, 0o755)), Some(&file(3, 0o600)), Ok(Some(nines(0o755)))),
+            // Something of what was made is left, and nothing of it.
+            (Some(&a), Some(&b), None, Err(Clash::Bytes)),
+            (Some(&a), Some(&nines(0o644)), None, Ok(Some(nines(0o644)))),
+            // Another thing in its place.
+            (Some(&a), Some(&link), Some(&c), Ok(Some(link.clone()))),
+            (None, Some(&b), Some(&a), Ok(Some(b.clone()))),
+            (Some(&a), None, Some(&c), Ok(None)),
+        ] {
+            let merged = merge_over(base, ours, theirs, &mut Over);
+            assert_eq!(merged, expected, "{base:?} {ours:?} {theirs:?}");
+        }
+        let refused = merge_over(Some(&a), Some(&b), Some(&c), &mut { NEVER });
+        assert_eq!(refused, Ok(Some(b)), "what is no text is one place");
     }
 }

@@ -277,13 +277,13 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
     let doubt = goal.doubt(&stack, &out, disk.as_ref(), look);
-    let fork = Fork { theirs: look.theirs(&path), goal, stack, disk, merged, doubt, git_has };
+    let (theirs, exact) = (look.theirs(&path), goal.exact(&stack, look));
+    let fork = Fork { theirs, goal, stack, disk, merged, exact, doubt, git_has };
     let unchosen = fork.outcome(chosen.others.as_ref(), look);
-    let mut whole = fork.whole(&unchosen);
+    let (mut whole, whole_stack) = fork.whole(&unchosen);
     let (verdict, record, stack_after) = if !hunks.is_empty() {
         let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look);
         let part = part.map_err(|why| Unfit { path: path.clone(), why })?;
-        let whole_stack = fork.whole_stack(&unchosen, look);
         let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look);
         whole = whole.map(|whole| with_mode_of(whole, &part));
         (Some(Verdict::Part), Some(part), stack)
@@ -300,8 +300,8 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
     let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
     let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
-    if matches!(verdict, Verdict::Conflict(_)) && fork.goal.checkpoint(&fork.stack) == fork.disk {
-        // It would change nothing, and leave layers that say otherwise.
+    if matches!(verdict, Verdict::Conflict(_)) && fork.exact_record() == fork.disk.as_ref() {
+        // It would change nothing.
         choices.retain(|choice| *choice != Choice::Checkpoint);
     }
     // Also where something is chosen: what is there is told with the choice.
@@ -368,6 +368,8 @@ struct Fork {
     disk: Option<Record>,
     theirs: Option<Option<Record>>,
     merged: Result<Rebuilt, Clashed>,
+    /// What it is exactly, where what leaves it can be told from what stays.
+    exact: Option<Rebuilt>,
     /// What is done where nobody is sure of what is to leave it.
     doubt: Option<Doubt>,
     git_has: bool,
@@ -381,13 +383,16 @@ impl Fork {
             Choice::Merge => self.merged.is_ok(),
             Choice::Yours => self.theirs.is_some(),
             Choice::Hunks(_) => false,
-            Choice::Disk | Choice::Checkpoint | Choice::Skip => true,
+            Choice::Checkpoint => self.exact.is_some(),
+            Choice::Disk | Choice::Skip => true,
         });
+        if let (Some(Choice::Checkpoint), Some(exact)) = (choice, &self.exact) {
+            return (None, exact.record.clone(), exact.stack.clone());
+        }
         match (choice, &self.doubt, &self.merged) {
             (Some(Choice::Disk), ..) => (None, disk.cloned(), goal.settled(stack, look)),
             (Some(Choice::Skip), ..) => (None, disk.cloned(), stack.clone()),
             (Some(Choice::Yours), ..) => (None, self.theirs.clone().flatten(), goal.settled(stack, look)),
-            (Some(Choice::Checkpoint), ..) => (None, goal.checkpoint(stack), goal.exactly(stack, look)),
             (None, ..) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
             (None, Some(Doubt::Keeps), _) => (Some(Verdict::Kept), disk.cloned(), stack.clone()),
             (None, Some(Doubt::Takes(rebuilt)), _) | (_, _, rebuilt) => match rebuilt {
@@ -400,40 +405,28 @@ impl Fork {
         }
     }
 
+    fn exact_record(&self) -> Option<&Record> {
+        self.exact.as_ref().map_or(self.disk.as_ref(), |exact| exact.record.as_ref())
+    }
+
     /// What the path is after a choice. The layers are made only of what is chosen.
     fn becomes(&self, choice: &Choice, look: &mut dyn Look) -> Becomes {
         let record = match choice {
             Choice::Disk | Choice::Skip => self.disk.clone(),
             Choice::Yours => self.theirs.clone().flatten(),
-            Choice::Checkpoint => self.goal.checkpoint(&self.stack),
+            Choice::Checkpoint => self.exact_record().cloned(),
             Choice::Merge | Choice::Hunks(_) => self.outcome(Some(choice), look).1,
         };
         whose::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
     }
 
-    /// What it would be if no clash and no doubt kept it as this outcome says.
-    fn whole(&self, (verdict, record, _): &Outcome) -> Option<Record> {
-        match (verdict, &self.merged) {
-            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Ok(merged)) => {
-                merged.record.clone()
-            }
-            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Err(_)) => {
-                self.goal.checkpoint(&self.stack)
-            }
-            _ => record.clone(),
-        }
-    }
-
-    /// The layers of that.
-    fn whole_stack(&self, (verdict, _, stack): &Outcome, look: &mut dyn Look) -> Stack {
-        match (verdict, &self.merged) {
-            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Ok(merged)) => {
-                merged.stack.clone()
-            }
-            (Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas), Err(_)) => {
-                self.goal.exactly(&self.stack, look)
-            }
-            _ => stack.clone(),
+    /// What it would be if no clash and no doubt kept it as this outcome says, and the layers of that.
+    fn whole(&self, (verdict, record, stack): &Outcome) -> (Option<Record>, Stack) {
+        let waits = matches!(verdict, Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas));
+        match (waits, &self.merged, &self.exact) {
+            (true, Ok(whole), _) | (true, Err(_), Some(whole)) => (whole.record.clone(), whole.stack.clone()),
+            (true, Err(_), None) => (self.disk.clone(), self.stack.clone()),
+            (false, ..) => (record.clone(), stack.clone()),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::change::Grade;
-use super::merge::{Clash, MergeBytes, merge};
+use super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::record::Record;
 use crate::id::LogNo;
 
@@ -263,22 +263,49 @@ impl Stack {
         Self(layers)
     }
 
+    /// The path as exactly `wanted` make it, whatever others wrote since. What a layer that stays wrote over what comes or goes
+    /// stays; nothing, where what goes can't be told from that.
+    pub fn exact(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
+        let kept = self.kept(wanted);
+        let (stack, whole) = self.between(wanted, bytes);
+        let record = match wanted.get(kept..) {
+            Some([.., last]) => stack.left_by(last.delta),
+            _ => self.checkpoint(wanted),
+        };
+        (whole || record.is_none()).then_some(Rebuilt { record, stack, mixed: false })
+    }
+
+    fn left_by(&self, delta: DeltaId) -> Option<Record> {
+        self.0.iter().rfind(|layer| layer.delta == delta).and_then(|layer| layer.after.clone())
+    }
+
     /// The layers when the path becomes what they left when `wanted` were the ones in it, whatever others wrote. What was
     /// dropped does not come back with a layer that was made upon it (case 36), and what comes in lies below what stays. What
     /// others wrote between them stays there, too.
     #[must_use]
     pub fn exactly(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
+        self.between(wanted, bytes).0
+    }
+
+    /// The same, and whether all that was dropped is out of the layers that stay.
+    fn between(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let stays = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
-        let Self(mut layers) = self.settled(wanted, bytes).together(wanted);
+        let (settled, whole) = self.freed(wanted, bytes);
+        let Self(mut layers) = settled.together(wanted);
         for at in 1..layers.len() {
             let (below, above) = layers.split_at_mut(at);
             if stays(&above[0]) {
                 let came = below.iter().filter(|layer| !stays(layer));
-                let steps = came.map(|layer| (&layer.before, &layer.after));
-                above[0].before = as_far_as(&above[0].before, steps, bytes);
+                let steps = came.map(|layer| (layer.before.as_ref(), layer.after.as_ref()));
+                let before = as_far_as(above[0].before.as_ref(), steps, bytes).0;
+                let (found, left) = (above[0].before.as_ref(), above[0].after.as_ref());
+                if let Ok(after) = merge_over(found, left, before.as_ref(), bytes) {
+                    above[0].after = after;
+                }
+                above[0].before = before;
             }
         }
-        Self(layers)
+        (Self(layers), whole)
     }
 
     /// The layers when what is on the disk is kept although only `wanted` should be in it: what was to be taken back counts
@@ -286,15 +313,25 @@ impl Stack {
     /// when that layer goes or comes (case 36), and nothing that others wrote.
     #[must_use]
     pub fn settled(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
+        self.freed(wanted, bytes).0
+    }
+
+    /// The layers without those that are not wanted, and whether all that those did is out of them.
+    fn freed(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let (mut stack, mut dropped): (Vec<Layer>, Vec<&Layer>) = (Vec::new(), Vec::new());
+        let mut all_whole = true;
         for layer in &self.0 {
             if wanted.iter().any(|want| want.delta == layer.delta) {
-                stack.push(without_below(layer, &dropped, bytes));
+                let steps = dropped.iter().rev().map(|layer| (layer.after.as_ref(), layer.before.as_ref()));
+                let (before, goes) = as_far_as(layer.before.as_ref(), steps, bytes);
+                let (layer, whole) = upon(layer, before, bytes);
+                all_whole &= goes && whole;
+                stack.push(layer);
             } else {
                 dropped.push(layer);
             }
         }
-        Self(stack)
+        (Self(stack), all_whole)
     }
 
     /// The path without these deltas, taken out from below what stays, as if that were somebody else's; nothing, where one
@@ -326,40 +363,45 @@ impl Stack {
     }
 }
 
-/// A layer without what these below it did, the highest of them first, as far as that goes together with what it found. It
-/// goes out of what the layer left, too, as far as it goes together with that: else the layer would bring it back.
-fn without_below(layer: &Layer, below: &[&Layer], bytes: &mut dyn MergeBytes) -> Layer {
-    let (mut left, mut goes_on) = (layer.clone(), true);
-    for dropped in below.iter().rev() {
-        let mut out = |version: &Option<Record>| {
-            let (base, theirs) = (dropped.after.as_ref(), dropped.before.as_ref());
-            merge(base, version.as_ref(), theirs, bytes).map(|merged| merged.record)
-        };
-        let Ok(before) = out(&left.before) else { break };
-        left.before = before;
-        match out(&left.after) {
-            Ok(after) if goes_on => left.after = after,
-            _ => goes_on = false,
+/// A layer upon another version than it found: what it did not write over becomes what is there. Where that can't be, as it wrote
+/// into a file that is none there, the layer loses only what it wrote over. Says whether it is upon the other version.
+fn upon(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> (Layer, bool) {
+    match merge_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), bytes) {
+        Ok(after) => (Layer { before, after, ..layer.clone() }, true),
+        Err(_) => {
+            let before = unwritten(layer, bytes).or_else(|| layer.before.clone());
+            (Layer { before, ..layer.clone() }, false)
         }
     }
-    left
 }
 
-/// A version with these steps done to it, from one version to another each, as far as they go together with what others
-/// wrote: what lies beyond the first that does not can't be told from that.
+/// What a layer found, without the lines that it wrote over; nothing where it is no file.
+fn unwritten(layer: &Layer, bytes: &mut dyn MergeBytes) -> Option<Record> {
+    let (Some(Record::File { hash: found, mode, .. }), Some(Record::File { hash: left, .. })) =
+        (&layer.before, &layer.after)
+    else {
+        return None;
+    };
+    let (written, _) = bytes.over(*found, *left, None)?;
+    let (hash, len) = bytes.over(written, *left, None)?;
+    Some(Record::File { hash, len, mode: *mode })
+}
+
+/// A version with these steps done to it, from one version to another each, where others did not write; and whether that could
+/// be told apart all the way.
 fn as_far_as<'a>(
-    version: &Option<Record>,
-    steps: impl Iterator<Item = (&'a Option<Record>, &'a Option<Record>)>,
+    version: Option<&Record>,
+    steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,
     bytes: &mut dyn MergeBytes,
-) -> Option<Record> {
-    let mut reached = version.clone();
+) -> (Option<Record>, bool) {
+    let mut reached = version.cloned();
     for (from, to) in steps {
-        match merge(from.as_ref(), reached.as_ref(), to.as_ref(), bytes) {
-            Ok(merged) => reached = merged.record,
-            Err(_) => break,
+        match merge_over(from, reached.as_ref(), to, bytes) {
+            Ok(merged) => reached = merged,
+            Err(_) => return (reached, false),
         }
     }
-    reached
+    (reached, true)
 }
 
 #[cfg(test)]

@@ -74,6 +74,19 @@ impl MergeBytes for Looking<'_> {
         self.merges.merge(base, ours, theirs)
     }
 
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        if ![Some(base), Some(ours), theirs].iter().flatten().all(|version| self.objects.contains(version)) {
+            self.gone.extend(self.at.clone());
+            return None;
+        }
+        self.merges.over(base, ours, theirs)
+    }
+
     fn part(
         &mut self,
         before: ContentHash,

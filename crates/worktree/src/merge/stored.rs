@@ -6,7 +6,7 @@ use retake_core::{ContentHash, FilePath, MergeBytes, NoSuchHunks, Record};
 
 use super::hunks::Hunks;
 use super::lines::MAX_TEXT;
-use super::three::merge_texts;
+use super::three::{merge_texts, merge_texts_over};
 use super::unified::{Diff, Shown, Side, unified};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
@@ -36,6 +36,19 @@ impl StoredMerges {
         Ok(Some((self.objects.put(&merged)?, merged.len() as u64)))
     }
 
+    fn merged_over(
+        &self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Result<Option<(ContentHash, u64)>> {
+        let [base, ours] = [base, ours].map(|hash| self.objects.get(&hash));
+        let theirs = theirs.map(|hash| self.objects.get(&hash)).transpose()?;
+        let theirs: &[u8] = theirs.as_ref().map_or(&[], |bytes| &bytes[..]);
+        let Some(merged) = merge_texts_over(&base?, &ours?, theirs) else { return Ok(None) };
+        Ok(Some((self.objects.put(&merged)?, merged.len() as u64)))
+    }
+
     fn parted(
         &self,
         versions: [ContentHash; 2],
@@ -61,6 +74,18 @@ impl MergeBytes for StoredMerges {
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)> {
         self.merged([base, ours, theirs]).unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            None
+        })
+    }
+
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        self.merged_over(base, ours, theirs).unwrap_or_else(|error| {
             self.error.get_or_insert(error);
             None
         })

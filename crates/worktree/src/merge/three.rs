@@ -45,6 +45,72 @@ pub fn merge_texts(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     Some(merged)
 }
 
+/// The text that holds all of `ours`, and what `theirs` changed in lines of `base` that `ours` left as they were: a merge that goes
+/// as far as it can, line by line. `None` when one of them is no text, or as [`merge_texts`] is.
+///
+/// Changes that only touch are two places here. Where both changed some lines of a change, its other lines go; what `theirs` has
+/// for them comes only when it has as many lines, as it can't be told otherwise which of them belongs to which.
+pub fn merge_texts_over(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+    let texts = Texts::new([base, ours, theirs])?;
+    let (ours_changes, theirs_changes) =
+        (texts.changes(BASE, OURS, Place::Lowest)?, texts.changes(BASE, THEIRS, Place::Lowest)?);
+    let (ours, theirs) = (texts.text(OURS), texts.text(THEIRS));
+    let mut merged = Vec::with_capacity(ours.len());
+    let mut done = 0;
+    let mut rest = &ours_changes[..];
+    let mut pieces: Vec<(Range<usize>, &[u8])> = Vec::new();
+    for change in &theirs_changes {
+        let (lines, by) = (indexes(&change.before), indexes(&change.after));
+        // What ends above this change lies above all that follow, too.
+        while let Some((_, below)) =
+            rest.split_first().filter(|(first, _)| indexes(&first.before).end < lines.start)
+        {
+            rest = below;
+        }
+        let near = rest.iter().map(|ours| indexes(&ours.before)).take_while(|ours| ours.start <= lines.end);
+        let near: Vec<Range<usize>> = near.collect();
+        if !near.iter().any(|ours| overlap(ours, &lines)) {
+            pieces.push((lines, theirs.lines(by)));
+            continue;
+        }
+        let only_added = near.iter().filter(|ours| overlap(ours, &lines)).all(Range::is_empty);
+        let as_many = lines.len() == by.len();
+        for (at, line) in lines.enumerate().filter(|(_, line)| !near.iter().any(|ours| ours.contains(line))) {
+            let with = match at {
+                _ if as_many => by.start + at..by.start + at + 1,
+                0 if only_added => by.clone(),
+                _ => 0..0,
+            };
+            pieces.push((line..line + 1, theirs.lines(with)));
+        }
+    }
+    let of_ours =
+        ours_changes.iter().map(|change| (indexes(&change.before), ours.lines(indexes(&change.after))));
+    pieces.extend(of_ours);
+    // Lines that are only added come before those that take the place of what stands there.
+    pieces.sort_by_key(|(lines, _)| (lines.start, lines.end));
+    for (lines, with) in pieces {
+        merged.extend_from_slice(texts.text(BASE).lines(done..lines.start));
+        merged.extend_from_slice(with);
+        done = lines.end;
+    }
+    merged.extend_from_slice(texts.text(BASE).lines(done..texts.text(BASE).len()));
+    Some(merged)
+}
+
+/// Whether two changes of the same text can't both be done: they share a line, one adds lines within the other, or both add lines in
+/// one place.
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    let within =
+        |point: &Range<usize>, range: &Range<usize>| range.start < point.start && point.start < range.end;
+    match (one.is_empty(), other.is_empty()) {
+        (true, true) => one == other,
+        (true, false) => within(one, other),
+        (false, true) => within(other, one),
+        (false, false) => one.start < other.end && other.start < one.end,
+    }
+}
+
 /// What one side changed, from some line on.
 struct Side<'a> {
     rest: &'a [Change],

@@ -21,6 +21,15 @@ impl MergeBytes for Disk {
         BySlot.merge(base, ours, theirs)
     }
 
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        BySlot.over(base, ours, theirs)
+    }
+
     fn part(
         &mut self,
         before: ContentHash,
@@ -195,6 +204,43 @@ fn hunks_of_a_clash_leave_the_layers_as_they_are() {
     assert_eq!(part.step.stack_after, stack, "what somebody else wrote never becomes the call's");
     let rest = plan(&stack, part.step.change.after.as_ref(), all(), None).unwrap().unwrap();
     assert_eq!(rest.step.change.after, Some(record([1, 1, 1, 9])));
+}
+
+#[test]
+fn trial_06_what_a_later_turn_did_not_write_over_goes_exactly_and_by_its_hunk() {
+    let layer = |no, before, after| crate::files::Layer {
+        delta: crate::files::stack::tests::delta(no),
+        grade: crate::files::Grade::Seen,
+        before: Some(record(before)),
+        after: Some(record(after)),
+    };
+    let stack = Stack::new(vec![layer(1, [5, 0, 0, 0], [1, 2, 0, 0]), layer(2, [1, 2, 0, 0], [3, 2, 0, 0])]);
+    let (disk, dropped) = (record([3, 2, 0, 0]), || Want::Layers(stack.layers()[1..].to_vec()));
+    let conflict = plan(&stack, Some(&disk), dropped(), None).unwrap().unwrap();
+    assert!(matches!(conflict.verdict, Verdict::Conflict(_)));
+    assert!(conflict.choices.contains(&Choice::Checkpoint));
+    for choice in [Choice::Checkpoint, Choice::Hunks(vec![1])] {
+        let chosen = plan(&stack, Some(&disk), dropped(), Some(choice)).unwrap().unwrap();
+        assert_eq!(
+            chosen.step.change.after,
+            Some(record([3, 0, 0, 0])),
+            "the later turn's place stays its own"
+        );
+        assert_eq!(chosen.step.stack_after.layers(), [layer(2, [5, 0, 0, 0], [3, 0, 0, 0])]);
+    }
+}
+
+#[test]
+fn trial_06_what_cannot_be_taken_out_exactly_is_a_conflict_and_never_done_already() {
+    let first = changed(None, Some([1, 1, 1, 1])).layers()[0].clone();
+    let (before, after) = (Some(record([1, 1, 1, 1])), Some(record([1, 2, 1, 1])));
+    let delta = crate::files::stack::tests::delta(2);
+    let later = crate::files::Layer { delta, before, after: after.clone(), ..first.clone() };
+    let stack = Stack::new(vec![first, later.clone()]);
+    let want = Want::Layers(vec![later]);
+    let exact = plan(&stack, after.as_ref(), want, Some(Choice::Checkpoint)).unwrap().unwrap();
+    assert!(matches!(exact.verdict, Verdict::Conflict(_)), "{:?}", exact.verdict);
+    assert!(!exact.choices.contains(&Choice::Checkpoint));
 }
 
 #[test]

@@ -13,6 +13,9 @@ use crate::files::{ContentHash, NoSuchHunks};
 /// What stands in every slot of a file that is not there.
 const ABSENT: u8 = 255;
 
+/// What stands in a slot of which nothing is left in a file that is there.
+const EMPTY: u8 = 0;
+
 /// Who wrote a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
@@ -47,6 +50,8 @@ struct File {
     dear: Vec<Vec<usize>>,
     /// Tokens that a choice has kept, by slot.
     kept: BTreeSet<(usize, u8)>,
+    /// What a choice made a person's, by slot and place, and whose it was.
+    adopted: BTreeMap<(usize, usize), DeltaId>,
     /// Deltas of which a choice has kept what cannot be told apart.
     muddled: BTreeSet<DeltaId>,
     /// Deltas that a step has put in again.
@@ -72,6 +77,15 @@ impl MergeBytes for File {
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)> {
         BySlot.merge(base, ours, theirs)
+    }
+
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        BySlot.over(base, ours, theirs)
     }
 
     fn part(
@@ -122,6 +136,7 @@ impl File {
             written,
             dear: vec![vec![0]; SLOTS],
             kept: BTreeSet::new(),
+            adopted: BTreeMap::new(),
             muddled: BTreeSet::new(),
             shown: BTreeSet::new(),
             next: 1 + u8::try_from(SLOTS).expect("small"),
@@ -213,6 +228,12 @@ impl File {
         if choice == Some(&Choice::Disk) && self.disk == [ABSENT; SLOTS] {
             self.dear.iter_mut().for_each(Vec::clear);
         }
+        if planned.adopts && choice == Some(&Choice::Disk) {
+            self.adopts(&planned.out);
+        }
+        if names {
+            self.gives_back();
+        }
         for slot in 0..SLOTS {
             let (Some(at), true) = (self.at(slot).next(), names) else { continue };
             self.dear[slot].retain(|dear| *dear <= at);
@@ -242,6 +263,33 @@ impl File {
         self.check()
     }
 
+    /// What these deltas have in the file is a person's from now on.
+    fn adopts(&mut self, out: &[DeltaId]) {
+        for slot in 0..SLOTS {
+            let Some(at) = self.at(slot).last() else { continue };
+            let By::Agent(no) = self.written[slot][at].1 else { continue };
+            if out.contains(&no) && self.disk[slot] != ABSENT {
+                self.adopted.insert((slot, at), no);
+                self.written[slot][at].1 = By::Person;
+                self.dear[slot].push(at);
+                self.dear[slot].sort_unstable();
+            }
+        }
+    }
+
+    /// What a choice puts there as a delta left it, in so many words, is that delta's again.
+    fn gives_back(&mut self) {
+        let layers = self.stack.layers();
+        let is_in = |no: DeltaId| layers.iter().any(|layer| layer.delta == no);
+        let back: Vec<_> =
+            self.adopted.iter().filter(|(_, no)| is_in(**no)).map(|(at, no)| (*at, *no)).collect();
+        for ((slot, at), no) in back {
+            self.adopted.remove(&(slot, at));
+            self.written[slot][at].1 = By::Agent(no);
+            self.dear[slot].retain(|dear| *dear != at);
+        }
+    }
+
     /// The slots that a delta wrote.
     fn slots_of(&self, no: DeltaId) -> Vec<usize> {
         let by = |slot: &usize| self.written[*slot].iter().any(|(_, by)| *by == By::Agent(no));
@@ -263,7 +311,9 @@ impl File {
     /// Where in the order of writes the token is that is in a slot; that of a file that is not there may be in several places.
     fn at(&self, slot: usize) -> impl Iterator<Item = usize> {
         let places = self.written[slot].iter().enumerate();
-        places.filter(move |(_, (token, _))| *token == self.disk[slot]).map(|(at, _)| at)
+        // What is left of a file that was made holds nothing where it was written over.
+        let token = if self.disk[slot] == EMPTY { ABSENT } else { self.disk[slot] };
+        places.filter(move |(_, (there, _))| *there == token).map(|(at, _)| at)
     }
 
     fn check(&self) -> Result<(), TestCaseError> {

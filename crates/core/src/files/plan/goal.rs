@@ -33,7 +33,7 @@ pub(super) struct Goal {
     /// What is moved away from it, or along into it.
     pub(super) moved: Moved,
     /// Its layers with what is moved along, where something is.
-    exact: Option<Stack>,
+    along: Option<Stack>,
 }
 
 impl Goal {
@@ -45,8 +45,8 @@ impl Goal {
             Want::Back { reversed, staying, .. } => (wanted.unwrap_or_default(), reversed, false, staying),
             Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
         };
-        let exact = moved.below.as_ref().map(|_| moved.settled(have.exactly(stack.layers(), look), look));
-        Self { stack, reversed, stays, since, moved, exact }
+        let along = moved.below.as_ref().map(|_| moved.settled(have.exactly(stack.layers(), look), look));
+        Self { stack, reversed, stays, since, moved, along }
     }
 
     /// The deltas that leave a path, and those that come into it, also where they only go along.
@@ -99,23 +99,20 @@ impl Goal {
         self.moved.along(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt }, look)
     }
 
-    pub(super) fn checkpoint(&self, stack: &Stack) -> Option<Record> {
-        if let Some(exact) = &self.exact {
-            return exact.layers().last().and_then(|last| last.after.clone());
+    /// What the path is exactly, whatever others wrote since; nothing, where what is to leave it can't be told from what stays.
+    pub(super) fn exact(&self, stack: &Stack, look: &mut dyn Look) -> Option<Rebuilt> {
+        if let Some(along) = &self.along {
+            let record = along.layers().last().and_then(|last| last.after.clone());
+            return Some(Rebuilt { record, stack: along.clone(), mixed: false });
         }
+        let as_it_is = |record| Some(Rebuilt { record, stack: self.stack.clone(), mixed: false });
         match self.reversed.last() {
-            Some(made) if made.stack_before == self.stack.without(&self.since) => made.change.before.clone(),
-            Some(made) => made.stack_before.checkpoint(self.stack.layers()),
-            None => stack.checkpoint(self.stack.layers()),
-        }
-    }
-
-    /// The layers of that.
-    pub(super) fn exactly(&self, stack: &Stack, look: &mut dyn Look) -> Stack {
-        match self.reversed.is_empty() && !self.stays {
-            _ if self.exact.is_some() => self.exact.clone().unwrap_or_default(),
-            true => stack.exactly(self.stack.layers(), look),
-            false => self.stack.clone(),
+            Some(made) if made.stack_before == self.stack.without(&self.since) => {
+                as_it_is(made.change.before.clone())
+            }
+            Some(made) => made.stack_before.exact(self.stack.layers(), look),
+            None if self.stays => as_it_is(stack.checkpoint(self.stack.layers())),
+            None => stack.exact(self.stack.layers(), look),
         }
     }
 

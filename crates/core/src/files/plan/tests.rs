@@ -24,6 +24,10 @@ impl MergeBytes for Tree {
         ours.0[0].is_ascii_digit().then_some((ContentHash(hash), 32))
     }
 
+    fn over(&mut self, _: ContentHash, _: ContentHash, _: Option<ContentHash>) -> Option<(ContentHash, u64)> {
+        None
+    }
+
     fn part(&mut self, _: ContentHash, _: ContentHash, _: &[u32]) -> Result<(ContentHash, u64), NoSuchHunks> {
         Err(NoSuchHunks::NoText)
     }

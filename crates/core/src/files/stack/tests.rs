@@ -47,6 +47,21 @@ impl MergeBytes for BySlot {
         Some((ContentHash(hash), SLOTS as u64))
     }
 
+    /// A slot of what is not there is empty.
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        let mut hash = ours.0;
+        let sides = base.0.into_iter().zip(theirs.map_or([0; 32], |theirs| theirs.0));
+        for (ours, (base, theirs)) in hash.iter_mut().zip(sides) {
+            *ours = if *ours == base { theirs } else { *ours };
+        }
+        Some((ContentHash(hash), SLOTS as u64))
+    }
+
     /// Each slot that differs is a hunk.
     fn part(
         &mut self,
@@ -237,12 +252,14 @@ fn what_was_dropped_does_not_come_back_where_the_later_version_was_chosen() {
     assert_eq!(left.exactly(stack.layers(), &mut BySlot), stack);
 }
 
+/// Four digits are slots, a blank is nothing.
+fn version(text: &str) -> Option<Record> {
+    let digits: Vec<u8> = text.bytes().map(|digit| digit - b'0').collect();
+    Slots::try_from(digits).ok().map(record)
+}
+
 /// Layers of deltas 1, 2, 3 …, each with what it found and left: four digits are slots, a blank is nothing.
 fn told(layers: &[[&str; 2]]) -> Stack {
-    let version = |text: &str| {
-        let digits: Vec<u8> = text.bytes().map(|digit| digit - b'0').collect();
-        Slots::try_from(digits).ok().map(record)
-    };
     let layers = layers.iter().zip(1..).map(|([before, after], no)| Layer {
         delta: delta(no),
         grade: Grade::Seen,
@@ -288,10 +305,78 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
     }
 }
 
+/// A turn's two slots, of which a later turn wrote over the first one.
+fn written_over() -> (Stack, Stack) {
+    let stack = told(&[["0000", "1100"], ["1100", "2100"]]);
+    let later = stack.without(&[delta(1)]);
+    (stack, later)
+}
+
+#[test]
+fn trial_06_what_is_kept_of_a_dropped_turn_stays_when_a_later_turn_that_wrote_over_it_goes() {
+    let (stack, later) = written_over();
+    let disk = record([2, 1, 0, 0]);
+    assert_eq!(stack.rebuild(Some(&disk), later.layers(), &mut BySlot).unwrap_err().clash, Clash::Bytes);
+    let settled = stack.settled(later.layers(), &mut BySlot);
+    let past = settled.rebuild(Some(&disk), &[], &mut BySlot).expect("no clash");
+    assert_eq!(past.record, Some(record([0, 1, 0, 0])), "what was written over does not come back");
+    // Shown again and dropped again, it stays a person's.
+    let first = &stack.layers()[..1];
+    let shown = past.stack.rebuild(past.record.as_ref(), first, &mut BySlot).expect("no clash");
+    let again = shown.stack.rebuild(shown.record.as_ref(), &[], &mut BySlot).expect("no clash");
+    assert_eq!((shown.record, again.record), (Some(record([1, 1, 0, 0])), past.record));
+}
+
+#[test]
+fn trial_06_what_is_kept_of_dropped_turns_stays_below_everything_that_later_turns_do() {
+    for (have, dropped, disk, past) in [
+        // Two calls of the dropped turn.
+        (&[["0000", "1100"], ["1100", "1110"], ["1110", "2110"]][..], &[1, 2][..], "2110", "0110"),
+        // Two turns, of which each is written over once.
+        (&[["0000", "1100"], ["1100", "1220"], ["1220", "3220"], ["3220", "3240"]], &[1, 2], "3240", "0200"),
+        // The first of the layers that stay writes over nothing.
+        (&[["0000", "1100"], ["1100", "1150"], ["1150", "2150"]], &[1], "2150", "0100"),
+        // A person wrote between the layers, and above.
+        (&[["0000", "1100"], ["1190", "2190"]], &[1], "2198", "0198"),
+        // Made, and written over in one place: what was written over goes, as if it had never been there.
+        (&[["", "1111"], ["1111", "2111"]], &[1], "2111", "0111"),
+        (&[["", "1111"], ["1111", "1121"], ["1121", "3121"]], &[1], "3121", "1101"),
+        // Made, and written over as a whole.
+        (&[["", "1111"], ["1111", "2222"]], &[1], "2222", ""),
+        // Removed, and made anew.
+        (&[["1111", ""], ["", "2222"]], &[1], "2222", "1111"),
+        // Removed; made anew by a person, and removed by a later turn.
+        (&[["1111", ""], ["9999", ""]], &[1], "", "9999"),
+    ] {
+        let stack = told(have);
+        let wanted = stack.without(&dropped.iter().map(|no| delta(*no)).collect::<Vec<_>>());
+        let settled = stack.settled(wanted.layers(), &mut BySlot);
+        let found = settled.rebuild(version(disk).as_ref(), &[], &mut BySlot).expect("no clash");
+        assert_eq!(found.record, version(past), "{have:?}");
+    }
+}
+
+#[test]
+fn trial_06_exactly_takes_out_what_nothing_that_stays_wrote_over() {
+    let (stack, later) = written_over();
+    let exact = stack.exact(later.layers(), &mut BySlot).expect("it can be told apart");
+    assert_eq!(exact.record, Some(record([2, 0, 0, 0])));
+    let left = exact.stack.rebuild(exact.record.as_ref(), &[], &mut BySlot).expect("no clash");
+    assert_eq!(left.record, Some(record([0, 0, 0, 0])));
+    let shown = exact.stack.exact(exact.stack.together(stack.layers()).layers(), &mut BySlot);
+    assert_eq!(shown.map(|shown| (shown.record, shown.stack)), Some((Some(record([2, 1, 0, 0])), stack)));
+    // What was made goes with all that is in it, or not at all.
+    let made = told(&[["", "1111"], ["1111", "2111"]]);
+    assert_eq!(made.exact(&made.layers()[1..], &mut BySlot), None);
+    let rewritten = told(&[["", "1111"], ["1111", "2222"]]);
+    let exact = rewritten.exact(&rewritten.layers()[1..], &mut BySlot).expect("nothing of it is left");
+    assert_eq!(exact.stack.layers()[0].before, None);
+}
+
 #[test]
 fn trial_06_what_comes_in_exactly_lies_below_what_a_person_wrote() {
     for (above, whole) in [
-        (["0009", "0209"], ["1009", "0209"]),
+        (["0009", "0209"], ["1009", "1209"]),
         // The person wrote in its place.
         (["9000", "9200"], ["9000", "9200"]),
     ] {

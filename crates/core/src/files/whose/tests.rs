@@ -21,6 +21,10 @@ impl MergeBytes for Tree {
         None
     }
 
+    fn over(&mut self, _: ContentHash, _: ContentHash, _: Option<ContentHash>) -> Option<(ContentHash, u64)> {
+        None
+    }
+
     fn part(&mut self, _: ContentHash, _: ContentHash, _: &[u32]) -> Result<(ContentHash, u64), NoSuchHunks> {
         Err(NoSuchHunks::NoText)
     }
