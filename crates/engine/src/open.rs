@@ -75,7 +75,8 @@ const STEPS: u32 = 200;
 /// What the agent of this data directory can do, and may.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
-    let sandbox = Sandbox { write: Vec::new(), hide: vec![request.data_dir.clone()] };
+    let sandbox =
+        Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: vec![request.data_dir.clone()] };
     let sandbox = settings.sandbox.then_some(sandbox);
     let shell = ShellConfig { sandbox, network: settings.network, ..ShellConfig::default() };
     let mut tools = Toolbox::default();

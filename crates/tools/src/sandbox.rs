@@ -19,6 +19,8 @@ use tokio::sync::oneshot;
 pub struct Sandbox {
     /// Folders below which they may write, beside.
     pub write: Vec<PathBuf>,
+    /// The folders for temporary files, below which they may write, too: [`Sandbox::temporary`].
+    pub temporary: Vec<PathBuf>,
     /// Folders of which they can't read the files, such as Retake's own data; their names stay visible.
     pub hide: Vec<PathBuf>,
 }
@@ -46,6 +48,12 @@ pub enum Sandboxed {
 }
 
 impl Sandbox {
+    /// The system's folders for temporary files.
+    pub fn temporary() -> Vec<PathBuf> {
+        let known = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
+        known.into_iter().chain([std::env::temp_dir()]).collect()
+    }
+
     /// What of it holds on this machine, for commands that work in these folders.
     pub fn available(&self, roots: &[PathBuf]) -> Sandboxed {
         if let Err(why) = rules::files() {
@@ -69,10 +77,8 @@ impl Sandbox {
 
     /// The sandbox for commands that work in these folders, and write these files beside.
     pub(crate) fn confinement(&self, roots: &[PathBuf], files: &[PathBuf], net: Net) -> Confinement {
-        let temporary =
-            ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
         let repositories = roots.iter().flat_map(|root| rules::repository_of(root));
-        let write = roots.iter().chain(&self.write).cloned().chain(temporary).chain(repositories);
+        let write = roots.iter().chain(&self.write).chain(&self.temporary).cloned().chain(repositories);
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         Confinement {
             write: write.map(real).collect(),

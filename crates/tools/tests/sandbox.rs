@@ -24,7 +24,10 @@ impl Confined {
     fn new(network: Network) -> Option<Self> {
         let stage = Stage::apart();
         let hide = vec![stage.root().with_file_name("data")];
-        let sandbox = Sandbox { write: Vec::new(), hide };
+        // The clone may lie in a temporary folder itself.
+        let is_around = |folder: &PathBuf| stage.root().starts_with(folder);
+        let temporary = Sandbox::temporary().into_iter().filter(|folder| !is_around(folder)).collect();
+        let sandbox = Sandbox { write: Vec::new(), temporary, hide };
         match sandbox.available(&stage.roots) {
             Sandboxed::None(why) | Sandboxed::Exposed(why) => {
                 assert!(why.contains("Landlock"), "{why}");
@@ -111,7 +114,8 @@ async fn what_is_hidden_is_not_read() {
 #[tokio::test]
 async fn what_can_not_be_hidden_is_said() {
     let stage = Stage::new();
-    let sandbox = Sandbox { write: Vec::new(), hide: vec![stage.root().join("data")] };
+    let hide = vec![stage.root().join("data")];
+    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide };
     let available = sandbox.available(&stage.roots);
     let (Sandboxed::None(why) | Sandboxed::Exposed(why)) = &available else { panic!("it can't be hidden") };
     assert!(why.contains("is to be hidden") || why.contains("Landlock"), "{why}");

@@ -20,7 +20,8 @@ mod told;
 
 use super::model::{Answer, Model, call, half, words};
 use super::tmux::Tmux;
-use super::world::{World, until};
+use super::world::{World, signal, until};
+use rustix::process::Signal;
 use serde_json::json;
 
 /// What the composer says when it is empty.
@@ -251,8 +252,7 @@ fn the_terminal_is_given_back_whatever_happens() {
     // Told to end.
     let face = open(&world);
     let pid = face.pid_of(program);
-    let killed = std::process::Command::new("kill").args(["-15", &pid]).status().expect("kill is there");
-    assert!(killed.success());
+    signal(&pid, Signal::TERM);
     face.is_given_back();
     // Suspended, and taken up again.
     let face = open(&world);

@@ -5,7 +5,9 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::Command;
 
-use super::world::{World, error, out, shows};
+use rustix::process::Signal;
+
+use super::world::{World, error, out, shows, signal};
 
 /// A folder where a command has changed everything that can be changed.
 fn changed() -> World {
@@ -229,7 +231,7 @@ fn ctrl_c_stops_a_command_and_what_it_did_is_kept() {
     printed.read_line(&mut line).expect("it prints as it comes");
     assert_eq!(line, "started\n");
     let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
+    signal(&pid, Signal::INT);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let log = world.json(&["log"]);
     assert_eq!(log["entries"][2]["interrupted"], true, "{log}");

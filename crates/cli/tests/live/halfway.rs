@@ -7,6 +7,7 @@ use futures::stream::BoxStream;
 use retake_wire::reply::Changes;
 use retake_wire::request::{Apply, List};
 use retake_wire::{Action, Client as _, Event, Follow, HttpClient, Reach, Reply, Request, Told};
+use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
@@ -103,7 +104,7 @@ fn who_follows_hears_once_of_a_rewind_in_which_the_owner_was_killed() {
         let serving = Serving::start(&world, &[]);
         runtime.block_on(hears_of_it_once(&world, &back, Follow { since, ..follow }, &had));
         assert_eq!((world.read("made"), world.read("a").as_deref()), (None, Some("one\n")), "{point}");
-        serving.signal("-TERM");
+        serving.signal(Signal::TERM);
         assert!(serving.ended());
     }
 }

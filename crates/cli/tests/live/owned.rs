@@ -5,9 +5,10 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Command};
 use std::thread;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use super::world::{World, error, out, until};
+use super::world::{World, error, out, signal, until};
 
 /// An owner without a face.
 pub(super) struct Serving {
@@ -49,9 +50,8 @@ impl Serving {
         self.child.as_ref().expect("it was not waited for").id()
     }
 
-    pub(super) fn signal(&self, name: &str) {
-        let pid = self.pid().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().expect("kill").success());
+    pub(super) fn signal(&self, told: Signal) {
+        signal(&self.pid().to_string(), told);
     }
 
     pub(super) fn has_ended(&mut self) -> bool {
@@ -156,7 +156,7 @@ fn an_owner_that_is_interrupted_twice_ends_at_once() {
     let mut some = [0; 8];
     asking.stdout.as_mut().expect("a pipe").read_exact(&mut some).expect("the first of the answer");
     until("a part is saved", || {
-        serving.signal("-INT");
+        serving.signal(Signal::INT);
         serving.has_ended()
     });
     // Who asked takes the owner's place, and tells all that there is of the answer: the half that was stored, or, where none was, a

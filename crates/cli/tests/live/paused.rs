@@ -5,6 +5,7 @@ use std::fs;
 
 use retake_wire::request::Say;
 use retake_wire::{Client as _, HttpClient, Part, Problem, Reach, Reply, Request, Role};
+use rustix::process::Signal;
 use tokio::runtime::Runtime;
 
 use super::killed::holds;
@@ -39,7 +40,7 @@ fn an_owner_that_was_paused_writes_nothing_after_another_one_took_over() {
     let made = world.json(&["new"]);
     let of = made["conversation"].as_str().expect("an id");
     say(&world, &old, of, "one").expect("said");
-    old.signal("-STOP");
+    old.signal(Signal::STOP);
     let unanswered = world.run(&["say", "lost"]);
     assert!(!unanswered.status.success(), "{unanswered:?}");
     assert!(error(&unanswered).contains("does not answer"), "{unanswered:?}");
@@ -48,14 +49,14 @@ fn an_owner_that_was_paused_writes_nothing_after_another_one_took_over() {
     fs::remove_file(world.data().join("owner.sock")).expect("removed");
     let new = Serving::start(&world, &[]);
     world.does(&["say", "two"]);
-    old.signal("-CONT");
+    old.signal(Signal::CONT);
     let refused = say(&world, &old, of, "three").expect_err("it owns nothing any more");
     // It notices by itself, too, and may have ended by then.
     let known = ["taken_over", "data_moved", "owner_away", "owner_lost"];
     assert!(known.contains(&&*refused.code), "{refused:?}");
     assert_eq!(world.texts(), ["one", "two"]);
     assert_eq!(world.json(&["status"])["pid"], new.pid());
-    old.signal("-KILL");
+    old.signal(Signal::KILL);
     assert!(!old.ended());
     world.does(&["say", "four"]);
     world.does(&["doctor"]);
@@ -69,7 +70,7 @@ fn a_run_whose_owner_is_struck_dead_is_marked_by_the_next_one() {
     let serving = Serving::start(&world, &[]);
     let asking = world.command(&["ask", "one apple"]).spawn().expect("it starts");
     until("a part is stored", || holds(world.data(), b"I am the demo"));
-    serving.signal("-KILL");
+    serving.signal(Signal::KILL);
     assert!(!serving.ended());
     // Who asked takes its place.
     let told = asking.wait_with_output().expect("ended");
@@ -95,7 +96,7 @@ fn a_call_whose_owner_is_struck_dead_is_shown_as_cut_off_also_when_somebody_has_
         // Who asked would take its place.
         asking.kill().expect("killed");
         asking.wait().expect("ended");
-        serving.signal("-KILL");
+        serving.signal(Signal::KILL);
         assert!(!serving.ended());
         fs::write(world.home().join(format!("{made}-go")), "").expect("written");
         let log = world.json(&["log"]);

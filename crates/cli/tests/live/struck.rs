@@ -14,6 +14,7 @@ use retake_wire::{
     Action, Client as _, Ended, Event, Follow, HttpClient, Outcome, Part, Permit, Problem, Reach, Reply,
     Request, Role, Run, RunEvent, RunStart,
 };
+use rustix::process::Signal;
 use tokio::time::{sleep, timeout};
 
 use super::owned::Serving;
@@ -239,7 +240,7 @@ async fn an_owner_that_is_struck_dead_under_load_loses_nothing_that_was_acknowle
     let mut random = Rng::with_seed(seed);
     for _ in 0..BLOWS {
         sleep(Duration::from_millis(random.u64(200..700))).await;
-        serving.signal("-KILL");
+        serving.signal(Signal::KILL);
         assert!(!serving.ended(), "it was struck dead");
         serving = Serving::start(&world, &[]);
     }
@@ -267,7 +268,7 @@ async fn an_owner_that_is_struck_dead_under_load_loses_nothing_that_was_acknowle
         assert!(there.ends_with(&had) && had.len() >= there.len().min(100), "seed {seed}: {:?}", told());
     }
     is_well(&fresh, &asked).await;
-    serving.signal("-KILL");
+    serving.signal(Signal::KILL);
     assert!(!serving.ended());
     let list = world.json(&["list", "--all"]);
     assert_eq!(list["conversations"].as_array().map(Vec::len), Some(2), "no socket is in the way: {list}");

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -256,3 +257,9 @@ macro_rules! shows {
     };
 }
 pub(super) use shows;
+
+/// Sends a signal to a process, by its number.
+pub(super) fn signal(pid: &str, signal: Signal) {
+    let pid = pid.parse().ok().and_then(Pid::from_raw).expect("the number of a process");
+    kill_process(pid, signal).expect("it is told");
+}

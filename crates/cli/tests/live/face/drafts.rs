@@ -5,11 +5,12 @@ use std::path::Path;
 
 use retake_wire::request::DraftOf;
 use retake_wire::{Client as _, HttpClient, Reach, Reply, Request};
+use rustix::process::Signal;
 
 use super::{EMPTY, answered, answers, opened, says};
 use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
-use crate::live::world::{World, runs, until};
+use crate::live::world::{World, runs, signal, until};
 
 #[test]
 fn drafts_are_kept_over_a_restart() {
@@ -74,8 +75,7 @@ fn a_terminal_that_is_closed_or_a_face_that_is_killed_loses_no_word() {
     face.types(" and told to end");
     face.shows("closed at once and told to end");
     let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
-    let killed = std::process::Command::new("kill").args(["-15", &pid]).status().expect("kill is there");
-    assert!(killed.success());
+    signal(&pid, Signal::TERM);
     face.is_given_back();
     let face = Tmux::face(&world, "-c");
     face.shows("closed at once and told to end");
@@ -104,8 +104,7 @@ fn what_a_rewind_moved_aside_is_kept_over_a_restart_and_a_kill() {
         |kept: &str| kept.find("a thought of my own") < kept.find("aside") && kept.contains("hello");
     until("the owner has them so", || is_kept(&kept(&world)));
     let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
-    let killed = std::process::Command::new("kill").args(["-9", &pid]).status().expect("kill is there");
-    assert!(killed.success());
+    signal(&pid, Signal::KILL);
     let face = Tmux::face(&world, "-c");
     face.until("both are kept", |screen| {
         screen.contains("› a thought of my own") && screen.contains("moved aside")
@@ -222,8 +221,7 @@ fn words_that_another_living_terminal_shows_are_given_to_nobody_else() {
     }
     assert!(!two.screen().contains("thought of one"), "{}", two.screen());
     let pid = one.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
-    let killed = std::process::Command::new("kill").args(["-9", &pid]).status().expect("kill is there");
-    assert!(killed.success());
+    signal(&pid, Signal::KILL);
     until("it is gone", || !runs(&pid));
     let three = Tmux::face(&world, "-c");
     let screen = three.shows("› thought of one");

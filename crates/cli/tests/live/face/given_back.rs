@@ -4,18 +4,18 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
+
+use rustix::process::Signal;
 
 use super::{EMPTY, PICKER, open, opened, says};
 use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
-use crate::live::world::World;
+use crate::live::world::{World, signal};
 
 /// Tells the face to end, as the system does.
 fn is_told_to_end(face: &Tmux) {
     let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
-    let told = Command::new("kill").args(["-15", &pid]).status().expect("kill is there");
-    assert!(told.success());
+    signal(&pid, Signal::TERM);
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! the face with that of the shell.
 
 use std::path::Path;
-use std::process::Command;
+
+use rustix::process::Signal;
 
 use super::{EMPTY, open};
 use crate::live::model::Model;
 use crate::live::tmux::Tmux;
-use crate::live::world::{World, until};
+use crate::live::world::{World, signal, until};
 
 /// The face with some words in its composer, and its process.
 fn with_words(world: &World) -> (Tmux, String) {
@@ -16,11 +17,6 @@ fn with_words(world: &World) -> (Tmux, String) {
     face.shows("some words");
     let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
     (face, pid)
-}
-
-fn kill(signal: &str, pid: &str) {
-    let sent = Command::new("kill").args([signal, pid]).status().expect("kill is there");
-    assert!(sent.success());
 }
 
 /// Waits until the process is stopped.
@@ -52,7 +48,7 @@ fn stopped_from_outside_the_terminal_is_the_shells_until_the_face_goes_on() {
     let world = model.world(&[]);
     let (face, pid) = with_words(&world);
     for _ in 0..2 {
-        kill("-TSTP", &pid);
+        signal(&pid, Signal::TSTP);
         is_stopped(&pid);
         face.until("the shell", |screen| {
             !face.is_full_screen() && !screen.contains("some words") && screen.contains("here$")
@@ -76,7 +72,7 @@ fn stopped_so_that_nobody_could_prepare_for_it_the_face_takes_the_terminal_anew(
     let model = Model::start();
     let world = model.world(&[]);
     let (face, pid) = with_words(&world);
-    kill("-STOP", &pid);
+    signal(&pid, Signal::STOP);
     is_stopped(&pid);
     // As shells do that edit their lines.
     face.sends("stty sane; printf '\\033[?1000l\\033[?1002l\\033[?1003l\\033[?2004l'\n");
