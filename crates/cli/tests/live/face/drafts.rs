@@ -125,8 +125,6 @@ fn a_terminal_that_is_closed_lets_the_owner_of_others_go_on() {
     face.shows("Hello.");
     face.types("closed at once");
     face.shows("closed at once");
-    // What is typed right before may come too late for the next start.
-    until("it is kept", || kept(&world).contains("closed at once"));
     face.closes();
     let face = Tmux::face(&world, "-c");
     face.shows("closed at once");
