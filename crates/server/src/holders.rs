@@ -69,8 +69,9 @@ pub(crate) fn clear(data_dir: &Path) {
     }
 }
 
+/// Shared with whoever asks at the same time: the one would take the other for a holder.
 fn is_locked(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 fn path_of(data_dir: &Path, name: &str) -> Option<PathBuf> {

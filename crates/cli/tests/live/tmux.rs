@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::world::World;
+use super::world::{World, runs, until};
 use crate::term::pty::now;
 
 /// How often the screen is looked at, and how long it may take to show what is waited for.
@@ -238,15 +238,22 @@ impl Tmux {
 
     /// Closes the window, as a person who has enough of it.
     pub(super) fn closes(self) {
+        let children = self.children();
         self.does(&["kill-server"]);
+        // Who is closed still tells the owner what was typed.
+        until("all of it has ended", || !children.split_whitespace().any(runs));
+    }
+
+    /// The processes that the shell of the window has started.
+    fn children(&self) -> String {
+        let shell = self.does(&["display-message", "-p", "#{pane_pid}"]);
+        let shell = shell.trim();
+        std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("Linux")
     }
 
     /// The process of the program that runs in the window.
     pub(super) fn pid_of(&self, program: &Path) -> String {
-        let shell = self.does(&["display-message", "-p", "#{pane_pid}"]);
-        let shell = shell.trim();
-        let children =
-            std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("Linux");
+        let children = self.children();
         let is_it = |pid: &&str| {
             std::fs::read_link(format!("/proc/{pid}/exe"))
                 .is_ok_and(|exe| exe.file_name() == program.file_name())

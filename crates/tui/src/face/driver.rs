@@ -414,9 +414,13 @@ impl Driver<'_> {
         self.keys = None;
         self.screen.pause();
         let done = does(self.world);
-        self.screen.resume().map_err(FaceError::Terminal)?;
-        self.keys = Some(EventStream::new());
-        self.is_dirty = true;
+        // A terminal that hangs up wakes the process, too: there is none to go on with, and what was typed is still to be kept.
+        let resumed = self.screen.resume();
+        self.shown(resumed)?;
+        if self.lost.is_none() {
+            self.keys = Some(EventStream::new());
+            self.is_dirty = true;
+        }
         Ok(done)
     }
 
