@@ -24,7 +24,7 @@ pub use error::{Result, WorktreeError};
 pub use git::{GitState, Nested, reached, same_as_commit};
 pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Shown, Side, StoredMerges, diff,
-    merge_texts, unified,
+    merge_texts, merge_texts_over, unified,
 };
 pub use objects::{
     Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, Survey, hash,

@@ -125,23 +125,23 @@ fn all_commands_work_through_the_owner_until_it_is_told_to_stop() {
 /// An answer that comes while the owner is told to end is waited for.
 #[test]
 fn an_owner_that_is_told_to_end_lets_a_run_end_first() {
-    for way in ["stop", "-TERM", "-INT"] {
+    for way in [None, Some(Signal::TERM), Some(Signal::INT)] {
         let world = World::new();
         world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 40\n");
         let serving = Serving::start(&world, &[]);
         let asking = world.command(&["ask", "one apple"]).spawn().expect("it starts");
         until("it runs", || running(&world) == 1);
         match way {
-            "stop" => drop(world.does(&["stop"])),
-            signal => serving.signal(signal),
+            None => drop(world.does(&["stop"])),
+            Some(signal) => serving.signal(signal),
         }
-        assert!(serving.ended(), "{way}");
+        assert!(serving.ended(), "{way:?}");
         let told = asking.wait_with_output().expect("ended");
-        assert!(told.status.success(), "{way}: {told:?}");
+        assert!(told.status.success(), "{way:?}: {told:?}");
         let log = world.json(&["log"]);
-        assert_eq!(log["entries"].as_array().map(Vec::len), Some(2), "{way}: {log}");
-        assert!(log["entries"][1]["interrupted"] != true, "{way}: {log}");
-        assert!(!socket_is_there(&world), "{way}");
+        assert_eq!(log["entries"].as_array().map(Vec::len), Some(2), "{way:?}: {log}");
+        assert!(log["entries"][1]["interrupted"] != true, "{way:?}: {log}");
+        assert!(!socket_is_there(&world), "{way:?}");
     }
 }
 
