@@ -202,9 +202,12 @@ impl Model {
     fn redo(&mut self, head: Option<&String>) -> Did {
         self.expect(head)?;
         let (step, change) = self.undone.pop().ok_or(("nothing_to_redo", false))?;
-        self.change(&self.inverse(&change));
+        // A step back that is done again gives its words again.
+        let again = self.inverse(&change);
+        let words = self.words(&again);
+        self.change(&again);
         self.done.push(step);
-        Ok(Some(None))
+        Ok(Some(words))
     }
 
     fn mark_as(&mut self, verb: MarkVerb, entry: &str) -> Did {
