@@ -30,7 +30,7 @@ pub(crate) struct Choosing {
     /// like skip); can be given several times. A path of a further folder is absolute
     #[arg(long, value_name = "PATH=CHOICE", value_parser = OsStringValueParser::new().try_map(|text| typed(&text)))]
     choose: Vec<Choose>,
-    /// Make all other files exactly what they were, whatever others wrote since
+    /// Make all other files exactly what they were, or would be without a turn that `drop` takes out, whatever others wrote since
     #[arg(long)]
     exact: bool,
 }

@@ -234,7 +234,12 @@ impl Whose {
             (Choice::Disk, _) | (Choice::Yours, Becomes::Stays(_)) => {
                 format!("{file} and counts as yours: not asked again")
             }
-            (Choice::Checkpoint, Becomes::Left(_) | Becomes::Before(_) | Becomes::Gone | Becomes::Other) => {
+            // Turns that stay wrote between or after those that go: it is no version that ever was.
+            (Choice::Checkpoint, Becomes::Other) => {
+                "loses what goes and all edits since the last turn that changed it; undo brings back what it is now"
+                    .to_owned()
+            }
+            (Choice::Checkpoint, Becomes::Left(_) | Becomes::Before(_) | Becomes::Gone) => {
                 format!("{file}; undo brings back what it is now")
             }
             (Choice::Yours, _) => format!("{file}; undo brings back what it is now"),
