@@ -2,6 +2,7 @@
 //! keep the terminal when it ends, however it ends, and must never wait for the owner before a key is answered.
 
 mod answer;
+mod requests;
 mod screen;
 mod told;
 mod torn;
@@ -13,19 +14,20 @@ use std::time::Duration;
 
 use crossterm::event::{Event, EventStream};
 use futures::StreamExt as _;
-use retake_wire::{Client, Follow, Problem, Request, Run};
+use retake_wire::{Client, Problem};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::app::{App, AtWork, Known, Start};
 use super::keymap::Keymap;
-use super::msg::{Act, Msg, TabId, Ticket};
+use super::msg::{Act, Msg, TabId};
 use super::settings::Settings;
 use super::theme::{Theme, Themes};
 use answer::Answer;
 use screen::Screen;
 use torn::Torn;
 
+pub(super) use requests::for_owner;
 pub use screen::{restore, restore_after_panic};
 pub use told::{goes_on, leave, stop};
 pub use world::World;
@@ -39,10 +41,6 @@ const CALM: Duration = Duration::from_millis(1_000);
 
 /// So many messages wait until they are taken in.
 const WAITING: usize = 1_024;
-
-/// How long a lost stream is not sought again: first, and at most.
-const AGAIN: Duration = Duration::from_millis(50);
-const AGAIN_AT_MOST: Duration = Duration::from_secs(2);
 
 /// What the face needs to begin.
 #[derive(Clone, Debug)]
@@ -398,7 +396,10 @@ impl Driver<'_> {
                     let kept = self.world.keep_theme(&theme);
                     self.take_in(Msg::Kept(theme, kept))?;
                 }
-                Act::Suspend => self.away(|world| world.suspend())?.map_err(FaceError::Terminal)?,
+                Act::Suspend => {
+                    let done = self.away(|world| world.suspend())?;
+                    self.shown(done)?;
+                }
                 Act::Redraw => {
                     let done = self.screen.clear();
                     self.shown(done)?;
@@ -443,62 +444,5 @@ async fn next(keys: &mut Option<EventStream>) -> Option<std::io::Result<Event>> 
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,
-    }
-}
-
-/// Asks the owner, in a task of its own; what comes of it is told.
-pub(super) fn for_owner(client: &Arc<dyn Client>, tell: &mpsc::Sender<Msg>, act: Act) -> JoinHandle<()> {
-    let (client, tell) = (Arc::clone(client), tell.clone());
-    match act {
-        Act::Ask(ticket, request) => tokio::spawn(ask(client, tell, ticket, *request)),
-        Act::Run(ticket, run) => tokio::spawn(run_it(client, tell, ticket, *run)),
-        Act::Follow(tab, follow) => tokio::spawn(follow_it(client, tell, tab, follow)),
-        other => unreachable!("BUG: the owner is not asked to do {other:?}"),
-    }
-}
-
-async fn ask(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, request: Request) {
-    let reply = client.call(request).await;
-    // Where nobody listens any more, the face is over.
-    drop(tell.send(Msg::Replied(ticket, Box::new(reply))).await);
-}
-
-async fn run_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, run: Run) {
-    let mut events = match client.run(run).await {
-        Ok(events) => events,
-        Err(problem) => {
-            drop(tell.send(Msg::NotRun(ticket, Box::new(problem))).await);
-            return;
-        }
-    };
-    while let Some(event) = events.next().await {
-        if tell.send(Msg::Ran(ticket, Box::new(event))).await.is_err() {
-            return;
-        }
-    }
-}
-
-/// Follows, and seeks the owner again where it is lost, until nobody listens.
-async fn follow_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, tab: Option<TabId>, mut follow: Follow) {
-    let mut pause = AGAIN;
-    loop {
-        let followed = client.follow(follow.clone()).await;
-        let why = followed.as_ref().err().cloned().map(Box::new);
-        if let Ok(mut told) = followed {
-            while let Some(told) = told.next().await {
-                pause = AGAIN;
-                if told.id.is_some() {
-                    follow.since.clone_from(&told.id);
-                }
-                if tell.send(Msg::Told(tab, Box::new(told))).await.is_err() {
-                    return;
-                }
-            }
-        }
-        if tell.send(Msg::Lost(tab, why)).await.is_err() {
-            return;
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(AGAIN_AT_MOST);
     }
 }
