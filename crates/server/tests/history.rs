@@ -16,6 +16,16 @@ use model::{Act, Answer};
 const CLIENTS: usize = 6;
 const STEPS: usize = 60;
 
+/// So many operations more are checked where this variable names a number, in conversations of as many steps as usual.
+const OPERATIONS: &str = "RETAKE_MODEL_OPERATIONS";
+
+/// The seeds of a run: a known one, and new ones.
+fn seeds() -> impl Iterator<Item = u64> {
+    let operations = std::env::var(OPERATIONS).map_or(0, |text| text.parse().expect("a number"));
+    std::iter::once(1)
+        .chain(std::iter::repeat_with(|| fastrand::u64(..)).take(1 + operations / (CLIENTS * STEPS)))
+}
+
 /// Lets clients work at once; what they asked and were answered, and the timeline that is there in the end.
 async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
     let desk = Desk::new().await;
@@ -37,7 +47,7 @@ async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_clients_do_at_once_is_done_one_after_the_other_and_once() {
-    for seed in [1, fastrand::u64(..)] {
+    for seed in seeds() {
         let (history, timeline) = history(seed, STEPS).await;
         let model = check(&history).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         assert_eq!(model.timeline(), timeline, "seed {seed}");

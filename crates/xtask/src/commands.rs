@@ -3,15 +3,23 @@
 
 use std::io::Write;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY};
 use crate::{Tree, case_map, picture, report, root, tidy};
 
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// The tests that a long run takes.
+const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
+const API: &str = "history::what_clients_do_at_once_is_done_one_after_the_other_and_once";
+
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   test     get the tools that tests start, build, run all tests
+  long     run the model of files for an hour, then that of the API for 100,000 operations, with new random sequences
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   cases    print the map from the cases of docs/spec to tests
   deny     check licences, bans and sources of dependencies
@@ -25,6 +33,7 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["test"] => test(out),
+        ["long"] => long(out),
         ["tidy"] => print_findings(out),
         ["cases"] => print_cases(out),
         ["deny"] => deny(out),
@@ -40,6 +49,29 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests(out)?;
     Ok(cargo(&["build", "--workspace", "--bins"], out)? && cargo(&["test", "--workspace"], out)?)
+}
+
+/// The models, for as long as no change waits for.
+fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
+    tools::for_tests(out)?;
+    let began = Instant::now();
+    while began.elapsed() < HOUR {
+        let minutes = began.elapsed().as_secs() / 60;
+        writeln!(out, "» the model of files, {minutes} of 60 minutes")?;
+        if !model(FILES, ("PROPTEST_CASES", "1000"), out)? {
+            return Ok(false);
+        }
+    }
+    writeln!(out, "» the model of the API")?;
+    model(API, ("RETAKE_MODEL_OPERATIONS", "100000"), out)
+}
+
+fn model(test: &str, (name, value): (&str, &str), out: &mut dyn Write) -> anyhow::Result<bool> {
+    let mut command = tools::cargo();
+    step(
+        command.args(["test", "--workspace", "--", test]).env(name, value).env_remove("PROPTEST_RNG_SEED"),
+        out,
+    )
 }
 
 fn deny(out: &mut dyn Write) -> anyhow::Result<bool> {
@@ -80,7 +112,17 @@ fn step(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::run;
+    use super::{API, FILES, run};
+    use crate::root;
+
+    #[test]
+    fn a_long_run_takes_tests_that_are_there() {
+        for (test, file) in [(FILES, "engine/tests/files/model.rs"), (API, "server/tests/history.rs")] {
+            let name = test.rsplit("::").next().unwrap();
+            let text = std::fs::read_to_string(root().join("crates").join(file)).unwrap();
+            assert!(text.contains(&format!("fn {name}(")), "{test}");
+        }
+    }
 
     #[test]
     fn an_unknown_command_gets_the_usage() {

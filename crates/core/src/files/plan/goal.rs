@@ -73,8 +73,20 @@ impl Goal {
     ) -> Result<Rebuilt, Clashed> {
         match self.moved.decided() {
             Some(decided) => decided,
-            None => self.merged_to(&self.stack, stack, disk, look),
+            None => self
+                .merged_to(&self.stack, stack, disk, look)
+                .or_else(|clashed| self.net(stack, disk, look).ok_or(clashed)),
         }
+    }
+
+    /// What several steps come to when they are reversed together, where nothing else was done since. Steps that cancel each other
+    /// clash with nothing, though one of them alone would.
+    fn net(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Option<Rebuilt> {
+        let last = self.reversed.first().filter(|last| last.stack_after == *stack)?;
+        let exact = self.exact(stack, look)?;
+        let merged = merge(last.change.after.as_ref(), disk, exact.record.as_ref(), look).ok()?;
+        let mixed = exact.mixed || merged.mixed || merged.record != exact.record;
+        Some(Rebuilt { record: merged.record, stack: exact.stack, mixed })
     }
 
     /// The same, with these layers in the end.

@@ -311,3 +311,15 @@ fn a_file_that_a_later_call_wrote_in_does_not_go_with_the_call_that_made_it() {
     check(vec![turn(&[Lines(DX, 0, 1)]), skipped, turn(&[Lines(DX, 0, 1)]), turn(&[]), act(Aim::Turn(0))]);
     check(vec![turn(&[Lines(B, 0, 1)]), turn(&[Lines(B, 1, 1)]), act(Aim::Drop(1))]);
 }
+
+#[test]
+fn steps_that_cancel_each_other_clash_with_nothing() {
+    let exactly = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never);
+    check(vec![call(&[Rename(A, B)]), exactly, Do::Edit(vec![Lines(A, 0, 1)]), act(Aim::Undo(2))]);
+}
+
+#[test]
+fn an_exact_step_leaves_a_folder_in_which_another_conversation_wrote() {
+    let exactly = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never);
+    run(&[], &[(1, call(&[Lines(DEX, 0, 0)])), (0, call(&[Lines(D, 0, 0)])), (1, exactly)]);
+}
