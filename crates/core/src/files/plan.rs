@@ -90,6 +90,13 @@ pub struct PathMove {
 }
 
 impl PathMove {
+    /// Whether it found and left just what layers say: nothing that others wrote.
+    fn is_of_layers_alone(&self) -> bool {
+        let (before, after) = (&self.stack_before, &self.stack_after);
+        before.is_just(self.change.before.as_ref(), after)
+            && after.is_just(self.change.after.as_ref(), before)
+    }
+
     /// What it does to the path. What no call has left or found holds what others wrote, also where that comes back just as
     /// it was: a plan and the receipt of what it did say the same of it.
     pub fn verdict(&self) -> Verdict {

@@ -275,6 +275,15 @@ impl Stack {
         (whole || record.is_none()).then_some(Rebuilt { record, stack, mixed: false })
     }
 
+    /// Whether this is what these layers left; without layers, what the first one of another time found.
+    pub(super) fn is_just(&self, record: Option<&Record>, other: &Self) -> bool {
+        match (self.0.last(), other.0.first()) {
+            (Some(last), _) => last.after.as_ref() == record,
+            (None, Some(first)) => first.before.as_ref() == record,
+            (None, None) => false,
+        }
+    }
+
     fn left_by(&self, delta: DeltaId) -> Option<Record> {
         self.0.iter().rfind(|layer| layer.delta == delta).and_then(|layer| layer.after.clone())
     }

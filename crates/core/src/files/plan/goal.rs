@@ -79,10 +79,13 @@ impl Goal {
         }
     }
 
-    /// What several steps come to when they are reversed together, where nothing else was done since. Steps that cancel each other
-    /// clash with nothing, though one of them alone would.
+    /// What several steps come to when they are reversed together, where each of them left just what layers say. Steps that cancel
+    /// each other clash with nothing, though one of them alone would.
     fn net(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Option<Rebuilt> {
         let last = self.reversed.first().filter(|last| last.stack_after == *stack)?;
+        if !self.reversed.iter().all(PathMove::is_of_layers_alone) {
+            return None;
+        }
         let exact = self.exact(stack, look)?;
         let merged = merge(last.change.after.as_ref(), disk, exact.record.as_ref(), look).ok()?;
         let mixed = exact.mixed || merged.mixed || merged.record != exact.record;

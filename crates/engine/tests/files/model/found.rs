@@ -323,3 +323,17 @@ fn an_exact_step_leaves_a_folder_in_which_another_conversation_wrote() {
     let exactly = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never);
     run(&[], &[(1, call(&[Lines(DEX, 0, 0)])), (0, call(&[Lines(D, 0, 0)])), (1, exactly)]);
 }
+
+#[test]
+fn what_was_kept_in_between_is_not_taken_back_with_several_steps() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, call(&[Write(DX, Bytes::Empty)])),
+            (0, call(&[Copy(DX, A)])),
+            (1, call(&[Lines(A, 0, 0)])),
+            (0, choosing(Aim::Rewind(0), A, Choice::Disk)),
+            (0, act(Aim::Undo(2))),
+        ],
+    );
+}
