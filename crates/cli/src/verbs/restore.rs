@@ -7,6 +7,9 @@ use super::change::Act;
 use crate::error::Result;
 
 /// Return to an earlier head, or switch to a branch of the tree
+///
+/// All that was said up to that head is there again, with its files. Marks and folds stay as they are now: what was hidden or dropped since
+/// comes back with `retake show`, or with `retake undo`.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
     /// The head, as OP.SEQ (`retake ops` lists them), or an entry, usually the end of a branch (`retake tree`)
