@@ -226,6 +226,7 @@ impl FilePlan {
         let mut moves = moved::follow(&wishes, look);
         let names = moved::names(&moves);
         let (chosen, carried) = renames::choose_both(&wishes, &names, chosen, look);
+        let pairs = renames::pairs(&wishes);
         for wish in wishes {
             let moved = moves.remove(&wish.path).unwrap_or_default();
             if let Some(path) = one(wish, moved, &chosen, look)? {
@@ -234,6 +235,7 @@ impl FilePlan {
         }
         chosen.fits(|path| paths.contains_key(path))?;
         renames::follow(&mut paths, look);
+        renames::wait(&mut paths, &pairs);
         moved::wait(&mut paths, &names);
         let both = names.into_iter().flat_map(|(old, new)| [(old.clone(), new.clone()), (new, old)]);
         for (name, other) in carried.into_iter().chain(both) {

@@ -78,6 +78,20 @@ fn trial_03_both_names_are_decided_together_whichever_way_the_rename_goes() {
 }
 
 #[test]
+fn trial_03_what_can_not_come_back_under_the_old_name_does_not_go_from_the_new_one() {
+    // Turn 1 wrote `b`, a person `c` in the same place, and turn 2 renamed the file.
+    let back: [Row<'_>; 2] = [("new", &[(2, " c")], &[], 'c'), ("old", &[(1, "ab"), (2, "c ")], &[], ' ')];
+    assert_eq!(
+        planned(&back, &[]),
+        "new Conflict(Bytes) c -> c, 1 left\nold Conflict(Bytes) nothing -> nothing, 2 left\n"
+    );
+    assert_eq!(
+        planned(&back, &[("old", Choice::Checkpoint)]),
+        "new Delete c -> nothing, 0 left\nold Recreate nothing -> a, 0 left\n"
+    );
+}
+
+#[test]
 fn trial_03_of_several_copies_none_is_lost_to_a_choice() {
     let copies: [Row<'_>; 3] =
         [("b", &[(1, " a")], &[], 'a'), ("c", &[(1, " a")], &[], 'a'), ("old", &[(1, "a ")], &[], ' ')];

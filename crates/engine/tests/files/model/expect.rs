@@ -80,14 +80,29 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     if outcome.back.is_none() {
         merge(&mut clashes, view.take(&out, &theirs));
     }
+    if outcome.back.is_none() {
+        // What a choice has left in a file stays the person's.
+        let given_back = talk.kept.single.difference(&kept.single);
+        given_back.for_each(|(entry, reg)| view.give(*entry, reg));
+    }
+    // What an earlier head had adopted comes back with it; single paths that were kept do not.
+    let single = |entry: usize, reg: &Reg| kept.single.contains(&(entry, reg.clone()));
     for delta in talk.deltas.iter().filter(|delta| into.contains(&delta.entry)) {
-        merge(&mut clashes, view.put(delta, &theirs));
+        merge(&mut clashes, view.put(delta, &single));
     }
     for (answers, op) in outcome.back.iter().flatten() {
         merge(&mut clashes, view.take(answers, &theirs));
         if let Some(files) = op.as_ref().and_then(|op| op.files.as_ref()) {
             reverses = true;
             merge(&mut clashes, view.reverse((&files.views.0, &files.views.1), &theirs));
+        }
+    }
+    if outcome.back.as_ref().is_some_and(|back| back.len() > 1) {
+        // Steps that cancel each other may clash on the way: what they come to in all does not.
+        for (reg, clash) in &mut clashes {
+            if view.top(reg) == talk.view.top(reg) {
+                *clash = Clash::May;
+            }
         }
     }
     let partly = matches!(asked.act, Act::Redo(_)) && outcome.back.is_none();
@@ -98,7 +113,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         _ => kept.clone(),
     };
     let expected = Expected { view, kept, out, into, reverses, ..Expected::default() };
-    let mut made = Made { talk, asked, expected };
+    let mut made = Made { talk, asked, expected, mixed: BTreeSet::new() };
     made.place(&clashes);
     made.adopted();
     made.doubts();
@@ -124,6 +139,8 @@ struct Made<'a> {
     talk: &'a Talk,
     asked: &'a Asked<'a>,
     expected: Expected,
+    /// In these something is uncertain, and something else is not.
+    mixed: BTreeSet<String>,
 }
 
 impl Made<'_> {
@@ -303,10 +320,15 @@ impl Made<'_> {
                 }
             }
         }
+        if self.expected.reverses {
+            // Other layers come back below.
+            sure.extend(doubt.iter().cloned());
+        }
         let both: Vec<String> = doubt.intersection(&sure).cloned().collect();
         self.expected.must.retain(|group| !both.iter().any(|path| group.contains(path)));
         self.expected.may.extend(both.iter().cloned());
-        self.expected.free.extend(both);
+        self.expected.free.extend(both.iter().cloned());
+        self.mixed.extend(both);
         self.expected.only_doubt = doubt.difference(&sure).cloned().collect();
         self.expected.doubt = doubt;
     }
@@ -323,7 +345,10 @@ impl Made<'_> {
             // Of names that go together one alone can't stay.
             let apart = |other: &String| *other != path && self.chosen(other) != Some(&choice);
             let links = self.links().into_iter().filter(|link| link.contains(&path));
-            let is_free = links.flatten().any(|other| apart(&other)) || self.expected.free.contains(&path);
+            let free = self.expected.free.contains(&path);
+            // What is left alone keeps both, whatever is uncertain of it.
+            let free = free && !(choice == Choice::Skip && self.mixed.contains(&path));
+            let is_free = links.flatten().any(|other| apart(&other)) || free;
             // What becomes of these layers is not settled by the spec alone.
             if choice == Choice::Yours || is_free && matches!(choice, Choice::Skip | Choice::Disk) {
                 let texts = self.homes_at(&path);

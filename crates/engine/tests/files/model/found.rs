@@ -5,7 +5,7 @@ use retake_engine::Scope::{self, Both, Files};
 
 use super::run;
 use super::steps::Do::{Act, Call, Say};
-use super::steps::Edit::{Copy, Flat, Folder, Hard, Lines, Mode, Remove, Rename, Write};
+use super::steps::Edit::{Copy, Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Write};
 use super::steps::Fault::{Dies, Fails, Never, Saves};
 use super::steps::{Aim, Bytes, Do, Edit, Fault, Name};
 
@@ -334,6 +334,85 @@ fn what_was_kept_in_between_is_not_taken_back_with_several_steps() {
             (1, call(&[Lines(A, 0, 0)])),
             (0, choosing(Aim::Rewind(0), A, Choice::Disk)),
             (0, act(Aim::Undo(2))),
+        ],
+    );
+}
+
+#[test]
+fn what_a_choice_kept_stays_the_person_s_after_a_checkout() {
+    let kept = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Disk)), Never);
+    check(vec![call(&[Lines(A, 0, 1)]), kept, act(Aim::Checkout(Some(63))), act(Aim::Rewind(0))]);
+}
+
+#[test]
+fn what_is_uncertain_may_clash_with_what_comes_back() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (1, Do::Begin(false)),
+            (0, act(Aim::Retry(0))),
+            (0, call(&[Lines(A, 0, 1)])),
+            (0, act(Aim::Undo(1))),
+        ],
+    );
+}
+
+#[test]
+fn what_clashes_on_the_way_is_no_conflict_where_it_comes_to_nothing() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (1, call(&[Lines(A, 0, 1)])),
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (0, act(Aim::Restore(1))),
+            (1, act(Aim::Rewind(0))),
+            (0, act(Aim::Undo(2))),
+        ],
+    );
+}
+
+#[test]
+fn a_file_whose_old_name_is_in_conflict_does_not_vanish_under_the_new_one() {
+    check(vec![
+        call(&[Link(A, A), Lines(A, 0, 0)]),
+        Do::Edit(vec![Lines(A, 0, 1)]),
+        call(&[Rename(A, B)]),
+        act(Aim::Drop(0)),
+    ]);
+}
+
+#[test]
+fn what_was_adopted_at_an_earlier_head_comes_back_with_it() {
+    let half = |aim| within(aim, Scope::Conversation);
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, call(&[Lines(A, 0, 1)])),
+            (0, half(Aim::Undo(1))),
+            (0, act(Aim::Redo(1))),
+            (0, turn(&[Lines(A, 1, 0)])),
+            (0, Say),
+            (0, act(Aim::Rewind(4))),
+            (0, act(Aim::Restore(10))),
+        ],
+    );
+}
+
+#[test]
+fn what_is_left_alone_keeps_what_is_known_beside_what_is_uncertain() {
+    let skip = Act(Aim::Retry(0), Both, (vec![(A, Choice::Skip)], None), Never);
+    let merge = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Merge)), Never);
+    run(
+        &[Lines(DE, 0, 0)],
+        &[
+            (1, call(&[Lines(A, 0, 0)])),
+            (0, call(&[Lines(A, 1, 1)])),
+            (0, call(&[Remove(B)])),
+            (1, Do::Begin(false)),
+            (0, call(&[Lines(A, 0, 1)])),
+            (0, skip),
+            (0, merge),
         ],
     );
 }

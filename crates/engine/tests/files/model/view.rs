@@ -231,6 +231,14 @@ impl View {
         clashes
     }
 
+    /// What is there of an entry is the person's.
+    pub(super) fn give(&mut self, entry: usize, reg: &Reg) {
+        let items = self.piles.get_mut(reg).into_iter().flatten();
+        for item in items.filter(|item| matches!(item.who, Who::Own(of, _) if of == entry)) {
+            item.who = Who::Other;
+        }
+    }
+
     /// The changes of a call come again.
     pub(super) fn put(&mut self, delta: &Delta, theirs: Theirs<'_>) -> Clashes {
         let mut clashes = Clashes::new();
