@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retake_wire::http::{ENDPOINTS, RUNS, decode};
+use retake_wire::http::{ENDPOINTS, IMPORT, RUNS, decode};
 use serde_json::{Map, Value};
 
 use super::world::variants;
@@ -98,6 +98,11 @@ fn trial_17_each_request_has_an_example_that_can_be_read() {
     }
     let run = fields_of(&operation(RUNS, "post"));
     serde_json::from_value::<retake_wire::Run>(Value::Object(run)).expect("a run");
+    let stream = operation(IMPORT, "post");
+    let lines = stream["requestBody"]["content"]["application/octet-stream"]["example"].as_str();
+    let lines = lines.expect("an example").lines();
+    let roles = lines.map(|line| serde_json::from_str::<Value>(line).expect("a line")["role"].clone());
+    assert_eq!(roles.collect::<Vec<_>>(), ["user", "assistant"]);
 }
 
 /// Who reads the document knows how much a page may have, and how much it has otherwise.

@@ -297,7 +297,12 @@ impl Defined {
         let parameters = [Self::queries(self.get("ImportWhole")), vec![identity()]].concat();
         let receipt = json!({ "application/json": { "schema": self.reply("receipt") } });
         // The plain type of bytes, which every maker of clients knows.
-        let lines = json!({ "schema": { "type": "string", "format": "binary" } });
+        let said = [
+            json!({ "role": "user", "content": "What is 17 * 3?" }),
+            json!({ "role": "assistant", "content": "51" }),
+        ];
+        let said: String = said.iter().map(|line| format!("{line}\n")).collect();
+        let lines = json!({ "schema": { "type": "string", "format": "binary" }, "example": said });
         json!({
             "operationId": "import_stream",
             "summary": "Imports the lines of the body, whose type does not matter: all of them, or nothing where it breaks off.",
