@@ -79,37 +79,44 @@ pub(super) fn choose_both(
     (all, carried)
 }
 
-/// The names of each rename that a plan takes back, or does again: the old ones, and the new ones.
-pub(super) fn pairs(wishes: &[Wish]) -> Vec<(Vec<FilePath>, Vec<FilePath>)> {
-    let all = |names: Vec<&FilePath>| names.into_iter().cloned().collect::<Vec<_>>();
+/// The names of each rename by one call that a plan takes back, or does again: the one that the bytes come to, and the one that they
+/// go from.
+pub(super) fn pairs(wishes: &[Wish]) -> Vec<(FilePath, FilePath)> {
     let turnovers = turnovers(wishes);
-    names(&turnovers).into_values().map(|names| (all(names.coming), all(names.going))).collect()
+    let deltas = |name: &FilePath| {
+        let of = turnovers.iter().filter(|(path, ..)| *path == name);
+        of.flat_map(|(.., layers)| layers.iter().map(|layer| layer.delta)).collect::<BTreeSet<_>>()
+    };
+    let mut pairs = Vec::new();
+    for Names { coming, going } in names(&turnovers).into_values() {
+        let both = coming.iter().flat_map(|old| going.iter().map(move |new| (*old, *new)));
+        let by_one = both.filter(|(old, new)| !deltas(old).is_disjoint(&deltas(new)));
+        pairs.extend(by_one.map(|(old, new)| (old.clone(), new.clone())));
+    }
+    pairs
 }
 
 /// What can't come back under one name of a rename does not go from the other one: the file would be gone under both.
-pub(super) fn wait(paths: &mut Paths, pairs: &[(Vec<FilePath>, Vec<FilePath>)]) {
-    for (coming, going) in pairs {
+pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
+    for (old, new) in pairs {
         let waits = |path: &&PathPlan| {
             let left =
                 matches!(path.verdict, Verdict::Conflict(_) | Verdict::NotCovered(_) | Verdict::Foreign);
             left && path.choice.is_none()
         };
-        let Some(waiting) = coming.iter().filter_map(|name| paths.get(name)).find(waits) else { continue };
-        let (old, against) = (waiting.path.clone(), waiting.against);
+        let Some(waiting) = paths.get(old).filter(waits) else { continue };
+        let against = waiting.against;
         let clash = match waiting.verdict {
             Verdict::Conflict(clash) => clash,
             _ => Clash::Removed,
         };
-        for name in going {
-            let goes =
-                paths.get_mut(name).filter(|path| path.verdict == Verdict::Delete && path.choice.is_none());
-            let Some(goes) = goes else { continue };
-            goes.verdict = Verdict::Conflict(clash);
-            goes.step.change.after.clone_from(&goes.step.change.before);
-            goes.step.stack_after.clone_from(&goes.step.stack_before);
-            goes.choices.sort_by_key(|choice| *choice != Choice::Skip);
-            (goes.against, goes.renamed) = (against, Some(old.clone()));
-        }
+        let goes = |path: &&mut PathPlan| path.verdict == Verdict::Delete && path.choice.is_none();
+        let Some(goes) = paths.get_mut(new).filter(goes) else { continue };
+        goes.verdict = Verdict::Conflict(clash);
+        goes.step.change.after.clone_from(&goes.step.change.before);
+        goes.step.stack_after.clone_from(&goes.step.stack_before);
+        goes.choices.sort_by_key(|choice| *choice != Choice::Skip);
+        (goes.against, goes.renamed) = (against, Some(old.clone()));
     }
 }
 
