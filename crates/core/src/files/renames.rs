@@ -83,15 +83,22 @@ pub(super) fn choose_both(
 /// go from.
 pub(super) fn pairs(wishes: &[Wish]) -> Vec<(FilePath, FilePath)> {
     let turnovers = turnovers(wishes);
-    let deltas = |name: &FilePath| {
-        let of = turnovers.iter().filter(|(path, ..)| *path == name);
-        of.flat_map(|(.., layers)| layers.iter().map(|layer| layer.delta)).collect::<BTreeSet<_>>()
-    };
+    let mut made: BTreeMap<_, Vec<&FilePath>> = BTreeMap::new();
+    for (path, way, layers) in &turnovers {
+        for layer in layers.iter().filter(|layer| layer.before != layer.after) {
+            let Some(bytes) = telling(layer.after.as_ref()) else { continue };
+            made.entry((*way, layer.delta, bytes)).or_default().push(path);
+        }
+    }
     let mut pairs = Vec::new();
-    for Names { coming, going } in names(&turnovers).into_values() {
-        let both = coming.iter().flat_map(|old| going.iter().map(move |new| (*old, *new)));
-        let by_one = both.filter(|(old, new)| !deltas(old).is_disjoint(&deltas(new)));
-        pairs.extend(by_one.map(|(old, new)| (old.clone(), new.clone())));
+    for (old, way, layers) in &turnovers {
+        for layer in layers.iter().filter(|layer| layer.after.is_none()) {
+            let Some(bytes) = telling(layer.before.as_ref()) else { continue };
+            for new in made.get(&(*way, layer.delta, bytes)).into_iter().flatten() {
+                let (old, new) = ((*old).clone(), (*new).clone());
+                pairs.push(if *way == Way::Out { (old, new) } else { (new, old) });
+            }
+        }
     }
     pairs
 }

@@ -380,6 +380,17 @@ fn a_file_whose_old_name_is_in_conflict_does_not_vanish_under_the_new_one() {
         call(&[Rename(A, B)]),
         act(Aim::Drop(0)),
     ]);
+    // Also where the agent had made it.
+    run(
+        &[Lines(B, 0, 0)],
+        &[
+            (0, call(&[Lines(A, 0, 0)])),
+            (0, call(&[Hard(A, A)])),
+            (0, Do::Edit(vec![Lines(A, 1, 0)])),
+            (0, turn(&[Rename(A, C)])),
+            (0, act(Aim::Rewind(5))),
+        ],
+    );
 }
 
 #[test]
@@ -415,4 +426,9 @@ fn what_is_left_alone_keeps_what_is_known_beside_what_is_uncertain() {
             (0, merge),
         ],
     );
+}
+
+#[test]
+fn a_checkout_of_a_dropped_call_ends_at_its_result() {
+    check(vec![call(&[Lines(A, 0, 0)]), act(Aim::Drop(0)), act(Aim::Checkout(Some(142)))]);
 }

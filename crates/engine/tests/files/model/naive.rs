@@ -256,7 +256,7 @@ impl Talk {
 
     /// The result of a call.
     fn result_of(&self, call: usize) -> Option<usize> {
-        (0..self.said.len()).find(|at| self.call_of(*at) == Some(call) && !self.dropped.contains(at))
+        (0..self.said.len()).find(|at| self.call_of(*at) == Some(call))
     }
 
     /// What was said last among this and all that follows from it.
