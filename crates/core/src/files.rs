@@ -13,7 +13,7 @@ mod stack;
 mod tree;
 mod whose;
 
-pub use change::{FileChange, Grade, without_full_folders};
+pub use change::{FileChange, Grade, Uncertain, without_full_folders};
 pub use file_path::{BadFilePath, FilePath};
 pub use git::{GitBack, GitMove, GitPlace, GitRef};
 pub use hunks::{Unfit, WhyUnfit};

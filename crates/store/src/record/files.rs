@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use retake_core::{
     ContentHash, DeltaId, FileChange, FilePath, GitMove, GitPlace, GitRef, Grade, Layer, LogNo, PathMove,
-    Record, Stack,
+    Record, Stack, Uncertain,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -56,8 +56,17 @@ enum GradeName {
     Written,
     #[serde(rename = "s")]
     Seen,
+    /// Nobody knows whose it is; earlier versions stored no reason.
     #[serde(rename = "a")]
     Ambiguous,
+    #[serde(rename = "al")]
+    Late,
+    #[serde(rename = "aj")]
+    Job,
+    #[serde(rename = "ac")]
+    CutOff,
+    #[serde(rename = "as")]
+    Several,
 }
 
 pub(super) fn bytes(bytes: &[u8]) -> Bytes {
@@ -132,7 +141,11 @@ fn layer(layer: &Layer, own: LogNo) -> LayerRecord {
     let grade = match layer.grade {
         Grade::Written => GradeName::Written,
         Grade::Seen => GradeName::Seen,
-        Grade::Ambiguous => GradeName::Ambiguous,
+        Grade::Ambiguous(Uncertain::Unrecorded) => GradeName::Ambiguous,
+        Grade::Ambiguous(Uncertain::Late) => GradeName::Late,
+        Grade::Ambiguous(Uncertain::Job) => GradeName::Job,
+        Grade::Ambiguous(Uncertain::CutOff) => GradeName::CutOff,
+        Grade::Ambiguous(Uncertain::Several) => GradeName::Several,
     };
     let DeltaId { log, no } = layer.delta;
     let delta = if log == own { DeltaRecord::Own(no) } else { DeltaRecord::Other(log.0, no) };
@@ -143,7 +156,11 @@ fn unlayer((delta, grade, before, after): LayerRecord, own: LogNo) -> Decoded<La
     let grade = match grade {
         GradeName::Written => Grade::Written,
         GradeName::Seen => Grade::Seen,
-        GradeName::Ambiguous => Grade::Ambiguous,
+        GradeName::Ambiguous => Grade::Ambiguous(Uncertain::Unrecorded),
+        GradeName::Late => Grade::Ambiguous(Uncertain::Late),
+        GradeName::Job => Grade::Ambiguous(Uncertain::Job),
+        GradeName::CutOff => Grade::Ambiguous(Uncertain::CutOff),
+        GradeName::Several => Grade::Ambiguous(Uncertain::Several),
     };
     let delta = match delta {
         DeltaRecord::Own(no) => DeltaId { log: own, no },

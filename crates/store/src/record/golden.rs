@@ -12,8 +12,8 @@ use retake_core::{
     Answering, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
     FoldId, Folds, GitMove, GitPlace, GitRef, Grade, Head, Keep, Kept, KeptChange, KeptPath, LabelTarget,
     Layer, Line, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part, Path, PathMove, Pos, RangeChange,
-    Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Usage,
-    WorkspaceNo,
+    Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Uncertain,
+    Usage, WorkspaceNo,
 };
 use uuid::Uuid;
 
@@ -155,7 +155,8 @@ fn files() {
     let layers = vec![
         layer(4, 1, Grade::Written),
         layer(4, 2, Grade::Seen),
-        layer(4, 3, Grade::Ambiguous),
+        layer(4, 3, Grade::Ambiguous(Uncertain::Unrecorded)),
+        layer(4, 4, Grade::Ambiguous(Uncertain::CutOff)),
         layer(9, 1, Grade::Seen),
     ];
     let stack = Stack::new(layers.clone());

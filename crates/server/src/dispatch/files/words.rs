@@ -149,7 +149,7 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
     match grade {
         Grade::Written => retake_wire::Grade::Written,
         Grade::Seen => retake_wire::Grade::Seen,
-        Grade::Ambiguous => retake_wire::Grade::Ambiguous,
+        Grade::Ambiguous(_) => retake_wire::Grade::Ambiguous,
     }
 }
 

@@ -228,6 +228,9 @@ fn sign(verdict: Verdict) -> Option<(char, Style)> {
 
 fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     let mut text = alone(look, plan, path);
+    if let Some(why) = uncertain(path) {
+        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, format!("      {why}"))));
+    }
     for (choice, words) in outcomes(path) {
         let line = format!("      {choice}: {words}");
         text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, safe::block(&line))));
@@ -236,6 +239,12 @@ fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
         text.push_str(&format!("    {}\n", look.palette.paint(Style::Dim, IF_NOT_LEFT)));
     }
     text + &diff(look, path)
+}
+
+/// Why nobody knows whose a change is that stays in a path; in a line of its own, as it has to be read to its end.
+pub(crate) fn uncertain(path: &PathPlan) -> Option<String> {
+    let stays = path.verdict == Verdict::Ambiguous || sign(path.verdict).is_some();
+    path.why.as_deref().filter(|_| stays).map(|why| safe::line(why).into_owned())
 }
 
 /// What stands before the lines of a diff of what is left alone.
