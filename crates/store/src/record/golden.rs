@@ -10,10 +10,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use retake_core::{
     Answering, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
-    FoldId, Folds, GitMove, GitPlace, GitRef, Grade, Head, Keep, Kept, KeptChange, KeptPath, LabelTarget,
-    Layer, Line, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part, Path, PathMove, Pos, RangeChange,
-    Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Uncertain,
-    Usage, WorkspaceNo,
+    FoldId, Folds, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Grade, Head, Keep, Kept,
+    KeptChange, KeptPath, LabelTarget, Layer, Line, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part,
+    Path, PathMove, Pos, RangeChange, Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State,
+    Step, Time, ToolOutcome, Uncertain, Usage, WorkspaceNo,
 };
 use uuid::Uuid;
 
@@ -169,7 +169,14 @@ fn files() {
         head: Some((place(Some("main")), place(None))),
         refs: vec![GitRef { name: "refs/heads/new".into(), before: None, after: Some("a1".into()) }],
         index: true,
+        worktrees: vec![GitWorktreeMove {
+            name: "w".into(),
+            before: None,
+            after: Some(GitWorktree { path: "/w".into(), head: place(Some("new")), locked: false }),
+        }],
     };
+    let older = r#"{"refs":[["refs/heads/new",null,"a1"]],"index":true}"#;
+    assert_eq!(decode_git_move(older).map(|moved| moved.worktrees), Ok(Vec::new()));
     let texts = [
         encode_changes(&changes),
         encode_delta(&delta, own),
