@@ -245,7 +245,8 @@ pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {
 
 pub(in crate::dispatch) fn note(folder: Option<&Path>, note: &Note) -> String {
     let what = match note.kind {
-        NoteKind::LinkBreaks => "it had other names, which keep the old content",
+        NoteKind::LinkBreaks => "it had other names, which stay as they are",
+        NoteKind::LinkParts => "it was one file under several names, which are separate files now",
     };
     format!("{}: {what}", shown_in(folder, &note.path))
 }
