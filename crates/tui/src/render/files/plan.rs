@@ -374,3 +374,40 @@ pub fn choice_name(choice: &Choice) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::{FileCounts, FileName, FilesPlan, Grade, PathPlan, Verdict};
+
+    use crate::text::Look;
+    use crate::text::style::Palette;
+
+    #[test]
+    fn trial_07_why_an_uncertain_change_stays_is_told_to_its_end() {
+        let why = "an uncertain change stays in it: it changed around a call that was cut off: nobody knows whose change it is";
+        let path = |verdict| PathPlan {
+            name: FileName { path: "f".to_owned(), path_base64: None },
+            verdict,
+            why: Some(why.to_owned()),
+            grade: Grade::Ambiguous,
+            calls: Vec::new(),
+            choices: Vec::new(),
+            hunks: None,
+            part: Vec::new(),
+            renamed: None,
+            diff: None,
+            theirs: false,
+            full_folder: false,
+            kept: false,
+            against: None,
+            outcomes: Vec::new(),
+        };
+        let look = Look { palette: Palette::PLAIN, columns: 40, now_ms: 0, ids: false };
+        for verdict in [Verdict::Revert, Verdict::Merge, Verdict::Ambiguous] {
+            let counts = FileCounts { reverted: 1, ..FileCounts::default() };
+            let plan = FilesPlan { counts, paths: vec![path(verdict)], ..FilesPlan::default() };
+            let told = super::plan(&look, &plan);
+            assert!(told.contains(&format!("\n      {why}\n")), "{verdict:?}: {told}");
+        }
+    }
+}
