@@ -1,5 +1,5 @@
-//! What versions had besides their records that are not at their paths any more, and what comes back with them. Must never take back
-//! what somebody set on a file that is there: only what came with a version goes with it.
+//! What versions had besides their records that are not at their paths any more, and what comes back with them. Must never take
+//! back what somebody set on a file that is there: only what came with a version goes with it.
 
 use std::sync::Arc;
 
