@@ -307,13 +307,7 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     };
     let adopts = !stays && choice.is_some_and(|choice| choice.adopts(fork.theirs.is_some()));
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
-    let verdict = verdict.unwrap_or_else(|| match plain(fork.disk.as_ref(), record.as_ref()) {
-        // What is known is out of it already, and what is uncertain stays.
-        Verdict::Unchanged if choice.is_none() && !whose::uncertain(&stack_after, &out).is_empty() => {
-            Verdict::Kept
-        }
-        verdict => verdict,
-    });
+    let verdict = verdict.unwrap_or_else(|| fork.verdict(record.as_ref(), choice, &stack_after, &out));
     let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
     if matches!(verdict, Verdict::Conflict(_)) && fork.exact_record() == fork.disk.as_ref() {
         // It would change nothing.
