@@ -32,7 +32,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
-    Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, Permission, Role, Seen, Steer, Time,
+    Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, PathPlan, Permission, Role, Seen,
+    Steer, Time,
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
@@ -228,6 +229,15 @@ impl Yard {
             paths.map(|path| format!("{} {:?}", name(&path.path), path.verdict)).collect::<Vec<_>>()
         };
         plan.files.into_iter().flat_map(shown).collect()
+    }
+
+    /// The files of a plan of going back in which something uncertain stays, and why.
+    async fn uncertain(&self, turn: &str) -> Vec<String> {
+        let plan = own(self.plan(self.rewind(turn).await, FilesWish::default()).await);
+        let why = |path: &PathPlan| {
+            path.uncertain().into_iter().map(|why| format!("{} {why:?}", path.path)).collect::<Vec<_>>()
+        };
+        plan.paths.iter().flat_map(why).collect()
     }
 
     /// Turns on the path.

@@ -58,6 +58,67 @@ async fn trial_07_a_receipt_names_files_of_an_uncertain_author() {
     assert!(files.left[0].starts_with("a: it changed while several calls"), "{:?}", files.left);
 }
 
+/// A file of thirty lines, and scripts that change two of them far from each other.
+const THIRTY: &str = "seq 30 > f";
+const KNOWN: &str = "sed -i s/^5$/known/ f";
+const UNCERTAIN: &str = "sed -i s/^20$/uncertain/ f";
+
+/// Of a file that is changed back in part: what its plan says of it, after a look that the receipt and the receipt of an edit say the
+/// same.
+async fn in_part(desk: &Desk, id: &str) -> String {
+    let f = desk.file("work").join("f");
+    let uncertain = std::fs::read_to_string(&f).expect("it");
+    let (plan, done) = both(desk, id, rewind("t2"), FilesWish::default()).await;
+    let path = plan.files.expect("files").paths.into_iter().find(|path| path.name.path == "f").expect("f");
+    assert!(!matches!(path.verdict, Verdict::Ambiguous | Verdict::Conflict), "{path:?}");
+    assert_eq!(std::fs::read_to_string(&f).expect("it"), uncertain.replace("known", "5"));
+    let why = path.why.unwrap_or_default();
+    assert_eq!(done.files.expect("files").left, [format!("f: {why}")]);
+    desk.apply(id, Action::Undo { count: 1 }).await;
+    assert_eq!(std::fs::read_to_string(&f).expect("it"), uncertain);
+    let edit = Edit {
+        conversation: id.to_owned(),
+        entry: "t2".into(),
+        parts: vec![Part::text("other words")],
+        attached: Attached::Kept,
+        files: FilesWish::default(),
+        head: None,
+        request_id: None,
+    };
+    let edited = get!(desk, Receipt, Request::Edit(edit));
+    assert_eq!(edited.files.expect("files").left, [format!("f: {why}")]);
+    why
+}
+
+#[tokio::test]
+async fn trial_07_an_uncertain_change_that_stays_in_a_file_is_said_with_its_reason() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &[THIRTY, KNOWN]).await;
+    let other = desk.create(None, desk.file("work").to_str()).await;
+    // Both calls are open when the file is written.
+    let writes = format!("until [ -e ../go ]; do sleep 0.01; done; {UNCERTAIN}; touch ../done");
+    let waits = "touch ../go; until [ -e ../done ]; do sleep 0.01; done";
+    tokio::join!(turn(&desk, &id, &writes), turn(&desk, &other, waits));
+    let several = "an uncertain change stays in it: it changed while several calls ran: nobody knows whose change it is";
+    assert_eq!(in_part(&desk, &id).await, several);
+}
+
+#[tokio::test]
+async fn trial_07_a_change_while_a_job_ran_is_not_said_to_be_one_of_several_calls() {
+    let desk = Desk::new().await;
+    let id = turns(&desk, &[THIRTY, KNOWN]).await;
+    let job =
+        format!("(until [ -e ../go ]; do sleep 0.01; done; {UNCERTAIN}; touch ../done) >/dev/null 2>&1 &");
+    turn(&desk, &id, &job).await;
+    turn(&desk, &id, "touch ../go; until [ -e ../done ]; do sleep 0.01; done").await;
+    let ran = "it changed while a background job ran: nobody knows whose change it is";
+    let (plan, done) = both(&desk, &id, rewind("t4"), FilesWish::default()).await;
+    assert_eq!(plan.files.expect("files").paths[0].why.as_deref(), Some(ran));
+    assert_eq!(done.files.expect("files").left, [format!("f: {ran}")]);
+    desk.apply(&id, Action::Undo { count: 1 }).await;
+    assert_eq!(in_part(&desk, &id).await, format!("an uncertain change stays in it: {ran}"));
+}
+
 #[tokio::test]
 async fn trial_07_a_receipt_names_files_that_were_left_as_chosen() {
     let desk = Desk::new().await;

@@ -137,7 +137,7 @@ pub enum Grade {
     Written,
     /// It happened during one call.
     Seen,
-    /// Several calls were open, or a background job still ran.
+    /// Nobody knows whose it is: several calls ran at the same time, a call was cut off, or a background job still ran.
     Ambiguous,
 }
 
@@ -219,7 +219,8 @@ pub struct PathPlan {
     pub name: FileName,
     /// What would be done.
     pub verdict: Verdict,
-    /// Why it is left alone, in words; also where that was chosen.
+    /// Why it is left alone, in words; also where that was chosen. Of a path that is changed back: which uncertain change stays in it,
+    /// and why that is uncertain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// How sure it is that what is taken back is the agent's.

@@ -1,8 +1,9 @@
 //! What a file or a folder has besides its kind, its bytes and its permission bits: owner, special bits, extended
 //! attributes with the access lists among them. No record has it. An apply hands it on from what it replaces; of what is
-//! removed the index keeps it, so that what is made anew gets it back. Reads only.
+//! removed or replaced the index keeps it, so that what is made anew gets it back, and so does what comes back in the place of a
+//! file that has other ones. Reads only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -40,6 +41,12 @@ pub(crate) struct Besides {
 }
 
 impl Besides {
+    /// What is made anew has by itself.
+    pub(crate) fn usual() -> Self {
+        let (owner, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        Self { special: 0, owner, group, attributes: Some(Vec::new()) }
+    }
+
     /// Of an opened file or folder; nothing, where it has no more than what is made anew has by itself.
     pub(crate) fn of(opened: impl AsFd, stat: &Stat) -> Option<Arc<Self>> {
         let attributes = attributes(opened).ok().map(|mut all| {
@@ -52,10 +59,8 @@ impl Besides {
         let attributes = attributes.filter(|all| size(all) <= MOST);
         let (owner, group) = (stat.st_uid, stat.st_gid);
         let special = (stat.st_mode & SPECIAL) as u16;
-        let ours = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        let is_usual =
-            special == 0 && (owner, group) == ours && attributes.as_ref().is_some_and(Vec::is_empty);
-        (!is_usual).then(|| Arc::new(Self { special, owner, group, attributes }))
+        let found = Self { special, owner, group, attributes };
+        (found != Self::usual()).then(|| Arc::new(found))
     }
 }
 
@@ -80,16 +85,27 @@ pub(crate) fn attribute(opened: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {
     Ok(value)
 }
 
-/// A version of a path: a file by its bytes, a folder (`None`).
-pub(crate) type Version = (FilePath, Option<ContentHash>);
+/// A version of a path: a file by its bytes, a folder (`None`); and its permission bits.
+pub(crate) type Version = (FilePath, Option<ContentHash>, u16);
+
+/// Stands for permission bits that are not known: earlier indexes kept none.
+pub(crate) const ANY_MODE: u16 = u16::MAX;
 
 /// The version of a path that a record is of; nothing of a link.
 pub(crate) fn version(path: &FilePath, record: &Record) -> Option<Version> {
     match record {
-        Record::File { hash, .. } => Some((path.clone(), Some(*hash))),
-        Record::Folder { .. } => Some((path.clone(), None)),
+        Record::File { hash, mode, .. } => Some((path.clone(), Some(*hash), *mode)),
+        Record::Folder { mode } => Some((path.clone(), None, *mode)),
         Record::Link { .. } => None,
     }
+}
+
+/// What a version had that is not at its path any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gone {
+    pub had: Arc<Besides>,
+    /// What the version has that took its place, where that is another one: it goes with that version.
+    pub then: Option<Arc<Besides>>,
 }
 
 /// The changes of an apply, with what is known of their versions besides the records: see
@@ -98,11 +114,14 @@ pub(crate) fn version(path: &FilePath, record: &Record) -> Option<Version> {
 pub struct Changes {
     pub(crate) changes: Vec<FileChange>,
     pub(crate) besides: BTreeMap<Version, Arc<Besides>>,
+    /// The versions that get this also in the place of a file or folder that has other ones.
+    pub(crate) given: BTreeSet<Version>,
 }
 
 impl Tree {
     /// The changes of an apply, with what is known of their versions besides the records: what is made anew gets back owner,
-    /// special bits and attributes that the last capture of that version saw.
+    /// special bits and attributes that the last capture of that version saw. So does what comes back in the place of a version
+    /// that brought other ones with it; what somebody set since stays.
     pub fn to_apply(&self, changes: Vec<FileChange>) -> Changes {
         let sides = |change: &FileChange| {
             let one = |record: &Record| {
@@ -110,14 +129,25 @@ impl Tree {
             };
             [&change.before, &change.after].map(|record| record.as_ref().and_then(one))
         };
-        let besides = changes.iter().flat_map(sides).flatten().collect();
-        Changes { changes, besides }
+        let mut besides: BTreeMap<_, _> = changes.iter().flat_map(sides).flatten().collect();
+        let mut given = BTreeSet::new();
+        for FileChange { path, before, after } in &changes {
+            let (Some(before), Some(after)) = (before, after) else { continue };
+            let versions = version(path, before).zip(version(path, after));
+            let Some(([now, had], (old, new))) = self.index.exchanged(path, before, after).zip(versions)
+            else {
+                continue;
+            };
+            besides.extend([(old.clone(), now), (new.clone(), had)]);
+            given.extend([old, new]);
+        }
+        Changes { changes, besides, given }
     }
 }
 
 impl From<Vec<FileChange>> for Changes {
     /// Nothing is known but the records.
     fn from(changes: Vec<FileChange>) -> Self {
-        Self { changes, besides: BTreeMap::new() }
+        Self { changes, ..Self::default() }
     }
 }

@@ -8,6 +8,7 @@ mod descend;
 mod extras;
 mod fetch;
 mod findings;
+mod gone;
 mod index;
 mod index_file;
 mod manifest;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::objs::tree::EntryKind;
-use retake_core::{ContentHash, FilePath, GitMove, GitPlace, GitRef, Record};
+use retake_core::{ContentHash, FilePath, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Record};
 
 use crate::objects::Objects;
 
@@ -20,6 +20,7 @@ pub struct GitState {
     head: GitPlace,
     refs: BTreeMap<String, String>,
     index: Option<Index>,
+    worktrees: BTreeMap<String, GitWorktree>,
 }
 
 /// What is staged.
@@ -60,6 +61,11 @@ impl GitState {
         &self.refs
     }
 
+    /// The linked worktrees of the repository by their names, wherever they are. The one that the folder is in is none of them.
+    pub fn worktrees(&self) -> &BTreeMap<String, GitWorktree> {
+        &self.worktrees
+    }
+
     /// What was moved on the way to a later state.
     pub fn moved_to(&self, later: &Self) -> Option<GitMove> {
         let head = (self.head != later.head).then(|| (self.head.clone(), later.head.clone()));
@@ -72,7 +78,18 @@ impl GitState {
             before: self.refs.get(name).cloned(),
             after: later.refs.get(name).cloned(),
         });
-        let moved = GitMove { head, refs: refs.collect(), index: self.index != later.index };
+        let mut trees: Vec<&String> = self.worktrees.keys().chain(later.worktrees.keys()).collect();
+        trees.sort_unstable();
+        trees.dedup();
+        let trees = trees.into_iter().filter_map(|name| {
+            let (before, after) = (self.worktrees.get(name), later.worktrees.get(name));
+            let is_same = before.zip(after).is_some_and(|(before, after)| before.is_as(after));
+            let moved =
+                || GitWorktreeMove { name: name.clone(), before: before.cloned(), after: after.cloned() };
+            (!is_same).then(moved)
+        });
+        let (refs, index) = (refs.collect(), self.index != later.index);
+        let moved = GitMove { head, refs, index, worktrees: trees.collect() };
         (moved != GitMove::default()).then_some(moved)
     }
 }
@@ -217,7 +234,39 @@ fn state(repository: &gix::Repository, known: Option<&GitState>) -> Option<GitSt
     {
         refs.insert("refs/stash".to_owned(), id.to_string());
     }
-    Some(GitState { head: place, refs, index: index(repository, known) })
+    let worktrees = worktrees(repository, &refs);
+    Some(GitState { head: place, refs, index: index(repository, known), worktrees })
+}
+
+/// The linked worktrees of a repository, but for its own. One that can't be read is none that anybody can name.
+fn worktrees(repository: &gix::Repository, refs: &BTreeMap<String, String>) -> BTreeMap<String, GitWorktree> {
+    let own = std::fs::canonicalize(repository.git_dir()).ok();
+    let one = |tree: gix::worktree::Proxy<'_>| {
+        if std::fs::canonicalize(tree.git_dir()).ok() == own {
+            return None;
+        }
+        let base = tree.base().ok()?;
+        // Where its folder is gone, git still keeps its name.
+        let path = std::fs::canonicalize(&base).unwrap_or(base).to_string_lossy().into_owned();
+        let name = tree.id().ok()?.to_str_lossy().into_owned();
+        let head = head_of(tree.git_dir(), refs)?;
+        Some((name, GitWorktree { path, head, locked: tree.is_locked() }))
+    };
+    repository.worktrees().into_iter().flatten().filter_map(one).collect()
+}
+
+/// Where the HEAD of a linked worktree is, as its own file says.
+fn head_of(git_dir: &Path, refs: &BTreeMap<String, String>) -> Option<GitPlace> {
+    let mut text = Vec::new();
+    std::fs::File::open(git_dir.join("HEAD")).ok()?.take(LONGEST_LINK).read_to_end(&mut text).ok()?;
+    let head = text.trim_end().as_bstr();
+    Some(match head.strip_prefix(b"ref: ") {
+        Some(name) => {
+            let name = name.as_bstr();
+            GitPlace { commit: refs.get(&self::text(name)).cloned(), branch: Some(short(name)) }
+        }
+        None => GitPlace { branch: None, commit: Some(self::text(head)) },
+    })
 }
 
 /// What is staged; a repository whose index can't be read has none, as a new one.

@@ -46,6 +46,36 @@ pub enum Grade {
     Written,
     /// It happened during one call: presumed the agent's.
     Seen,
-    /// Several calls were open, or a background job still ran: kept unless chosen.
-    Ambiguous,
+    /// Nobody knows, for this reason: kept unless chosen.
+    Ambiguous(Uncertain),
+}
+
+impl Grade {
+    /// Why nobody knows whose the change is; nothing, where that is known.
+    pub fn uncertain(self) -> Option<Uncertain> {
+        match self {
+            Self::Ambiguous(why) => Some(why),
+            Self::Written | Self::Seen => None,
+        }
+    }
+
+    /// Whether nobody knows whose the change is.
+    pub fn is_ambiguous(self) -> bool {
+        self.uncertain().is_some()
+    }
+}
+
+/// Why nobody knows whose a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Uncertain {
+    /// No reason was recorded: earlier versions stored none.
+    Unrecorded,
+    /// It was found late, and may have happened at any time.
+    Late,
+    /// A background job of an earlier call still ran.
+    Job,
+    /// It happened around a call that was cut off: its program was killed or crashed before the call had a result.
+    CutOff,
+    /// Several calls ran at the same time.
+    Several,
 }

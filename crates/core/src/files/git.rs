@@ -27,6 +27,36 @@ pub struct GitRef {
     pub after: Option<String>,
 }
 
+/// A linked worktree of a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GitWorktree {
+    /// Its folder, absolute. A name that is not UTF-8 stands in it with replacement characters.
+    pub path: String,
+    /// Where its HEAD is.
+    pub head: GitPlace,
+    /// Whether git was told not to remove it.
+    pub locked: bool,
+}
+
+impl GitWorktree {
+    /// Whether this is the same folder on the same branch. What is committed on a branch moves the branch.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let on = |of: &Self| (of.path.clone(), of.head.branch.clone());
+        on(self) == on(other) && (self.head.branch.is_some() || self.head.commit == other.head.commit)
+    }
+}
+
+/// A linked worktree, before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GitWorktreeMove {
+    /// By which name git keeps it: a folder of `.git/worktrees`.
+    pub name: String,
+    /// What it was like before.
+    pub before: Option<GitWorktree>,
+    /// What it was like after.
+    pub after: Option<GitWorktree>,
+}
+
 /// What was moved while a call ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GitMove {
@@ -36,6 +66,8 @@ pub struct GitMove {
     pub refs: Vec<GitRef>,
     /// Whether something else is staged.
     pub index: bool,
+    /// Linked worktrees that came, went or changed their place.
+    pub worktrees: Vec<GitWorktreeMove>,
 }
 
 /// What calls that are taken back moved in git, against where git is now.
@@ -51,6 +83,10 @@ pub struct GitBack<'a> {
     before: BTreeMap<String, String>,
     /// Whether they staged something, and committed nothing.
     staged: bool,
+    /// The linked worktrees that are there.
+    there: &'a BTreeMap<String, GitWorktree>,
+    /// What they did to linked worktrees, where nobody has gone on since.
+    worktrees: Vec<GitWorktreeMove>,
 }
 
 /// So many digits of a commit are shown: git takes them for it.
@@ -60,8 +96,14 @@ const SHORT: usize = 12;
 const HEADS: &str = "refs/heads/";
 
 impl<'a> GitBack<'a> {
-    /// Of these moves, first first. `refs` are branches and the stash as they are now.
-    pub fn new(moves: &[GitMove], now: &'a GitPlace, refs: &BTreeMap<String, String>) -> Self {
+    /// Of these moves, first first. `refs` are branches and the stash as they are now, and `there` the linked worktrees, by
+    /// name.
+    pub fn new(
+        moves: &[GitMove],
+        now: &'a GitPlace,
+        refs: &BTreeMap<String, String>,
+        there: &'a BTreeMap<String, GitWorktree>,
+    ) -> Self {
         let mut moved: Vec<GitRef> = Vec::new();
         for next in moves.iter().flat_map(|one| &one.refs) {
             match moved.iter_mut().find(|known| known.name == next.name) {
@@ -80,7 +122,7 @@ impl<'a> GitBack<'a> {
         }
         let to = head_before(moves, now);
         let staged = to.is_none() && moves.iter().any(|moved| moved.index && moved.head.is_none());
-        Self { now, to, refs: moved, before, staged }
+        Self { now, to, refs: moved, before, staged, there, worktrees: worktrees::moved(moves, there) }
     }
 
     /// The commits that had a name before.
@@ -92,7 +134,7 @@ impl<'a> GitBack<'a> {
     /// The commits of which it has to be known whether they were there before: whether one of `tips` leads to them.
     pub fn asked(&self) -> Vec<String> {
         let refs = self.refs.iter().filter_map(|moved| moved.after.clone());
-        self.now.commit.clone().into_iter().chain(refs).collect()
+        self.now.commit.clone().into_iter().chain(refs).chain(self.asked_in_worktrees()).collect()
     }
 
     /// Between which commits git's own command brings files back: from the one that they are of now to the one that they
@@ -108,7 +150,8 @@ impl<'a> GitBack<'a> {
         if self.to.as_ref().is_some_and(|before| *before == GitPlace::default()) {
             return vec!["the git repository stays, which a command made".to_owned()];
         }
-        let mut told = Vec::new();
+        // First, as git moves and removes no branch that is checked out in a worktree.
+        let mut told = self.worktrees_stay(had);
         if let Some(command) = self.to.as_ref().and_then(|to| self.way_back(to, had)) {
             let now = name(self.now);
             told.push(format!("git's HEAD stays on {now}, where a command put it: `{command}` goes back"));
@@ -119,6 +162,7 @@ impl<'a> GitBack<'a> {
                 "what a command staged in git stays so: `git restore --staged .` unstages it".to_owned(),
             );
         }
+        told.extend(self.worktrees_gone());
         told
     }
 
@@ -201,7 +245,7 @@ impl<'a> GitBack<'a> {
                     "the branch {branch} stays, which a command made, with commits that no other had before"
                 )
             }
-            (None, _) if is_head_s && self.to.is_none() => {
+            (None, _) if (is_head_s && self.to.is_none()) || self.checked_out(branch).is_some() => {
                 format!("the branch {branch} stays, which a command made")
             }
             (None, _) => {
@@ -213,9 +257,13 @@ impl<'a> GitBack<'a> {
             (Some(commit), None) => format!(
                 "the branch {branch} stays away, which a command removed: `git branch {name} {commit}` brings it back"
             ),
-            (Some(commit), Some(_)) => format!(
-                "the branch {branch} stays where a command put it: `git branch -f {name} {commit}` goes back"
-            ),
+            (Some(commit), Some(_)) => {
+                let command = match self.checked_out(branch) {
+                    Some(path) => format!("git -C {} reset --soft {commit}", quoted(path)),
+                    None => format!("git branch -f {name} {commit}"),
+                };
+                format!("the branch {branch} stays where a command put it: `{command}` goes back")
+            }
         })
     }
 }
@@ -251,6 +299,8 @@ fn quoted(name: &str) -> String {
     if name.bytes().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
+mod worktrees;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,7 +325,8 @@ mod tests {
 
     fn told(moves: &[GitMove], (now, refs): &State<'_>, had: &[&str]) -> String {
         let refs = refs.iter().map(|(name, commit)| ((*name).to_owned(), (*commit).to_owned())).collect();
-        let back = GitBack::new(moves, now, &refs);
+        let there = BTreeMap::new();
+        let back = GitBack::new(moves, now, &refs, &there);
         back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect()).join("; ")
     }
 

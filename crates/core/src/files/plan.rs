@@ -307,7 +307,7 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     };
     let adopts = !stays && choice.is_some_and(|choice| choice.adopts(fork.theirs.is_some()));
     let theirs = choice.is_some() && fork.disk != record && is_foreign(&fork.stack, fork.disk.as_ref());
-    let verdict = verdict.unwrap_or_else(|| plain(fork.disk.as_ref(), record.as_ref()));
+    let verdict = verdict.unwrap_or_else(|| fork.verdict(record.as_ref(), choice, &stack_after, &out));
     let mut choices = offered(&verdict, fork.merged.is_ok(), fork.theirs.is_some());
     if matches!(verdict, Verdict::Conflict(_)) && fork.exact_record() == fork.disk.as_ref() {
         // It would change nothing.

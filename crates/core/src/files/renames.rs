@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::change::Grade;
 use super::file_path::FilePath;
 use super::merge::{Clash, merge};
 use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, Wish};
@@ -266,7 +265,7 @@ fn as_made(
     let layers = &plan.step.stack_before.layers()[..layers];
     let goes = |layer: &Layer| plan.out.contains(&layer.delta);
     let at = layers.iter().position(goes)?;
-    let is_sure = layers[at..].iter().all(|layer| goes(layer) && layer.grade != Grade::Ambiguous);
+    let is_sure = layers[at..].iter().all(|layer| goes(layer) && !layer.grade.is_ambiguous());
     if !is_sure || layers[at].before.is_some() {
         return None;
     }

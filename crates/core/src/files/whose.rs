@@ -1,10 +1,20 @@
 //! Whose work stands in the way of a plan, and what a file is after each choice: what turns of the conversation explain is never
 //! said to be somebody else's.
 
+use std::collections::BTreeSet;
+
+use super::change::Uncertain;
 use super::file_path::FilePath;
 use super::plan::{Choice, Look, Now, PathPlan};
 use super::record::Record;
 use super::stack::{ClashedBy, DeltaId, Layer, Stack};
+
+/// Of these layers, why nobody knows whose those are that are among `out`. A layer without an effect leaves nothing behind.
+pub(super) fn uncertain(stack: &Stack, out: &[DeltaId]) -> BTreeSet<Uncertain> {
+    let stay =
+        stack.layers().iter().filter(|layer| layer.before != layer.after && out.contains(&layer.delta));
+    stay.filter_map(|layer| layer.grade.uncertain()).collect()
+}
 
 /// Whose work stands in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -137,6 +147,11 @@ impl PathPlan {
     /// Whether somebody chose that it stays as it is.
     pub fn is_chosen(&self) -> bool {
         matches!(self.choice, Some(Choice::Skip | Choice::Disk))
+    }
+
+    /// Why nobody knows whose the changes are that were to leave it and stay in it after the step; none, where no such change stays.
+    pub fn uncertain(&self) -> BTreeSet<Uncertain> {
+        uncertain(&self.step.stack_after, &self.out)
     }
 
     /// What the path is after a choice that is offered.

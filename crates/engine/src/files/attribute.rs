@@ -1,7 +1,7 @@
 //! Whose a change is: of what was found between two captures, the calls that were open then. Nobody's
 //! is the user's.
 
-use retake_core::{FileChange, Grade};
+use retake_core::{FileChange, Grade, Uncertain};
 use retake_store::{OpenCall, Owned};
 use retake_worktree::Findings;
 
@@ -12,6 +12,8 @@ pub(super) struct Calls {
     open: Vec<OpenCall>,
     /// Those that are over, of which processes may live on.
     jobs: Vec<OpenCall>,
+    /// The ids of those that were cut off before they had a result.
+    cut_off: Vec<String>,
 }
 
 /// What was found, by whom.
@@ -24,9 +26,9 @@ pub(super) struct Attributed {
 }
 
 impl Calls {
-    /// None runs; of these, begun before a restart, processes may live on.
-    pub(super) fn after_restart(jobs: Vec<OpenCall>) -> Self {
-        Self { open: Vec::new(), jobs }
+    /// None runs; of these, begun before a restart, processes may live on. Those with an id in `cut_off` have no result.
+    pub(super) fn after_restart(jobs: Vec<OpenCall>, cut_off: Vec<String>) -> Self {
+        Self { open: Vec::new(), jobs, cut_off }
     }
 
     /// A call begins. A capture has just been made.
@@ -48,10 +50,9 @@ impl Calls {
             let nobodys = findings.changes.iter().chain(&findings.late).cloned().collect();
             return Attributed { nobodys, owned: Vec::new() };
         }
-        let alone = self.open.len() == 1 && self.jobs.is_empty();
-        let grade = if alone { Grade::Seen } else { Grade::Ambiguous };
+        let grade = self.grade();
         let found = findings.changes.iter().map(|change| (grade, change.clone()));
-        let late = findings.late.iter().map(|change| (Grade::Ambiguous, change.clone()));
+        let late = findings.late.iter().map(|change| (Grade::Ambiguous(Uncertain::Late), change.clone()));
         let changes: Vec<_> = found.chain(late).collect();
         let owned = owners.into_iter().map(|call| Owned {
             conversation: call.conversation,
@@ -61,6 +62,17 @@ impl Calls {
         Attributed {
             nobodys: Vec::new(),
             owned: if changes.is_empty() { Vec::new() } else { owned.collect() },
+        }
+    }
+
+    /// How sure it is whose the changes are that were found now.
+    fn grade(&self) -> Grade {
+        let is_cut_off = |job: &OpenCall| self.cut_off.contains(&job.id);
+        match (self.open.len(), self.jobs.is_empty()) {
+            (0 | 1, false) if self.jobs.iter().any(is_cut_off) => Grade::Ambiguous(Uncertain::CutOff),
+            (0 | 1, false) => Grade::Ambiguous(Uncertain::Job),
+            (1, true) => Grade::Seen,
+            _ => Grade::Ambiguous(Uncertain::Several),
         }
     }
 
@@ -77,6 +89,7 @@ impl Calls {
     /// Forgets jobs that have ended: what they did has been attributed.
     pub(super) fn forget(&mut self, ended: &[String]) {
         self.jobs.retain(|job| !ended.contains(&job.id));
+        self.cut_off.retain(|id| !ended.contains(id));
     }
 
     /// A call is over. With `lives`, processes of it go on.
@@ -135,11 +148,15 @@ mod tests {
         assert_eq!(told(&calls, &found(&["mine"], &["too"])), ["nobody mine", "nobody too"]);
         calls.begin(call(1, 1));
         assert!(told(&calls, &found(&[], &[])).is_empty());
-        assert_eq!(told(&calls, &found(&["a"], &["late"])), ["1 Seen a", "1 Ambiguous late"]);
+        assert_eq!(told(&calls, &found(&["a"], &["late"])), ["1 Seen a", "1 Ambiguous(Late) late"]);
         calls.begin(call(2, 2));
-        assert_eq!(told(&calls, &found(&["b"], &[])), ["2 Ambiguous b", "1 Ambiguous b"]);
+        assert_eq!(told(&calls, &found(&["b"], &[])), ["2 Ambiguous(Several) b", "1 Ambiguous(Several) b"]);
         calls.begin(call(3, 1));
-        assert_eq!(told(&calls, &found(&["b"], &[])), ["3 Ambiguous b", "2 Ambiguous b"], "once in each");
+        assert_eq!(
+            told(&calls, &found(&["b"], &[])),
+            ["3 Ambiguous(Several) b", "2 Ambiguous(Several) b"],
+            "once in each"
+        );
         calls.end("1", false);
         calls.end("2", false);
         assert_eq!(told(&calls, &found(&["c"], &[])), ["3 Seen c"]);
@@ -149,17 +166,17 @@ mod tests {
 
     #[test]
     fn what_a_job_may_have_done_is_its_own_until_it_has_ended() {
-        let mut calls = Calls::after_restart(vec![call(1, 1)]);
+        let mut calls = Calls::after_restart(vec![call(1, 1)], vec!["1".to_owned()]);
         calls.begin(call(2, 2));
         calls.end("2", true);
-        assert_eq!(told(&calls, &found(&["a"], &[])), ["2 Ambiguous a", "1 Ambiguous a"]);
+        assert_eq!(told(&calls, &found(&["a"], &[])), ["2 Ambiguous(CutOff) a", "1 Ambiguous(CutOff) a"]);
         calls.begin(call(3, 1));
-        assert_eq!(told(&calls, &found(&["a"], &[])), ["3 Ambiguous a", "2 Ambiguous a"]);
+        assert_eq!(told(&calls, &found(&["a"], &[])), ["3 Ambiguous(CutOff) a", "2 Ambiguous(CutOff) a"]);
         calls.end("3", false);
         let ended = calls.ended(|id| id == "2");
         assert_eq!(ended, ["1"]);
         calls.forget(&ended);
-        assert_eq!(told(&calls, &found(&["a"], &[])), ["2 Ambiguous a"]);
+        assert_eq!(told(&calls, &found(&["a"], &[])), ["2 Ambiguous(Job) a"]);
         calls.forget(&calls.ended(|_| false));
         assert_eq!(told(&calls, &found(&["mine"], &[])), ["nobody mine"]);
     }

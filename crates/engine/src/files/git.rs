@@ -7,7 +7,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use retake_core::{Against, FilePath, FilePlan, GitBack, GitMove, PathPlan, Record, Verdict, Wish};
+use retake_core::{
+    Against, FilePath, FilePlan, GitBack, GitMove, GitWorktree, PathPlan, Record, Verdict, Wish,
+};
 use retake_store::GitTaken;
 use retake_worktree::{GitState, Known, Nested, Objects, reached, same_as_commit};
 
@@ -24,6 +26,8 @@ pub(super) struct GitHalf {
     pub(super) stays: Vec<String>,
     /// Files that are what a call has checked out, and that git brings back.
     pub(super) has: HashSet<FilePath>,
+    /// The worktrees that `stays` tells of, by their names as seen from the folder.
+    pub(super) worktrees: HashSet<String>,
 }
 
 /// Looks at the repository that the workspace is in; nothing, when it can't be read.
@@ -37,8 +41,14 @@ pub(super) async fn look(held: Held) -> Result<(Held, Option<GitState>)> {
     .await
 }
 
-/// What stays of folders in which git keeps something: a sentence each, with the command that removes it where git has one.
-pub(super) async fn nested(held: Held, plan: &FilePlan, own: bool) -> Result<(Held, Vec<String>)> {
+/// What stays of folders in which git keeps something: a sentence each, with the command that removes it where git has one. Of the
+/// worktrees with these names something is said already.
+pub(super) async fn nested(
+    held: Held,
+    plan: &FilePlan,
+    own: bool,
+    told: HashSet<String>,
+) -> Result<(Held, Vec<String>)> {
     let of_git = |path: &&PathPlan| path.verdict == Verdict::NotEmpty && path.against == Some(Against::Git);
     let folders: Vec<FilePath> = plan.paths.iter().filter(of_git).map(|path| path.path.clone()).collect();
     if folders.is_empty() {
@@ -56,6 +66,7 @@ pub(super) async fn nested(held: Held, plan: &FilePlan, own: bool) -> Result<(He
                 false => format!("`{command}` removes it"),
             };
             Some(match Nested::of(folder)? {
+                Nested::Worktree if told.contains(&path.to_string()) => return None,
                 Nested::Worktree => format!(
                     "the folder {name} stays, it is a worktree of git: {}, with what is not committed in it",
                     command("git worktree remove --force")
@@ -101,21 +112,43 @@ impl Engine {
         blocking(move || {
             let folder = held.root.path();
             let (now, refs) = (state.head(), state.refs());
+            let there = state.worktrees().iter();
+            let there = there.map(|(name, tree)| (name.clone(), seen_from(folder, tree.clone()))).collect();
             let moves = |which: &dyn Fn(&&GitTaken) -> bool| -> Vec<GitMove> {
-                here.iter().filter(which).map(|taken| taken.moved.clone()).collect()
+                here.iter().filter(which).map(|taken| seen_from_all(folder, taken.moved.clone())).collect()
             };
             let had = |back: &GitBack<'_>| reached(folder, &back.tips(), back.asked());
-            let back = GitBack::new(&moves(&|taken| !taken.earlier), now, refs);
-            let stays = back.stays(&had(&back));
-            let all = GitBack::new(&moves(&|_| true), now, refs);
+            let back = GitBack::new(&moves(&|taken| !taken.earlier), now, refs, &there);
+            let (stays, worktrees) =
+                (back.stays(&had(&back)), back.worktrees_made().map(str::to_owned).collect());
+            let all = GitBack::new(&moves(&|_| true), now, refs, &there);
             let Some((base, before)) = all.files(&had(&all)) else {
-                return (held, GitHalf { stays, has: HashSet::new() });
+                return (held, GitHalf { stays, has: HashSet::new(), worktrees });
             };
             let same = same_as_commit(folder, (&base, &before), &files, &*objects);
             let has =
                 files.into_iter().zip(same).filter(|(_, same)| *same).map(|((path, _), _)| path).collect();
-            (held, GitHalf { stays, has })
+            (held, GitHalf { stays, has, worktrees })
         })
         .await
     }
+}
+
+/// A worktree by its name as seen from a folder: relative, where it is in it.
+fn seen_from(folder: &Path, mut tree: GitWorktree) -> GitWorktree {
+    let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let below = Path::new(&tree.path).strip_prefix(real).ok().filter(|below| *below != Path::new(""));
+    if let Some(below) = below.and_then(Path::to_str) {
+        tree.path = below.to_owned();
+    }
+    tree
+}
+
+/// All worktrees of what was moved likewise.
+fn seen_from_all(folder: &Path, mut moved: GitMove) -> GitMove {
+    for tree in &mut moved.worktrees {
+        tree.before = tree.before.take().map(|tree| seen_from(folder, tree));
+        tree.after = tree.after.take().map(|tree| seen_from(folder, tree));
+    }
+    moved
 }

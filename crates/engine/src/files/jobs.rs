@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use retake_core::{ConversationId, Hint, Remedy};
+use retake_core::{ConversationId, EffectState, Hint, Pos, Remedy};
 use retake_store::{Action, OpenCall};
 use retake_tools::processes;
 use rustix::process::Pid;
@@ -14,6 +14,9 @@ use crate::error::{EngineError, Kind, Result};
 
 /// How long processes have to end after they were asked to.
 pub(super) const TO_END: Duration = Duration::from_secs(3);
+
+/// So many entries may lie between a command and its result.
+const BEHIND: u64 = 16;
 
 impl Engine {
     /// The calls that an action takes back and of which processes still run.
@@ -28,6 +31,37 @@ impl Engine {
             (call, pids)
         });
         Ok(jobs.filter(|(_, pids)| !pids.is_empty()).collect())
+    }
+
+    /// Of these calls of an earlier process, the ids of those without a result: they were cut off.
+    pub(super) async fn cut_off(&self, calls: &[OpenCall]) -> Result<Vec<String>> {
+        let began = self.store().began(calls.iter().map(|call| call.id.clone()).collect()).await?;
+        let mut cut_off = Vec::new();
+        for (call, began) in calls.iter().zip(began) {
+            let has_ended = match began {
+                Some((_, state)) => state != EffectState::Begun,
+                // A person's command is in no ledger.
+                None => self.has_result(call).await,
+            };
+            if !has_ended {
+                cut_off.push(call.id.clone());
+            }
+        }
+        Ok(cut_off)
+    }
+
+    /// Whether the result of a command follows it. What can't be read is none.
+    async fn has_result(&self, call: &OpenCall) -> bool {
+        let Ok(meta) = self.store().meta(call.conversation, call.entry).await else { return false };
+        for behind in 1..=BEHIND {
+            let next = Pos { seq: meta.pos.seq + behind, ..meta.pos };
+            let Ok(next) = self.store().entry_id(call.conversation, next).await else { return false };
+            let answers = self.store().meta(call.conversation, next).await.map(|meta| meta.answers);
+            if answers.is_ok_and(|answers| answers == Some(meta.pos)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Ends what the calls that an action takes back have left running; without `stop`, refuses where there is such.

@@ -280,7 +280,7 @@ impl Engine {
             }
             (None, None) => (held, Vec::new(), Vec::new()),
         };
-        let (held, GitHalf { stays, has }) = self.git_half(held, moves, &wishes).await?;
+        let (held, GitHalf { stays, has, worktrees }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let first = draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
         let drawn = match whose::is_asked(&first.plan) || *chosen != Chosen::default() {
@@ -291,7 +291,7 @@ impl Engine {
         if wish.restore.is_none() {
             refuse_mounted(&held, &plan, (!own).then(|| held.root.path()), chosen)?;
         }
-        let (held, nested) = nested(held, &plan, own).await?;
+        let (held, nested) = nested(held, &plan, own, worktrees).await?;
         Ok((held, plan, nested.into_iter().chain(stays).collect()))
     }
 

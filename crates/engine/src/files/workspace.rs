@@ -128,8 +128,9 @@ impl Engine {
             None => {
                 let mut jobs = self.store().open_calls().await?;
                 jobs.retain(|call| call.workspace == row.no);
+                let cut_off = self.cut_off(&jobs).await?;
                 let left = self.store().intents().await?.iter().any(|intent| intent.workspace == row.no);
-                let opened = self.files.open_tree(row, root, Calls::after_restart(jobs)).await?;
+                let opened = self.files.open_tree(row, root, Calls::after_restart(jobs, cut_off)).await?;
                 self.files.keep(Workspace { unsettled: left, ..opened })
             }
         };

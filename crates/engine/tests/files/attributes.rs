@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use retake_engine::FilesWish;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
@@ -97,4 +98,105 @@ async fn trial_08_an_earlier_version_gets_back_what_it_had() {
     yard.undo().await;
     yard.back("t1").await;
     assert_eq!((yard.read("a").as_deref(), has(&yard, "a")), (Some("old\n"), noted(0o644, "early")));
+}
+
+#[tokio::test]
+async fn trial_08_setuid_that_a_command_took_away_comes_back() {
+    for script in ["chmod 0644 f", "chmod 0644 f; echo more >> f", "chmod 0644 f; chmod 0600 f"] {
+        let yard = Yard::with(&[("f", "old\n")]).await;
+        mark(&yard, "f", 0o6755, "keep");
+        yard.run("true").await;
+        yard.run(script).await;
+        let left = has(&yard, "f");
+        assert_eq!(left.0 & 0o7000, 0, "{script}");
+        let yard = yard.restarted().await;
+        for _ in 0..2 {
+            yard.back("t2").await;
+            assert_eq!(
+                (yard.read("f").as_deref(), has(&yard, "f")),
+                (Some("old\n"), noted(0o6755, "keep")),
+                "{script}"
+            );
+            yard.undo().await;
+            assert_eq!(has(&yard, "f"), left, "{script}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn trial_08_setgid_and_sticky_that_a_command_took_from_a_folder_come_back() {
+    let yard = Yard::with(&[("d/x", "x\n")]).await;
+    fs::set_permissions(yard.path("d"), fs::Permissions::from_mode(0o3775)).expect("set");
+    yard.run("chmod 00700 d").await;
+    assert_eq!(fs::metadata(yard.path("d")).expect("it").mode() & 0o7777, 0o700);
+    yard.back("t1").await;
+    assert_eq!(fs::metadata(yard.path("d")).expect("it").mode() & 0o7777, 0o3775);
+    yard.undo().await;
+    assert_eq!(fs::metadata(yard.path("d")).expect("it").mode() & 0o7777, 0o700);
+}
+
+#[tokio::test]
+async fn trial_08_what_another_file_brought_with_it_goes_with_it() {
+    let owner = |yard: &Yard| {
+        let found = fs::metadata(yard.path("f")).expect("it");
+        (found.uid(), found.gid())
+    };
+    for script in ["rm f; echo two > f", "mv other f", "cp f new; mv new f; chmod 0600 f"] {
+        let yard = Yard::with(&[("f", "one\n"), ("other", "two\n")]).await;
+        mark(&yard, "f", 0o644, "of f");
+        mark(&yard, "other", 0o644, "of other");
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(yard.path("f"), Some(12_345), Some(12_346)).expect("given");
+        }
+        let before = (owner(&yard), has(&yard, "f"));
+        yard.run("echo more >> f").await;
+        yard.run(script).await;
+        yard.run("echo last >> f").await;
+        let after = (owner(&yard), has(&yard, "f"));
+        assert_ne!(before, after, "{script}");
+        let yard = yard.restarted().await;
+        yard.back("t1").await;
+        assert_eq!(yard.read("f").as_deref(), Some("one\n"), "{script}");
+        assert_eq!((owner(&yard), has(&yard, "f")), before, "{script}");
+        yard.undo().await;
+        assert_eq!((owner(&yard), has(&yard, "f")), after, "{script}");
+        yard.back("t2").await;
+        assert_eq!((owner(&yard), has(&yard, "f")), before, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn trial_08_what_a_person_set_on_a_file_since_stays() {
+    let yard = Yard::with(&[("f", "one\n")]).await;
+    mark(&yard, "f", 0o644, "first");
+    yard.run("echo more >> f").await;
+    yard.run("echo more >> f").await;
+    mark(&yard, "f", 0o4644, "mine");
+    yard.back("t1").await;
+    assert_eq!((yard.read("f").as_deref(), has(&yard, "f")), (Some("one\n"), noted(0o4644, "mine")));
+}
+
+/// What a rewind says of other names of files.
+async fn noted_links(yard: &Yard) -> Vec<String> {
+    let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect("done");
+    let notes = done.folders.into_iter().flat_map(|folder| folder.notes);
+    notes.map(|note| format!("{} {:?}", note.path, note.kind)).collect()
+}
+
+#[tokio::test]
+async fn trial_08_other_names_of_a_file_are_told_only_where_there_are_some() {
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    yard.run("ln a b; echo two >> a").await;
+    assert_eq!(noted_links(&yard).await, Vec::<String>::new(), "its only other name goes, too");
+    assert_eq!((yard.read("a").as_deref(), yard.read("b")), (Some("one\n"), None));
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    fs::hard_link(yard.path("a"), yard.path("b")).expect("linked");
+    yard.run("echo two >> a").await;
+    assert_eq!(noted_links(&yard).await, ["a LinkParts", "b LinkParts"], "both go back");
+    assert_eq!((yard.read("a"), yard.read("b")), (Some("one\n".to_owned()), Some("one\n".to_owned())));
+    let yard = Yard::with(&[("a", "one\n")]).await;
+    fs::hard_link(yard.path("a"), yard.path("../outside")).expect("linked");
+    yard.run("echo two >> a").await;
+    assert_eq!(noted_links(&yard).await, ["a LinkBreaks"]);
+    assert_eq!(yard.read("../outside").as_deref(), Some("one\ntwo\n"));
 }

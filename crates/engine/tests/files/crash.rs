@@ -250,6 +250,7 @@ async fn rewind_case_54_trial_07_what_is_known_goes_and_what_a_killed_call_left_
                 continue;
             }
             seen += 1;
+            assert_eq!(yard.uncertain("t2").await, ["f CutOff"]);
             if overlaps {
                 assert_eq!(yard.verdicts("t1").await, ["f Conflict(Bytes)", "made Delete"]);
                 let action = yard.rewind("t1").await;
@@ -258,6 +259,7 @@ async fn rewind_case_54_trial_07_what_is_known_goes_and_what_a_killed_call_left_
                 yard.apply(action, super::choose("f", retake_core::Choice::Checkpoint)).await.expect("done");
                 assert_eq!(yard.read("f"), Some(text("5", "20")));
             } else {
+                assert_eq!(yard.uncertain("t1").await, ["f CutOff"]);
                 yard.back("t1").await;
                 assert_eq!(yard.read("f"), Some(text("5", "uncertain")));
             }

@@ -302,3 +302,77 @@ async fn trial_10_a_folder_that_holds_what_is_not_covered_is_not_said_to_be_some
     let made: Vec<_> = plan.paths.iter().map(|path| (path.path.to_string(), path.against)).collect();
     assert_eq!(made, [("made".to_owned(), Some(Against::Uncovered))]);
 }
+
+/// A worktree outside of the folder that a turn makes, in ways that matter to git: what a plan says first, and the branch that is gone
+/// after its advice was followed.
+#[tokio::test]
+async fn trial_10_a_worktree_outside_of_the_folder_is_removed_before_its_branch() {
+    for (script, options) in [
+        ("git worktree add -q ../wto -b br", "--force"),
+        ("git worktree add -q ../wto -b br; echo mine > ../wto/new", "--force"),
+        ("git worktree add -q --lock ../wto -b br", "--force --force"),
+        ("git worktree add -q ../wto -b br; rm -r ../wto", "--force"),
+    ] {
+        let yard = branches().await;
+        let before = yard.refs();
+        yard.run("echo one > first").await;
+        yard.runs_git(script).await;
+        let path = std::fs::canonicalize(yard.path("..")).expect("it is there").join("wto");
+        let path = path.display();
+        let stays = [
+            format!(
+                "the folder {path} stays, it is a worktree of git: `git worktree remove {options} {path}` removes it, \
+                 with what is not committed in it"
+            ),
+            "the branch br stays, which a command made: `git branch -D br` removes it".to_owned(),
+        ];
+        assert_eq!(yard.stays("t2").await, stays, "{script}");
+        let done = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect("done");
+        assert_eq!(done.stays, stays, "{script}: the receipt says it again");
+        yard.undo().await;
+        yard.back_by_advice("t1").await;
+        assert_eq!(yard.refs(), before, "{script}");
+        assert_eq!(yard.git("git worktree list").lines().count(), 1, "{script}");
+        assert!(!yard.path("../wto").exists(), "{script}");
+        yard.undo().await;
+        assert_eq!(yard.stays("t1").await, Vec::<String>::new(), "{script}: nothing of it stays");
+    }
+}
+
+#[tokio::test]
+async fn trial_10_what_a_turn_does_to_worktrees_that_were_there_can_be_taken_back_as_it_says() {
+    for script in [
+        "git -C ../other switch -qc new",
+        "cd ../other; echo two > a; git commit -qam two",
+        "cd ../other; git switch -q --detach; echo two > a; git commit -qam two",
+        "git worktree remove ../other",
+        "git worktree remove ../other; git branch -qD three",
+        "git worktree move ../other ../moved",
+        "git worktree move ../other ../moved; git -C ../moved switch -qc new",
+        "git worktree add -q ../wto two; git -C ../wto reset -q --soft main; git -C ../wto switch -qc new",
+        "git switch -q --detach; git worktree add -q ../wto main",
+    ] {
+        let yard = branches().await;
+        yard.git("git worktree add -q ../other -b three");
+        let is = |yard: &Yard| yard.refs() + &yard.git("git worktree list | sort");
+        let before = is(&yard);
+        yard.runs_git(script).await;
+        assert_ne!(is(&yard), before, "{script}");
+        let stays = yard.stays("t1").await;
+        yard.back_by_advice("t1").await;
+        assert_eq!(is(&yard), before, "{script}: {stays:?}");
+    }
+}
+
+#[tokio::test]
+async fn trial_10_a_worktree_that_alone_has_commits_is_not_named_for_removal() {
+    let yard = branches().await;
+    yard.runs_git("git worktree add -q --detach ../wto; cd ../wto; echo two > a; git commit -qam two").await;
+    let path = std::fs::canonicalize(yard.path("../wto")).expect("it is there");
+    let stays = format!(
+        "the folder {} stays, it is a worktree of git with commits that no branch has: remove it yourself when nobody \
+         needs them",
+        path.display()
+    );
+    assert_eq!(yard.stays("t1").await, [stays]);
+}

@@ -106,6 +106,7 @@ async fn rewind_case_05_what_a_job_changes_after_its_call_is_kept_and_the_call_n
     assert_eq!(yard.blamed("t2").await, ["b Kept t2"], "it is not known who wrote while the job ran");
     yard.job_ends().await;
     assert_eq!(yard.blamed("t1").await, ["a Kept t1", "b Kept t2"]);
+    assert_eq!(yard.uncertain("t1").await, ["a Job", "b Job"]);
     let named = yard.calls().await;
     assert!(named.iter().all(|line| line.contains(r#"["sh","-c","#)), "{named:?}");
     assert!(named.iter().any(|line| line.contains("../go")), "{named:?}");
@@ -123,6 +124,7 @@ async fn what_a_job_changed_while_nobody_looked_is_its_own_after_a_restart() {
     yard.job_ends().await;
     let yard = yard.restarted().await;
     assert_eq!(yard.blamed("t1").await, ["a Kept t1"]);
+    assert_eq!(yard.uncertain("t1").await, ["a Job"], "its call had a result");
     assert!(yard.engine.store().open_calls().await.expect("calls").is_empty(), "it has ended");
     yard.write("a", "mine\n");
     yard.run("echo three > b").await;

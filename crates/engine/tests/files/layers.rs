@@ -225,3 +225,44 @@ async fn trial_10_a_rename_of_a_file_that_the_agent_wrote_goes_back_with_the_per
     yard.back("t1").await;
     assert_eq!((yard.read("f"), yard.read("m/y")), (Some(text(&[(5, "PERSON")])), None));
 }
+
+/// Says of a step with a choice for one name of a rename alone, after the person wrote into the file: what it did, or why it was
+/// refused. The person's line stays on the disk either way.
+async fn decides_one_name(redone: bool, name: &str, choice: Choice) {
+    let when = format!("redone: {redone}, {name}: {choice:?}");
+    let yard = Yard::with(&[("f", &text(&[])), ("m/keep", "")]).await;
+    yard.run("mv f g; echo agent >> g").await;
+    yard.back("t1").await;
+    let there = if redone { "g" } else { "f" };
+    if redone {
+        yard.undo().await;
+    }
+    yard.edits(there, &[("line 5", "PERSON")]);
+    let has = || ["f", "g"].map(|name| yard.read(name).is_some_and(|text| text.contains("PERSON")));
+    let action = if redone { Action::Redo(1) } else { Action::Undo(1) };
+    let before = yard.all();
+    match yard.apply(action.clone(), choose(name, choice.clone())).await {
+        Err(error) => {
+            assert_eq!(error.code, "conflict", "{when}");
+            assert_eq!(yard.all(), before, "{when}");
+        }
+        Ok(_) => {
+            assert!(has().contains(&true), "{when}: the person's line is lost");
+            let back = if redone { Action::Undo(1) } else { Action::Redo(1) };
+            if yard.apply(back, FilesWish::default()).await.is_ok() {
+                assert!(has().contains(&true), "{when}: the person's line is lost on the way back");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn trial_03_a_choice_for_one_name_of_a_rename_loses_no_text_of_a_person_when_a_step_is_undone() {
+    for redone in [false, true] {
+        for name in ["f", "g"] {
+            for choice in [Choice::Skip, Choice::Disk, Choice::Merge, Choice::Yours] {
+                decides_one_name(redone, name, choice).await;
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retake_core::{
     ContentHash, FileChange, FilePath, GitMove, GitPlace, Grade, OpNo, Part, PathMove, Reason, Record, Role,
-    Seen, Stack, Time,
+    Seen, Stack, Time, Uncertain,
 };
 
 use super::stage::{Stage, by, by_request};
@@ -154,7 +154,7 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     assert_eq!(wanted.running, [call("job"), call("other")], "they are taken back");
     let label = Action::Label(None, Some("name".into()));
     assert!(stage.store.wanted(stage.id, label).await.expect("it can be done").running.is_empty());
-    let changes = vec![(Grade::Ambiguous, change("f", 'b', 'c'))];
+    let changes = vec![(Grade::Ambiguous(Uncertain::Job), change("f", 'b', 'c'))];
     let owned = vec![Owned { conversation: stage.id, entry, changes }];
     let calls = CallsSeen { owned, over: vec!["job".into()] };
     let capture =
@@ -164,7 +164,7 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
         deltas(&stage).await.iter().map(|line| (line.id.no, line.seq, line.applied)).collect();
     assert_eq!(lines, [(1, 3, 1), (2, 1, 1)]);
     let grades: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.grade).collect();
-    assert_eq!(grades, [Grade::Seen, Grade::Ambiguous]);
+    assert_eq!(grades, [Grade::Seen, Grade::Ambiguous(Uncertain::Job)]);
     assert_eq!(stage.store.open_calls().await.expect("calls"), [call("other")]);
     stage.store.forget_calls(place, vec!["other".into(), "never".into()]).await.expect("forgotten");
     assert!(stage.store.open_calls().await.expect("calls").is_empty());

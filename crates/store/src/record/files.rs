@@ -6,8 +6,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use retake_core::{
-    ContentHash, DeltaId, FileChange, FilePath, GitMove, GitPlace, GitRef, Grade, Layer, LogNo, PathMove,
-    Record, Stack,
+    ContentHash, DeltaId, FileChange, FilePath, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove,
+    Grade, Layer, LogNo, PathMove, Record, Stack, Uncertain,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -56,8 +56,17 @@ enum GradeName {
     Written,
     #[serde(rename = "s")]
     Seen,
+    /// Nobody knows whose it is; earlier versions stored no reason.
     #[serde(rename = "a")]
     Ambiguous,
+    #[serde(rename = "al")]
+    Late,
+    #[serde(rename = "aj")]
+    Job,
+    #[serde(rename = "ac")]
+    CutOff,
+    #[serde(rename = "as")]
+    Several,
 }
 
 pub(super) fn bytes(bytes: &[u8]) -> Bytes {
@@ -132,7 +141,11 @@ fn layer(layer: &Layer, own: LogNo) -> LayerRecord {
     let grade = match layer.grade {
         Grade::Written => GradeName::Written,
         Grade::Seen => GradeName::Seen,
-        Grade::Ambiguous => GradeName::Ambiguous,
+        Grade::Ambiguous(Uncertain::Unrecorded) => GradeName::Ambiguous,
+        Grade::Ambiguous(Uncertain::Late) => GradeName::Late,
+        Grade::Ambiguous(Uncertain::Job) => GradeName::Job,
+        Grade::Ambiguous(Uncertain::CutOff) => GradeName::CutOff,
+        Grade::Ambiguous(Uncertain::Several) => GradeName::Several,
     };
     let DeltaId { log, no } = layer.delta;
     let delta = if log == own { DeltaRecord::Own(no) } else { DeltaRecord::Other(log.0, no) };
@@ -143,7 +156,11 @@ fn unlayer((delta, grade, before, after): LayerRecord, own: LogNo) -> Decoded<La
     let grade = match grade {
         GradeName::Written => Grade::Written,
         GradeName::Seen => Grade::Seen,
-        GradeName::Ambiguous => Grade::Ambiguous,
+        GradeName::Ambiguous => Grade::Ambiguous(Uncertain::Unrecorded),
+        GradeName::Late => Grade::Ambiguous(Uncertain::Late),
+        GradeName::Job => Grade::Ambiguous(Uncertain::Job),
+        GradeName::CutOff => Grade::Ambiguous(Uncertain::CutOff),
+        GradeName::Several => Grade::Ambiguous(Uncertain::Several),
     };
     let delta = match delta {
         DeltaRecord::Own(no) => DeltaId { log: own, no },
@@ -223,6 +240,9 @@ pub(crate) fn decode_moves(json: &str, own: LogNo) -> Decoded<Vec<PathMove>> {
 /// Branch and commit.
 type PlaceRecord = (Option<String>, Option<String>);
 
+/// Folder, branch and commit of its HEAD, whether it is locked.
+type WorktreeRecord = (String, PlaceRecord, bool);
+
 /// What a call moved in git.
 #[derive(Serialize, Deserialize)]
 struct GitMoveRecord {
@@ -233,24 +253,37 @@ struct GitMoveRecord {
     refs: Vec<(String, Option<String>, Option<String>)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     index: bool,
+    /// Name, before, after.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    worktrees: Vec<(String, Option<WorktreeRecord>, Option<WorktreeRecord>)>,
 }
 
 /// What a call moved in git.
 pub(crate) fn encode_git_move(moved: &GitMove) -> String {
     let place = |place: &GitPlace| (place.branch.clone(), place.commit.clone());
     let one = |moved: &GitRef| (moved.name.clone(), moved.before.clone(), moved.after.clone());
+    let tree = |tree: &GitWorktree| (tree.path.clone(), place(&tree.head), tree.locked);
+    let moves = |moved: &GitWorktreeMove| {
+        (moved.name.clone(), moved.before.as_ref().map(tree), moved.after.as_ref().map(tree))
+    };
     to_json(&GitMoveRecord {
         head: moved.head.as_ref().map(|(before, after)| (place(before), place(after))),
         refs: moved.refs.iter().map(one).collect(),
         index: moved.index,
+        worktrees: moved.worktrees.iter().map(moves).collect(),
     })
 }
 
 /// What the call of that record moved.
 pub(crate) fn decode_git_move(json: &str) -> Decoded<GitMove> {
-    let GitMoveRecord { head, refs, index } = from_json("what was moved in git", json)?;
+    let GitMoveRecord { head, refs, index, worktrees } = from_json("what was moved in git", json)?;
     let place = |(branch, commit)| GitPlace { branch, commit };
     let refs = refs.into_iter().map(|(name, before, after)| GitRef { name, before, after });
     let head = head.map(|(before, after)| (place(before), place(after)));
-    Ok(GitMove { head, refs: refs.collect(), index })
+    let tree = |(path, head, locked): WorktreeRecord| GitWorktree { path, head: place(head), locked };
+    let worktrees = worktrees.into_iter().map(|(name, before, after)| {
+        let (before, after) = (before.map(tree), after.map(tree));
+        GitWorktreeMove { name, before, after }
+    });
+    Ok(GitMove { head, refs: refs.collect(), index, worktrees: worktrees.collect() })
 }

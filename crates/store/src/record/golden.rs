@@ -10,10 +10,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use retake_core::{
     Answering, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
-    FoldId, Folds, GitMove, GitPlace, GitRef, Grade, Head, Keep, Kept, KeptChange, KeptPath, LabelTarget,
-    Layer, Line, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part, Path, PathMove, Pos, RangeChange,
-    Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step, Time, ToolOutcome, Usage,
-    WorkspaceNo,
+    FoldId, Folds, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Grade, Head, Keep, Kept,
+    KeptChange, KeptPath, LabelTarget, Layer, Line, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part,
+    Path, PathMove, Pos, RangeChange, Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State,
+    Step, Time, ToolOutcome, Uncertain, Usage, WorkspaceNo,
 };
 use uuid::Uuid;
 
@@ -155,7 +155,8 @@ fn files() {
     let layers = vec![
         layer(4, 1, Grade::Written),
         layer(4, 2, Grade::Seen),
-        layer(4, 3, Grade::Ambiguous),
+        layer(4, 3, Grade::Ambiguous(Uncertain::Unrecorded)),
+        layer(4, 4, Grade::Ambiguous(Uncertain::CutOff)),
         layer(9, 1, Grade::Seen),
     ];
     let stack = Stack::new(layers.clone());
@@ -164,11 +165,14 @@ fn files() {
         [PathMove { change: changes[0].clone(), stack_before: stack.clone(), stack_after: Stack::default() }];
     let place =
         |branch: Option<&str>| GitPlace { branch: branch.map(str::to_owned), commit: Some("a1".into()) };
+    let tree = GitWorktree { path: "/w".into(), head: place(Some("new")), locked: false };
     let git = GitMove {
         head: Some((place(Some("main")), place(None))),
         refs: vec![GitRef { name: "refs/heads/new".into(), before: None, after: Some("a1".into()) }],
         index: true,
+        worktrees: vec![GitWorktreeMove { name: "w".into(), before: None, after: Some(tree) }],
     };
+    assert_eq!(decode_git_move(r#"{"index":true}"#).map(|moved| moved.worktrees), Ok(Vec::new()));
     let texts = [
         encode_changes(&changes),
         encode_delta(&delta, own),

@@ -14,7 +14,7 @@ mod plan;
 
 pub(crate) use plan::{
     Group, IF_NOT_LEFT, NOT_ALL, NOTHING, alone, files_of, groups, left_alone, others_title, plan_or,
-    so_already,
+    so_already, uncertain,
 };
 pub use plan::{choice_name, choices, diff, diff_lines, plan};
 

@@ -37,7 +37,8 @@ pub(super) fn carry_out(ground: &Ground) -> Result<Report, Failed> {
     }
     for place in ground.plan.modes(TO) {
         let (path, mode) = (&changes[place].path, mode(wanted(&changes[place], TO)));
-        ground.set_mode(path, mode).map_err(Failed::at(path))?;
+        let special = ground.plan.special(&changes[place], TO);
+        ground.set_mode(path, mode, special).map_err(Failed::at(path))?;
     }
     ground.close_again(&report, TO)?;
     failpoint!("apply.carried").map_err(Failed::whole)?;
@@ -80,7 +81,7 @@ fn open(ground: &Ground, change: &FileChange) -> Result<(), Obstacle> {
     if !look.is_exactly(change.before.as_ref()).map_err(Obstacle::of)? {
         return Err(Obstacle::Changed);
     }
-    ground.set_mode(&change.path, look.mode() | OPEN)
+    ground.set_mode(&change.path, look.mode() | OPEN, None)
 }
 
 pub(super) fn mode(record: Option<&Record>) -> u16 {
@@ -127,7 +128,7 @@ impl Ground {
             if let Some(Record::Folder { mode }) = had
                 && mode & OPEN != OPEN
             {
-                self.set_mode(&left.path, *mode).map_err(Failed::at(&left.path))?;
+                self.set_mode(&left.path, *mode, None).map_err(Failed::at(&left.path))?;
             }
         }
         Ok(())

@@ -51,28 +51,68 @@ pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<C
             Err(refusal) => refusals.push(refusal),
         }
     }
-    if refusals.is_empty() { Ok(Checked { models, notes: notes.concat_all() }) } else { Err(refusals) }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    Ok(Checked { models, notes: with_names(root, plan, notes.concat_all()) })
 }
 
-/// The files whose permission bits would change under names that the plan does not give these bits to: a change of the file
-/// itself would be one of all its names.
-pub(super) fn apart(root: &Root, plan: &Plan) -> HashSet<FilePath> {
+/// The notes of links, where it is looked at whether the other names change, too. Of a file of which all other names go nothing is
+/// said.
+fn with_names(root: &Root, plan: &Plan, notes: Vec<Note>) -> Vec<Note> {
+    if notes.is_empty() {
+        return notes;
+    }
+    let is_file = |change: &&FileChange| matches!(change.before, Some(Record::File { .. }));
+    let leaves = plan.changes.iter().filter(is_file);
+    let leaves = leaves.filter(|change| plan.step(change, Direction::Forward) != Step::Mode);
+    let mut kinds = HashMap::new();
+    for ((_, _, all), named) in linked(root, leaves) {
+        let stay: Vec<_> = named.iter().filter(|change| change.after.is_some()).collect();
+        let kind = match stay.len() {
+            _ if (named.len() as u64) < all => Some(NoteKind::LinkBreaks),
+            0 | 1 => None,
+            _ => Some(NoteKind::LinkParts),
+        };
+        kinds.extend(stay.into_iter().map(|change| (change.path.clone(), kind)));
+    }
+    let known = |note: Note| match kinds.get(&note.path) {
+        Some(kind) => kind.map(|kind| Note { kind, ..note }),
+        None => Some(note),
+    };
+    notes.into_iter().filter_map(known).collect()
+}
+
+/// A device, a file on it, and how many names that has.
+type Linked = (u64, u64, u64);
+
+/// Of these changes those of files with several names, by file. What can't be looked at is told by the checks.
+fn linked<'a>(
+    root: &Root,
+    changes: impl Iterator<Item = &'a FileChange>,
+) -> HashMap<Linked, Vec<&'a FileChange>> {
     let mut names: HashMap<_, Vec<&FileChange>> = HashMap::new();
-    for (_, change) in plan.bits() {
+    for change in changes {
         let stat = root.folder(change.path.parent().as_ref()).and_then(|folder| {
             Ok(rustix::fs::statat(folder, change.path.name(), AtFlags::SYMLINK_NOFOLLOW)?)
         });
-        // What can't be looked at is told by the checks.
         if let Ok(stat) = stat
             && stat.st_nlink > 1
         {
             names.entry((stat.st_dev, stat.st_ino, stat.st_nlink)).or_default().push(change);
         }
     }
+    names
+}
+
+/// The files whose permission bits would change under names that the plan does not give these bits to: a change of the file
+/// itself would be one of all its names.
+pub(super) fn apart(root: &Root, plan: &Plan) -> HashSet<FilePath> {
+    let mut names = linked(root, plan.bits().map(|(_, change)| change));
     names.retain(|(_, _, all), named| {
         named.len() as u64 != *all || named.iter().any(|change| change.after != named[0].after)
     });
-    names.into_values().flatten().map(|change| change.path.clone()).collect()
+    names.into_values().flatten().map(|change| change.path.clone()).chain(plan.replaced()).collect()
 }
 
 struct Check<'a> {
@@ -150,7 +190,9 @@ impl Check<'_> {
         match &change.after {
             Some(record) if change.before.is_none() && self.plan.parent(change).is_some_and(made) => {
                 let group = self.inherited(&change.path)?;
-                nothing(|look| Model::of(look, record, group, self.plan.besides(&change.path, record)))
+                nothing(|look| {
+                    Model::of(look, record, group, (self.plan.besides(&change.path, record), None))
+                })
             }
             _ if change.before.is_some() => Err(Obstacle::Changed),
             _ => Err(Obstacle::NoFolder),
@@ -193,7 +235,8 @@ impl Check<'_> {
         }
         match &change.after {
             Some(record) if step != Step::Mode => {
-                let besides = self.plan.besides(&change.path, record);
+                let (path, plan) = (&change.path, self.plan);
+                let besides = (plan.besides(path, record), plan.given(path, record));
                 match change.before {
                     Some(_) => Model::of(&look, record, folder.group, besides),
                     None => nothing(|look| Model::of(look, record, folder.group, besides)),
@@ -236,7 +279,10 @@ impl Check<'_> {
         }
         if step != Step::Mode {
             self.may_move(change, folder)?;
-        } else if look.stat.is_some_and(|stat| stat.st_mode & SETGID != 0 && !is_of_mine(stat.st_gid)) {
+        } else if look.stat.is_some_and(|stat| {
+            let special = self.plan.special(change, Direction::Forward).unwrap_or(stat.st_mode);
+            special & SETGID != 0 && !is_of_mine(stat.st_gid)
+        }) {
             // The system would take it away with the change of the others.
             return Err(Obstacle::Attributes("setgid bit"));
         }

@@ -151,11 +151,11 @@ impl Ground {
         let _ = rustix::fs::utimensat(&self.slots, slot.as_slice(), &times, AtFlags::SYMLINK_NOFOLLOW);
     }
 
-    /// Sets the permission bits of a file or a folder, and no others.
-    pub(super) fn set_mode(&self, path: &FilePath, mode: u16) -> Result<(), Obstacle> {
+    /// Sets the permission bits of a file or a folder, and its setuid, setgid and sticky bits where these are given.
+    pub(super) fn set_mode(&self, path: &FilePath, mode: u16, special: Option<u32>) -> Result<(), Obstacle> {
         failpoint!("apply.mode").map_err(Obstacle::of)?;
         let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
-        set_mode(dir.as_fd(), path.name(), mode).map_err(Obstacle::of_move)
+        set_mode(dir.as_fd(), path.name(), mode, special).map_err(Obstacle::of_move)
     }
 
     /// Whether a slot holds this record; a folder must be empty.
@@ -175,13 +175,14 @@ impl Ground {
     }
 }
 
-/// Sets the permission bits of what has this name, and leaves setuid, setgid and sticky as they are; follows no link.
-pub(super) fn set_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u16) -> io::Result<()> {
+/// Sets the permission bits of what has this name; leaves setuid, setgid and sticky as they are, unless they are given; follows no
+/// link.
+pub(super) fn set_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u16, special: Option<u32>) -> io::Result<()> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let place = rustix::fs::openat(dir, name, flags | OFlags::PATH, Mode::empty())?;
     let stat = rustix::fs::fstat(&place)?;
     let upper = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory | FileType::RegularFile => stat.st_mode & SPECIAL,
+        FileType::Directory | FileType::RegularFile => special.unwrap_or(stat.st_mode & SPECIAL),
         _ => return Err(Errno::LOOP.into()),
     };
     let mode = Mode::from_raw_mode(u32::from(mode) | upper);

@@ -1,6 +1,6 @@
 //! The changes of an apply in the order in which they are made, and which kind of step each is. Pure: touches no disk.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
@@ -18,6 +18,7 @@ pub(super) struct Plan {
     /// Files that get their permission bits by an exchange, as they have more names than the plan gives these bits to.
     apart: HashSet<FilePath>,
     besides: BTreeMap<Version, Arc<Besides>>,
+    given: BTreeSet<Version>,
 }
 
 /// How one path gets from what is there to what shall be there.
@@ -36,7 +37,7 @@ pub(super) enum Step {
 impl Plan {
     /// Sorts the changes. Those that change nothing are left out.
     pub(super) fn new(of: Changes, staging: &str) -> Result<Self> {
-        let Changes { mut changes, besides } = of;
+        let Changes { mut changes, besides, given } = of;
         changes.retain(|change| change.before != change.after);
         changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         let mut places = HashMap::with_capacity(changes.len());
@@ -49,7 +50,7 @@ impl Plan {
                 return bad("it is in the staging folder");
             }
         }
-        let plan = Self { changes, places, apart: HashSet::new(), besides };
+        let plan = Self { changes, places, apart: HashSet::new(), besides, given };
         for change in &plan.changes {
             for side in [Direction::Back, Direction::Forward] {
                 plan.is_possible(change, side)?;
@@ -81,6 +82,29 @@ impl Plan {
             return None;
         }
         self.besides.get(&version(path, record)?).map(Arc::as_ref)
+    }
+
+    /// The same, where it is to be given also in the place of a file or folder that has other ones.
+    pub(super) fn given(&self, path: &FilePath, record: &Record) -> Option<&Besides> {
+        let version = version(path, record)?;
+        self.given.contains(&version).then(|| self.besides.get(&version).map(Arc::as_ref)).flatten()
+    }
+
+    /// The setuid, setgid and sticky bits that a path gets with its permission bits; nothing, where it keeps those that it has.
+    pub(super) fn special(&self, change: &FileChange, to: Direction) -> Option<u32> {
+        let record = wanted(change, to)?;
+        self.given(&change.path, record).map(|besides| u32::from(besides.special))
+    }
+
+    /// Files of which only permission bits change in their records, and that are another file all the same: with another owner, or
+    /// with other attributes.
+    pub(super) fn replaced(&self) -> impl Iterator<Item = FilePath> {
+        let has = |change: &FileChange, record: &Option<Record>| {
+            let given = self.given(&change.path, record.as_ref()?)?;
+            Some((given.owner, given.group, given.attributes.clone()))
+        };
+        let is_other = move |change: &&FileChange| has(change, &change.before) != has(change, &change.after);
+        self.bits().map(|(_, change)| change).filter(is_other).map(|change| change.path.clone())
     }
 
     /// The change of the folder that a path is in, if that folder changes.

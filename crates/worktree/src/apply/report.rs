@@ -82,8 +82,10 @@ pub struct Note {
 /// What will be different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
-    /// The file has other names; they keep the old bytes.
+    /// The file has other names that do not change; they stay as they are.
     LinkBreaks,
+    /// The file has several names that all change; each becomes a file of its own.
+    LinkParts,
 }
 
 impl Report {

@@ -125,7 +125,7 @@ impl Settle<'_> {
         let look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
         let ours = look.kind() == Some(FileType::Directory) && modes_of(change).contains(&look.mode());
         if ours && look.mode() & OPEN != OPEN {
-            self.ground.set_mode(&change.path, look.mode() | OPEN)?;
+            self.ground.set_mode(&change.path, look.mode() | OPEN, None)?;
         }
         Ok(Became::Done)
     }
@@ -211,7 +211,8 @@ impl Settle<'_> {
         let Some(record) = record else { return Ok(()) };
         let folder = rustix::fs::fstat(spot.dir).map_err(|errno| Obstacle::System(errno.into()))?;
         let group = (folder.st_mode & 0o2000 != 0).then_some(folder.st_gid);
-        let besides = self.ground.plan.besides(&change.path, record);
+        let plan = &self.ground.plan;
+        let besides = (plan.besides(&change.path, record), plan.given(&change.path, record));
         let model = stage::Model::of(look, record, group, besides)?;
         stage::stage_again(self.ground, place, record, &model, self.objects)
     }
@@ -269,7 +270,7 @@ impl Settle<'_> {
             }
         };
         if ours && look.mode() != aim {
-            self.ground.set_mode(&change.path, aim)?;
+            self.ground.set_mode(&change.path, aim, self.ground.plan.special(change, self.to))?;
             failpoint!("apply.stepped").map_err(Obstacle::System)?;
         }
         let good = same && (ours || look.mode() == aim);

@@ -38,17 +38,17 @@ pub(super) struct Model {
 
 impl Model {
     /// Of what is there, for a record that replaces it; where that is no file for a file, of what is known of the record
-    /// `besides`. `group` is that of a folder that hands its group on.
+    /// `besides`, and always of what is `given`. `group` is that of a folder that hands its group on.
     pub(super) fn of(
         look: &Look<'_>,
         record: &Record,
         group: Option<u32>,
-        besides: Option<&Besides>,
+        (besides, given): (Option<&Besides>, Option<&Besides>),
     ) -> Result<Self, Obstacle> {
         let lost = Obstacle::Attributes("attributes");
         let old = look.stat.filter(|_| look.kind() != Some(FileType::Directory));
         let old = old.filter(|_| !matches!(record, Record::Folder { .. }));
-        match (&look.file, record, old, besides) {
+        match (look.file.as_ref().filter(|_| given.is_none()), record, old, given.or(besides)) {
             (Some(file), Record::File { .. }, Some(stat), _) => {
                 let special = stat.st_mode & SPECIAL;
                 let attributes = attributes(file).map_err(|_| lost)?;
@@ -227,7 +227,7 @@ fn stage_one(
                 rustix::fs::chmodat(slots, name, mode, AtFlags::empty()).map_err(system)?;
             }
             // Open for its owner until all is in it.
-            set_mode(slots.as_fd(), name, mode | OPEN).map_err(Obstacle::of)?;
+            set_mode(slots.as_fd(), name, mode | OPEN, None).map_err(Obstacle::of)?;
             let made = rustix::fs::statat(slots, name, AtFlags::SYMLINK_NOFOLLOW).map_err(system)?;
             model.has_special(made)?;
             Ok(None)

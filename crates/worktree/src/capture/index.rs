@@ -8,9 +8,8 @@ use retake_core::{ContentHash, FilePath, Record};
 
 use super::below::Signature;
 use super::coverage::WhyNot;
-use super::findings::Findings;
 use super::rules::Limits;
-use crate::besides::{Besides, Version, version};
+use crate::besides::{Besides, Gone, Version};
 use crate::root::{Root, RootId};
 
 /// Which folder a root is. Device numbers may change at a reboot; the file system's own number does not, where it has
@@ -256,7 +255,7 @@ pub(crate) struct Index {
     /// What is at those always-covered paths that lie in no covered folder; `None` is known to be absent.
     pub extras: BTreeMap<FilePath, Option<What>>,
     /// What versions had besides that are not at their paths any more.
-    pub gone: BTreeMap<Version, Arc<Besides>>,
+    pub gone: BTreeMap<Version, Gone>,
 }
 
 /// What is known of a path.
@@ -303,45 +302,6 @@ impl Index {
                 None => Known::Absent,
             },
             what => what.record().map_or(Known::Absent, Known::Is),
-        }
-    }
-
-    /// What is known of a version of a path besides its record.
-    pub(crate) fn besides(&self, path: &FilePath, record: &Record) -> Option<Arc<Besides>> {
-        match self.besides_now(path, record) {
-            Some(besides) => besides,
-            None => self.gone.get(&version(path, record)?).cloned(),
-        }
-    }
-
-    /// The same of the version that the index has at the path; nothing, if it has another one there.
-    fn besides_now(&self, path: &FilePath, record: &Record) -> Option<Option<Arc<Besides>>> {
-        let place = path.parent();
-        let inside = || self.folders.get(&place)?.find(path.name());
-        let what = self.extras.get(path).and_then(Option::as_ref).or_else(inside)?.known()?;
-        match (what, record) {
-            (What::File(file), Record::File { hash, .. }) if file.hash == *hash => Some(file.besides.clone()),
-            (What::Folder, Record::Folder { .. }) => {
-                Some(self.folders.get(&Some(path.clone()))?.besides.clone())
-            }
-            _ => None,
-        }
-    }
-
-    /// Keeps what versions had besides that have gone since an older index: should they be made anew, they get it back.
-    pub(crate) fn remember(&mut self, old: &Self, path: &FilePath, went: Option<&Record>) {
-        let known = went.and_then(|record| Some((version(path, record)?, old.besides_now(path, record)?)));
-        match known {
-            Some((version, Some(besides))) => drop(self.gone.insert(version, besides)),
-            Some((version, None)) => drop(self.gone.remove(&version)),
-            None => {}
-        }
-    }
-
-    /// The same for all that a capture found.
-    pub(crate) fn remember_all(&mut self, old: &Self, found: &Findings) {
-        for change in found.changes.iter().chain(&found.late) {
-            self.remember(old, &change.path, change.before.as_ref());
         }
     }
 

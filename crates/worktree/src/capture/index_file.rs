@@ -12,12 +12,15 @@ use super::bytes::{Reader, Writer};
 use super::coverage::WhyNot;
 use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, Place, What, child};
 use super::rules::Limits;
-use crate::besides::{Besides, Version};
+use crate::besides::{ANY_MODE, Besides, Gone, Version};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::hash;
 
-const MAGIC: &[u8] = b"retake index 2\n";
+const MAGIC: &[u8] = b"retake index 3\n";
+
+/// The version that kept neither the permission bits of what has gone nor what took its place.
+const WITHOUT_THEN: &[u8] = b"retake index 2\n";
 
 /// The version that knew nothing besides records: what it says is believed, and each file is read again.
 const WITHOUT_BESIDES: &[u8] = b"retake index 1\n";
@@ -90,13 +93,15 @@ fn encode(index: &Index) -> Vec<u8> {
     }
     to.number(index.gone.len() as u64);
     last.clear();
-    for ((path, hash), besides) in &index.gone {
+    for ((path, hash, mode), gone) in &index.gone {
         to.path(path, &mut last);
         to.byte(u8::from(hash.is_some()));
         if let Some(hash) = hash {
             to.hash(hash);
         }
-        write_besides(&mut to, Some(besides));
+        to.number(u64::from(*mode));
+        write_besides(&mut to, Some(&gone.had));
+        write_besides(&mut to, gone.then.as_deref());
     }
     let mut count = 0_u64;
     index.walk(&None, &mut |_, _| count += 1);
@@ -182,10 +187,9 @@ fn decode(whole: &[u8]) -> Option<Index> {
     if hash(body).0 != sum {
         return None;
     }
-    let (mut from, knows) = match body.strip_prefix(WITHOUT_BESIDES) {
-        Some(body) => (Reader(body), Knows::Records),
-        None => (Reader(body.strip_prefix(MAGIC)?), Knows::Besides),
-    };
+    let known = [(WITHOUT_BESIDES, Knows::Records), (WITHOUT_THEN, Knows::Besides), (MAGIC, Knows::Then)];
+    let (mut from, knows) =
+        known.into_iter().find_map(|(magic, knows)| Some((Reader(body.strip_prefix(magic)?), knows)))?;
     let mark = Mark(from.hash()?);
     let identity = Identity { device: from.number()?, inode: from.number()?, volume: from.number()? };
     let limits = Limits { file: from.number()?, ignored: from.number()? };
@@ -205,7 +209,7 @@ fn decode(whole: &[u8]) -> Option<Index> {
     }
     let gone = match knows {
         Knows::Records => BTreeMap::new(),
-        Knows::Besides => read_gone(&mut from)?,
+        Knows::Besides | Knows::Then => read_gone(&mut from, knows)?,
     };
     let folders = read_folders(&mut from, knows)?;
     from.0.is_empty().then_some(Index { identity, mark, limits, always, folders, extras, gone })
@@ -218,9 +222,11 @@ enum Knows {
     Records,
     /// Also what there is besides.
     Besides,
+    /// Also what took the place of what has gone.
+    Then,
 }
 
-fn read_gone(from: &mut Reader<'_>) -> Option<BTreeMap<Version, Arc<Besides>>> {
+fn read_gone(from: &mut Reader<'_>, knows: Knows) -> Option<BTreeMap<Version, Gone>> {
     let mut gone = BTreeMap::new();
     let mut last = Vec::new();
     for _ in 0..from.count()? {
@@ -229,7 +235,10 @@ fn read_gone(from: &mut Reader<'_>) -> Option<BTreeMap<Version, Arc<Besides>>> {
             0 => None,
             _ => Some(from.hash()?),
         };
-        gone.insert((path, hash), read_besides(from)??);
+        let mode = if knows == Knows::Then { u16::try_from(from.number()?).ok()? } else { ANY_MODE };
+        let had = read_besides(from)??;
+        let then = if knows == Knows::Then { read_besides(from)? } else { None };
+        gone.insert((path, hash, mode), Gone { had, then });
     }
     Some(gone)
 }
@@ -271,7 +280,7 @@ fn read_folders(from: &mut Reader<'_>, knows: Knows) -> Option<HashMap<Place, Ar
 fn read_folder(from: &mut Reader<'_>, knows: Knows) -> Option<Folder> {
     let mode = from.mode()?;
     let inode = from.number()?;
-    let besides = if knows == Knows::Besides { read_besides(from)? } else { None };
+    let besides = if knows == Knows::Records { None } else { read_besides(from)? };
     let count = from.count()?;
     let mut entries: Vec<Entry> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -290,7 +299,7 @@ fn read_what(from: &mut Reader<'_>, knows: Knows) -> Option<What> {
         FILE => {
             let (signature, read_at) = read_signature(from)?;
             let hash = from.hash()?;
-            let besides = if knows == Knows::Besides { read_besides(from)? } else { None };
+            let besides = if knows == Knows::Records { None } else { read_besides(from)? };
             let mut what = What::File(FileSeen { signature, hash, read_at, besides });
             if knows == Knows::Records {
                 what.lose();
@@ -364,8 +373,10 @@ mod tests {
         let mut index = decode(&first_version()).unwrap();
         let path = FilePath::new(b"gone").unwrap();
         let known = [(b"user.a".to_vec(), b"\0value".to_vec())];
-        index.gone.insert((path.clone(), Some(ContentHash([5; 32]))), besides(Some(known.into())));
-        index.gone.insert((path, None), besides(None));
+        let then = Some(besides(Some(Vec::new())));
+        let had = besides(Some(known.into()));
+        index.gone.insert((path.clone(), Some(ContentHash([5; 32])), 0o644), Gone { had, then });
+        index.gone.insert((path, None, ANY_MODE), Gone { had: besides(None), then: None });
         let mut folder = (*index.folders[&None]).clone();
         folder.besides = Some(besides(Some(Vec::new())));
         let What::File(file) = &mut folder.entries[0].what else { panic!("{folder:?}") };

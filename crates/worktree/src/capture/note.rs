@@ -95,7 +95,13 @@ impl Tree {
             Known::Absent => None,
             Known::NotCovered(_) => change.before.clone(),
         };
-        next.remember(&self.index, path, before.as_ref());
+        let came = match (&now.written, &change.after) {
+            // What a claim had besides is not known.
+            (Some(What::File(file)), _) => file.put().map(|_| file.besides.clone()),
+            (None, Some(Record::Folder { .. })) => Some(now.folder.besides.clone()),
+            _ => None,
+        };
+        next.remember(&self.index, path, before.as_ref(), came);
         // What the index has already was noted before: whoever notes may have died right after it.
         if before != change.before && before != change.after {
             findings.changes.push(FileChange { path: path.clone(), before, after: change.before.clone() });

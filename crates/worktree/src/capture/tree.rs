@@ -226,7 +226,7 @@ impl Tree {
         }
         // What can't be made anew needs nothing besides.
         let known = index.gone.len();
-        index.gone.retain(|(_, hash), _| hash.is_none_or(|hash| self.objects.contains(&hash)));
+        index.gone.retain(|(_, hash, _), _| hash.is_none_or(|hash| self.objects.contains(&hash)));
         if any || index.gone.len() < known {
             self.index = Arc::new(index);
         }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::super::stack::tests::{BySlot, SLOTS, Slots, delta, record, slots};
 use super::*;
-use crate::files::{ContentHash, NoSuchHunks};
+use crate::files::{ContentHash, NoSuchHunks, Uncertain};
 
 /// What stands in every slot of a file that is not there.
 const ABSENT: u8 = 255;
@@ -336,7 +336,7 @@ impl File {
                 (token, By::Agent(no)) => {
                     let (layer, is_wanted) = &self.deltas[&no];
                     let is_kept = self.kept.contains(&(slot, token)) || self.muddled.contains(&no);
-                    *is_wanted || is_kept || layer.grade == Grade::Ambiguous
+                    *is_wanted || is_kept || layer.grade.is_ambiguous()
                 }
             };
             prop_assert!(at.any(stays), "slot {slot}: {} is back: {there:?} of {all:?}", there[slot]);
@@ -379,8 +379,7 @@ fn steps() -> impl Strategy<Value = Vec<Do>> {
                 .prop_map(|hunks| Some(Choice::Hunks(hunks.into_iter().collect()))),
         ]
     };
-    let who =
-        || prop_oneof![4 => Just(None), 4 => Just(Some(Grade::Seen)), 1 => Just(Some(Grade::Ambiguous))];
+    let who = || prop_oneof![4 => Just(None), 4 => Just(Some(Grade::Seen)), 1 => Just(Some(Grade::Ambiguous(Uncertain::Several)))];
     let some = prop::collection::btree_set(0..SLOTS, 1..3).prop_map(|slots| slots.into_iter().collect());
     let step = prop_oneof![
         8 => (who(), some).prop_map(|(who, slots)| Do::Write { who, slots }),

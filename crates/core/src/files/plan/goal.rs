@@ -3,7 +3,7 @@
 use super::super::merge::merge;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::moved::Moved;
-use super::{Grade, Layer, Look, PathMove, Record, Want};
+use super::{Choice, Fork, Layer, Look, PathMove, Record, Verdict, Want, plain, whose};
 
 impl Want {
     /// The layers that a path with these ones is to have; nothing where it keeps them.
@@ -144,11 +144,11 @@ impl Goal {
             let mut reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
             reversed.any(|made| made.delta == layer.delta)
         };
-        let is_doubtful = |layer: &&Layer| layer.grade == Grade::Ambiguous && out.contains(&layer.delta);
+        let is_doubtful = |layer: &&Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
         if !stack.layers().iter().filter(is_doubtful).any(|layer| !sure(layer)) {
             return None;
         }
-        let staying = stack.layers().iter().filter(|layer| layer.grade == Grade::Ambiguous);
+        let staying = stack.layers().iter().filter(|layer| layer.grade.is_ambiguous());
         let known = self.stack.together(&staying.cloned().collect::<Vec<_>>());
         let (gone, came) = stack.difference(known.layers());
         if gone.is_empty() && came.is_empty() {
@@ -170,4 +170,23 @@ pub(super) enum Doubt {
     Keeps,
     /// What is known goes; or it does not go without what is uncertain.
     Takes(Result<Rebuilt, Clashed>),
+}
+
+impl Fork {
+    /// What is done to the path where nothing clashes and it gets this record and these layers.
+    pub(super) fn verdict(
+        &self,
+        record: Option<&Record>,
+        choice: Option<&Choice>,
+        after: &Stack,
+        out: &[DeltaId],
+    ) -> Verdict {
+        match plain(self.disk.as_ref(), record) {
+            // What is known is out of it already, and what is uncertain stays.
+            Verdict::Unchanged if choice.is_none() && !whose::uncertain(after, out).is_empty() => {
+                Verdict::Kept
+            }
+            verdict => verdict,
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::super::merge::{Clash, merge};
 use super::super::renames::telling;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
-use super::{FilePath, Grade, Layer, Look, Now, PathPlan, Record, Verdict, Want, Wish};
+use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, Wish};
 
 /// What becomes of a path because of what was moved.
 #[derive(Clone, Debug, Default)]
@@ -119,7 +119,7 @@ fn taken(wish: &Wish, below: Option<&Below>, look: &mut dyn Look) -> Option<Take
     let Want::Layers(wanted) = &wish.want else { return None };
     let have = wish.stack.layers();
     let (mut out, mut into) = wish.stack.difference(wanted);
-    let unsure = |layer: &Layer| layer.grade == Grade::Ambiguous && out.contains(&layer.delta);
+    let unsure = |layer: &Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
     if (out.is_empty() && into.is_empty() && below.is_none()) || have.iter().any(unsure) {
         return None;
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::*;
 use crate::files::stack::tests::delta;
-use crate::files::{ContentHash, NoSuchHunks};
+use crate::files::{ContentHash, NoSuchHunks, Uncertain};
 
 /// A tree: what is at each path. The content of a file is one letter; two letters merge when one of them is a digit,
 /// which stands for a change elsewhere in the file.
@@ -174,8 +174,8 @@ fn each_choice() {
 #[test]
 fn what_is_ambiguous_stays_unless_it_is_chosen() {
     let rows = [("f", "ab", 'b')];
-    assert_eq!(back(&rows, &[], &[], Grade::Ambiguous), "f Kept b -> b, 1 left\n");
-    let chosen = back(&rows, &[], &[("f", Choice::Checkpoint)], Grade::Ambiguous);
+    assert_eq!(back(&rows, &[], &[], Grade::Ambiguous(Uncertain::Several)), "f Kept b -> b, 1 left\n");
+    let chosen = back(&rows, &[], &[("f", Choice::Checkpoint)], Grade::Ambiguous(Uncertain::Several));
     assert_eq!(chosen, "f Revert b -> a, 0 left\n");
 }
 
@@ -255,7 +255,7 @@ fn trial_03_only_what_others_wrote_since_goes_along_with_a_rename() {
         let versions = format!(" {versions}");
         assert_eq!(back(&[("new", &versions, now), old], &[], &[], Grade::Seen), expected);
     }
-    let doubtful = back(&[("new", " a", '1'), old], &[], &[], Grade::Ambiguous);
+    let doubtful = back(&[("new", " a", '1'), old], &[], &[], Grade::Ambiguous(Uncertain::Several));
     assert_eq!(doubtful, "new Kept 1 -> 1, 1 left\nold Kept nothing -> nothing, 1 left\n");
 }
 

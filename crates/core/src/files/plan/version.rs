@@ -25,7 +25,7 @@ pub(super) fn plan(
     let theirs = look.theirs(&path);
     let foreign = super::is_foreign(&stack, disk.as_ref());
     let made = stack.layers().first().is_some_and(|first| first.before.is_none());
-    let ambiguous = stack.layers().iter().any(|layer| layer.grade == Grade::Ambiguous);
+    let ambiguous = stack.layers().iter().any(|layer| layer.grade.is_ambiguous());
     let stays = record.is_none() && !named && (foreign || !made || ambiguous);
     let usual = if stays { Choice::Skip } else { Choice::Checkpoint };
     let choice = chosen.of(&path).filter(|choice| match choice {

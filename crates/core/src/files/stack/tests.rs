@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::files::{ContentHash, NoSuchHunks};
+use crate::files::{ContentHash, NoSuchHunks, Uncertain};
 
 pub(in crate::files) fn delta(no: u64) -> DeltaId {
     DeltaId { log: LogNo(1), no }
@@ -418,8 +418,8 @@ fn several_steps_of_one_delta_are_one_piece_unless_somebody_wrote_in_between() {
         |before, after, grade| Layer { delta: delta(1), grade, before: file(before), after: file(after) };
     let mut stack = Stack::default();
     stack.push(layer(1, 2, Grade::Seen));
-    stack.push(layer(2, 3, Grade::Ambiguous));
-    assert_eq!(stack.layers(), [layer(1, 3, Grade::Ambiguous)]);
+    stack.push(layer(2, 3, Grade::Ambiguous(Uncertain::Job)));
+    assert_eq!(stack.layers(), [layer(1, 3, Grade::Ambiguous(Uncertain::Job))]);
     stack.push(layer(7, 8, Grade::Seen));
     assert_eq!(stack.layers().len(), 2);
 }

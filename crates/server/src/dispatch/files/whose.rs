@@ -1,11 +1,11 @@
 //! Whose work keeps a path from what is wanted, and what a file is after each choice, in words and as data. Must never say
 //! “somebody else” of what a turn of this conversation did.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use retake_core::{
-    Against, Becomes, Choice, Clash, ConversationId, DeltaId, EntryId, FilePlan, Grade, Layer, PathPlan, Pos,
-    Verdict,
+    Against, Becomes, Choice, Clash, ConversationId, DeltaId, EntryId, FilePlan, Layer, PathPlan, Pos,
+    Uncertain, Verdict,
 };
 use retake_wire::Problem;
 
@@ -89,9 +89,7 @@ impl Whose {
             (Verdict::Foreign, against) => {
                 format!("{} made it since", self.somebody(against.unwrap_or(Against::Others)))
             }
-            (Verdict::Kept, _) => {
-                "it changed while several calls or a background job ran: nobody knows whose it is".to_owned()
-            }
+            (Verdict::Kept, _) => changed(&path.uncertain()),
             (Verdict::GitHas, _) => {
                 "it is what git's HEAD has, which a command moved: only git goes back there".to_owned()
             }
@@ -99,10 +97,10 @@ impl Whose {
             (Verdict::Unchanged, _) => match path.choice {
                 Some(Choice::Skip) => "stays as it is, undecided: a later step asks again".to_owned(),
                 Some(Choice::Disk) => "stays as it is and counts as yours: not asked again".to_owned(),
-                _ => return None,
+                _ => return stays(path),
             },
             (Verdict::Revert | Verdict::Delete | Verdict::Recreate | Verdict::Merge | Verdict::Part, _) => {
-                return None;
+                return stays(path);
             }
         };
         Some(why)
@@ -126,7 +124,7 @@ impl Whose {
             Against::Later(no) => {
                 let layers = path.step.stack_before.layers();
                 let layer = layers.iter().rev().find(|layer| layer.delta == no);
-                let may = layer.is_some_and(|layer| layer.grade == Grade::Ambiguous);
+                let may = layer.is_some_and(|layer| layer.grade.is_ambiguous());
                 let may = if may { "may have " } else { "" };
                 format!("{who} {may}{} later", what(clash, layer))
             }
@@ -246,6 +244,27 @@ impl Whose {
             _ => file,
         }
     }
+}
+
+/// What stays in a path of which something goes back: changes of which nobody knows whose they are.
+fn stays(path: &PathPlan) -> Option<String> {
+    let why = path.uncertain();
+    (!why.is_empty()).then(|| format!("an uncertain change stays in it: {}", changed(&why)))
+}
+
+/// When a path changed, so that nobody knows whose the change is.
+fn changed(why: &BTreeSet<Uncertain>) -> String {
+    let when = |why: &Uncertain| match why {
+        Uncertain::Unrecorded => {
+            "while several calls or a background job ran, or around a call that was cut off"
+        }
+        Uncertain::Late => "at a time that is not known, as the change was found late",
+        Uncertain::Job => "while a background job ran",
+        Uncertain::CutOff => "around a call that was cut off",
+        Uncertain::Several => "while several calls ran",
+    };
+    let when: Vec<&str> = why.iter().map(when).collect();
+    format!("it changed {}: nobody knows whose change it is", when.join(", and "))
 }
 
 /// What a layer did to a path that clashes with what is wanted.

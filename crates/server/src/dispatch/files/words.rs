@@ -149,7 +149,7 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
     match grade {
         Grade::Written => retake_wire::Grade::Written,
         Grade::Seen => retake_wire::Grade::Seen,
-        Grade::Ambiguous => retake_wire::Grade::Ambiguous,
+        Grade::Ambiguous(_) => retake_wire::Grade::Ambiguous,
     }
 }
 
@@ -245,7 +245,8 @@ pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {
 
 pub(in crate::dispatch) fn note(folder: Option<&Path>, note: &Note) -> String {
     let what = match note.kind {
-        NoteKind::LinkBreaks => "it had other names, which keep the old content",
+        NoteKind::LinkBreaks => "it had other names, which stay as they are",
+        NoteKind::LinkParts => "it was one file under several names, which are separate files now",
     };
     format!("{}: {what}", shown_in(folder, &note.path))
 }

@@ -271,6 +271,10 @@ pub(super) fn detail(
 ) -> Vec<Line<'static>> {
     let theme = brush.theme;
     let mut lines = Vec::new();
+    let room = usize::from(columns).saturating_sub(4).max(8);
+    for piece in files::uncertain(path).iter().flat_map(|why| width::wrap(why, room)) {
+        lines.push(styled(format!("    {piece}"), theme.style(Paint::Dim)));
+    }
     let options = options(path);
     if options.len() > 1 && !is_spread(path, shown.choose, asked) {
         lines.push(styled(format!("    {} chooses another outcome", shown.key), theme.style(Paint::Dim)));
@@ -284,7 +288,6 @@ pub(super) fn detail(
     if files::left_alone(path) {
         lines.push(styled(format!("    {}", files::IF_NOT_LEFT), theme.style(Paint::Dim)));
     }
-    let room = usize::from(columns).saturating_sub(4).max(8);
     for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
         let paint = match line.as_bytes().first() {
             Some(b'+') => Paint::Added,

@@ -228,6 +228,9 @@ fn sign(verdict: Verdict) -> Option<(char, Style)> {
 
 fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     let mut text = alone(look, plan, path);
+    if let Some(why) = uncertain(path) {
+        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, format!("      {why}"))));
+    }
     for (choice, words) in outcomes(path) {
         let line = format!("      {choice}: {words}");
         text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, safe::block(&line))));
@@ -236,6 +239,12 @@ fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
         text.push_str(&format!("    {}\n", look.palette.paint(Style::Dim, IF_NOT_LEFT)));
     }
     text + &diff(look, path)
+}
+
+/// Why nobody knows whose a change is that stays in a path; in a line of its own, as it has to be read to its end.
+pub(crate) fn uncertain(path: &PathPlan) -> Option<String> {
+    let stays = path.verdict == Verdict::Ambiguous || sign(path.verdict).is_some();
+    path.why.as_deref().filter(|_| stays).map(|why| safe::line(why).into_owned())
 }
 
 /// What stands before the lines of a diff of what is left alone.
@@ -362,6 +371,43 @@ pub fn choice_name(choice: &Choice) -> String {
         Choice::Hunks(numbers) => {
             let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
             format!("hunks:{}", numbers.join(","))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::{FileCounts, FileName, FilesPlan, Grade, PathPlan, Verdict};
+
+    use crate::text::Look;
+    use crate::text::style::Palette;
+
+    #[test]
+    fn trial_07_why_an_uncertain_change_stays_is_told_to_its_end() {
+        let why = "an uncertain change stays in it: it changed around a call that was cut off: nobody knows whose change it is";
+        let path = |verdict| PathPlan {
+            name: FileName { path: "f".to_owned(), path_base64: None },
+            verdict,
+            why: Some(why.to_owned()),
+            grade: Grade::Ambiguous,
+            calls: Vec::new(),
+            choices: Vec::new(),
+            hunks: None,
+            part: Vec::new(),
+            renamed: None,
+            diff: None,
+            theirs: false,
+            full_folder: false,
+            kept: false,
+            against: None,
+            outcomes: Vec::new(),
+        };
+        let look = Look { palette: Palette::PLAIN, columns: 40, now_ms: 0, ids: false };
+        for verdict in [Verdict::Revert, Verdict::Merge, Verdict::Ambiguous] {
+            let counts = FileCounts { reverted: 1, ..FileCounts::default() };
+            let plan = FilesPlan { counts, paths: vec![path(verdict)], ..FilesPlan::default() };
+            let told = super::plan(&look, &plan);
+            assert!(told.contains(&format!("\n      {why}\n")), "{verdict:?}: {told}");
         }
     }
 }

@@ -1,0 +1,107 @@
+//! What versions had besides their records that are not at their paths any more, and what comes back with them. Must never take
+//! back what somebody set on a file that is there: only what came with a version goes with it.
+
+use std::sync::Arc;
+
+use retake_core::{FilePath, Record};
+
+use super::findings::Findings;
+use super::index::{Index, What};
+use crate::besides::{ANY_MODE, Besides, Gone, version};
+
+impl Index {
+    /// What is known of a version of a path besides its record.
+    pub(crate) fn besides(&self, path: &FilePath, record: &Record) -> Option<Arc<Besides>> {
+        match self.besides_now(path, record) {
+            Some(besides) => besides,
+            None => self.gone_of(path, record),
+        }
+    }
+
+    /// The same of the version that the index has at the path; nothing, if it has another one there.
+    pub(super) fn besides_now(&self, path: &FilePath, record: &Record) -> Option<Option<Arc<Besides>>> {
+        let place = path.parent();
+        let inside = || self.folders.get(&place)?.find(path.name());
+        let what = self.extras.get(path).and_then(Option::as_ref).or_else(inside)?.known()?;
+        match (what, record) {
+            (What::File(file), Record::File { hash, mode, .. })
+                if (file.hash, file.signature.mode & 0o777) == (*hash, *mode) =>
+            {
+                Some(file.besides.clone())
+            }
+            (What::Folder, Record::Folder { mode }) => {
+                let folder = self.folders.get(&Some(path.clone()))?;
+                (folder.mode == *mode).then(|| folder.besides.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// What a version had that is not at the path any more, where something was kept of it.
+    fn gone_of(&self, path: &FilePath, record: &Record) -> Option<Arc<Besides>> {
+        let (path, hash, mode) = version(path, record)?;
+        let any = || self.gone.get(&(path.clone(), hash, ANY_MODE));
+        self.gone.get(&(path.clone(), hash, mode)).or_else(any).map(|gone| Arc::clone(&gone.had))
+    }
+
+    /// What there is besides the record at a path, and what comes back with another version: where these differ, and what is there
+    /// came with a version that took the place of one that had something else. Nothing, where somebody has set it since, or where
+    /// a file and a folder take each other's place.
+    pub(crate) fn exchanged(
+        &self,
+        path: &FilePath,
+        now: &Record,
+        then: &Record,
+    ) -> Option<[Arc<Besides>; 2]> {
+        let is_folder = |record: &Record| matches!(record, Record::Folder { .. });
+        if is_folder(now) != is_folder(then) {
+            return None;
+        }
+        let is = self.besides_now(path, now)?.unwrap_or_else(|| Arc::new(Besides::usual()));
+        let before = |besides: &Besides| {
+            let from = (path.clone(), None, 0);
+            let all = self.gone.range(from..).take_while(|((other, ..), _)| other == path);
+            let mut came = all.filter(|(_, gone)| gone.then.as_deref() == Some(besides));
+            came.next().map(|(_, gone)| Arc::clone(&gone.had))
+        };
+        let mut had = before(&is)?;
+        match self.gone_of(path, then) {
+            Some(known) => had = known,
+            // Of what was usual, and stayed so, nothing is kept: it is what the first version had of those that are known.
+            None => {
+                let mut seen = vec![Arc::clone(&is)];
+                while let Some(earlier) = before(&had).filter(|earlier| !seen.contains(earlier)) {
+                    seen.push(std::mem::replace(&mut had, earlier));
+                }
+            }
+        }
+        (had != is).then_some([is, had])
+    }
+
+    /// Keeps what versions had besides that have gone since an older index: should they come back, they get it back. `came` is what
+    /// the version has that took the place of this one, where one did: the inner `None` is the usual.
+    pub(crate) fn remember(
+        &mut self,
+        old: &Self,
+        path: &FilePath,
+        went: Option<&Record>,
+        came: Option<Option<Arc<Besides>>>,
+    ) {
+        let known = went.and_then(|record| Some((version(path, record)?, old.besides_now(path, record)?)));
+        let Some((version, had)) = known else { return };
+        let usual = || Arc::new(Besides::usual());
+        let then = came.filter(|came| *came != had).map(|came| came.unwrap_or_else(usual));
+        match (had, &then) {
+            (None, None) => drop(self.gone.remove(&version)),
+            (had, _) => drop(self.gone.insert(version, Gone { had: had.unwrap_or_else(usual), then })),
+        }
+    }
+
+    /// The same for all that a capture found.
+    pub(crate) fn remember_all(&mut self, old: &Self, found: &Findings) {
+        for change in found.changes.iter().chain(&found.late) {
+            let came = change.after.as_ref().and_then(|after| self.besides_now(&change.path, after));
+            self.remember(old, &change.path, change.before.as_ref(), came);
+        }
+    }
+}
