@@ -48,7 +48,9 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
 
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests(out)?;
-    Ok(cargo(&["build", "--workspace", "--bins"], out)? && cargo(&["test", "--workspace"], out)?)
+    // One crate whose tests fail does not hide the others.
+    Ok(cargo(&["build", "--workspace", "--bins"], out)?
+        && cargo(&["test", "--workspace", "--no-fail-fast"], out)?)
 }
 
 /// The models, for as long as no change waits for.
