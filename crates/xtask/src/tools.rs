@@ -53,15 +53,12 @@ const CLIENT_GENERATOR: PythonTool = PythonTool {
     why: "the tests rewind with a client that it makes",
 };
 
-/// How the tests are run.
-const TESTS: &str = "cargo xtask test";
-
-/// Everything that the tests start.
+/// Everything that the tests start. What was asked for is what to type again after something is installed.
 ///
 /// # Errors
 /// A tool that is missing and cannot be installed, with what to do.
-pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
-    packages::ensure(packages::FOR_TESTS, TESTS, out)?;
+pub(crate) fn for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+    packages::ensure(packages::FOR_TESTS, asked, out)?;
     for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR] {
         ensure_python_tool(tool, out)?;
     }
@@ -120,7 +117,7 @@ fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<
             let command = format!("{} {}", program.display(), arguments.join(" "));
             bail!(
                 "{name} {version} could not be installed: {why}; `{command}` failed and says why above; with a network, \
-                 run again: {TESTS}"
+                 run the same `cargo xtask` command again"
             );
         }
     }
