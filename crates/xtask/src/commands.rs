@@ -54,6 +54,7 @@ fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
 }
 
 /// The models, for as long as no change waits for.
+#[expect(clippy::disallowed_methods, reason = "an hour of this machine's time; there is no engine here")]
 fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests("cargo xtask long", out)?;
     let began = Instant::now();
