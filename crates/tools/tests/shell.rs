@@ -1,12 +1,20 @@
 //! Commands that run to their end, or are brought to it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::sync::Arc;
 
 use retake_core::{EffectClass, Fact, ToolOutcome, Touch};
+use retake_testkit::again;
 use retake_tools::{Output, ShellConfig, Tool, shell_tools};
 use serde_json::json;
 
 use crate::stage::{Stage, tool};
+
+/// A user who owns nothing.
+const NOBODY: u32 = 65_534;
 
 fn shell(config: ShellConfig) -> Arc<dyn Tool> {
     tool(&shell_tools(config), "shell")
@@ -214,6 +222,39 @@ async fn whoever_starts_too_many_processes_is_ended() {
     let ended = ["[it had started too many processes", "Resource temporarily unavailable"];
     assert!(ended.iter().any(|words| output.content.contains(words)), "{output:?}");
     assert!(output.content.contains("all its processes are gone]"), "{output:?}");
+}
+
+/// Set for the run of a test beside whose processes others of the same user run that it does not see.
+const AMONG_OTHERS: &str = "RETAKE_TEST_AMONG_OTHERS";
+
+#[tokio::test]
+async fn trial_01_a_user_with_many_processes_outside_of_the_container_runs_commands() {
+    if std::env::var_os(AMONG_OTHERS).is_none() {
+        return among_others(
+            "shell::trial_01_a_user_with_many_processes_outside_of_the_container_runs_commands",
+        );
+    }
+    let stage = Stage::new();
+    let tool = shell(ShellConfig { processes: 8, ..ShellConfig::default() });
+    let output = stage.call(&tool, json!({ "command": "ls / | head -1; echo on", "timeout_s": 40 })).await;
+    assert!(output.outcome == ToolOutcome::Ok && output.content.contains("on\n"), "{output:?}");
+}
+
+/// Runs a test again as a plain user in a container, outside of which forty processes of that user run.
+fn among_others(test: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("open");
+    let mut command = Command::new("unshare");
+    command.args(["--map-current-user", "--keep-caps", "--mount", "--pid", "--fork", "--kill-child"]);
+    let others = "for i in $(seq 40); do sleep 1000 & done; unshare --pid --fork --mount-proc \"$0\" \"$@\"";
+    command.args(["sh", "-c", others]).env(AMONG_OTHERS, "1");
+    let myself = again::this_program();
+    if rustix::process::geteuid().is_root() {
+        command.arg(again::for_everybody(&myself, folder.path())).uid(NOBODY).gid(NOBODY);
+    } else {
+        command.arg(myself);
+    }
+    again::again(command, test);
 }
 
 #[tokio::test]

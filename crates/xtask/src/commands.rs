@@ -47,13 +47,16 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
 }
 
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
-    tools::for_tests(out)?;
-    Ok(cargo(&["build", "--workspace", "--bins"], out)? && cargo(&["test", "--workspace"], out)?)
+    tools::for_tests("cargo xtask test", out)?;
+    // One crate whose tests fail does not hide the others.
+    Ok(cargo(&["build", "--workspace", "--bins"], out)?
+        && cargo(&["test", "--workspace", "--no-fail-fast"], out)?)
 }
 
 /// The models, for as long as no change waits for.
+#[expect(clippy::disallowed_methods, reason = "an hour of this machine's time; there is no engine here")]
 fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
-    tools::for_tests(out)?;
+    tools::for_tests("cargo xtask long", out)?;
     let began = Instant::now();
     while began.elapsed() < HOUR {
         let minutes = began.elapsed().as_secs() / 60;

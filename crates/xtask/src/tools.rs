@@ -1,10 +1,12 @@
 //! Tools that tests and checks start and that we do not link: what they are, whether they are here, how they come. It
 //! must install nothing outside `target/tools`, but for system packages when root runs it.
 
+mod packages;
+
 use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
@@ -51,25 +53,12 @@ const CLIENT_GENERATOR: PythonTool = PythonTool {
     why: "the tests rewind with a client that it makes",
 };
 
-/// A real terminal.
-const TMUX: (&str, &str) =
-    ("tmux", "the tests and the README's picture type into `retake` in a real terminal");
-
-/// System packages for tests: name of command and package, and what for.
-const PACKAGES: &[(&str, &str)] = &[
-    TMUX,
-    ("strace", "the tests count what reaches the disk"),
-    ("git", "the tests compare merges with its own, and show that a repository stays as it is"),
-];
-
-/// Everything that the tests start.
+/// Everything that the tests start. What was asked for is what to type again after something is installed.
 ///
 /// # Errors
 /// A tool that is missing and cannot be installed, with what to do.
-pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
-    for (name, why) in PACKAGES {
-        ensure_package(name, why, out)?;
-    }
+pub(crate) fn for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+    packages::ensure(packages::FOR_TESTS, asked, out)?;
     for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR] {
         ensure_python_tool(tool, out)?;
     }
@@ -81,7 +70,7 @@ pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
 /// # Errors
 /// It is missing and cannot be installed, with what to do.
 pub(crate) fn ensure_terminal(out: &mut dyn Write) -> anyhow::Result<()> {
-    ensure_package(TMUX.0, TMUX.1, out)
+    packages::ensure(&[packages::TMUX], "cargo xtask picture", out)
 }
 
 /// Path of a cargo tool, installed now if it is missing or of another version.
@@ -101,7 +90,8 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
     install.arg(format!("{name}@{version}"));
     if !install.status().with_context(|| format!("starting {install:?}"))?.success() {
         bail!(
-            "{name} {version} could not be built (cargo says why above); with a network, run again: {install:?}"
+            "{name} {version} could not be built (cargo says why above): {why}; with a network, run the same `cargo xtask` \
+             command again"
         );
     }
     writeln!(out, "tools: {name} {version} is ready")?;
@@ -116,7 +106,6 @@ fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<
         return Ok(());
     }
     writeln!(out, "tools: installing {name} {version} into {}: {why}", home.display())?;
-    ensure_venv(out)?;
     let pip = home.join("bin/pip");
     let steps: [(&Path, Vec<String>); 2] = [
         (Path::new("python3"), vec!["-m".into(), "venv".into(), home.display().to_string()]),
@@ -127,23 +116,10 @@ fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<
         if !status.is_ok_and(|status| status.success()) {
             let command = format!("{} {}", program.display(), arguments.join(" "));
             bail!(
-                "{name} {version} could not be installed: {why}; with Python 3 and its venv, run again: {command}"
+                "{name} {version} could not be installed: {why}; `{command}` failed and says why above; with a network, \
+                 run the same `cargo xtask` command again"
             );
         }
-    }
-    Ok(())
-}
-
-/// Python 3 with its venv, installed where that can be done; else the next step says what is missing.
-fn ensure_venv(out: &mut dyn Write) -> anyhow::Result<()> {
-    let probe = Command::new("python3").args(["-c", "import venv, ensurepip"]).stderr(Stdio::null()).status();
-    if probe.is_ok_and(|status| status.success()) || !is_root() || !in_path("apt-get") {
-        return Ok(());
-    }
-    writeln!(out, "tools: installing the package python3-venv")?;
-    let install = ["install", "-y", "--no-install-recommends", "python3-venv"];
-    if !apt(&install) && apt(&["update"]) {
-        apt(&install);
     }
     Ok(())
 }
@@ -175,40 +151,9 @@ fn is_installed(root: &Path, tool: &CargoTool) -> bool {
     root.join("bin").join(tool.name).is_file() && record.contains(&entry)
 }
 
-fn ensure_package(name: &str, why: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-    if in_path(name) {
-        return Ok(());
-    }
-    if !is_root() || !in_path("apt-get") {
-        bail!("{name} is missing: {why}; install the package `{name}` and run again");
-    }
-    writeln!(out, "tools: installing the package {name}: {why}")?;
-    let installed = apt(&["install", "-y", "--no-install-recommends", name])
-        || apt(&["update"]) && apt(&["install", "-y", "--no-install-recommends", name]);
-    if !installed || !in_path(name) {
-        bail!("apt-get could not install {name}: {why}; install the package `{name}` and run again");
-    }
-    Ok(())
-}
-
-fn apt(arguments: &[&str]) -> bool {
-    let status = Command::new("apt-get").args(arguments).stdin(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
-}
-
-fn in_path(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(name).is_file())
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output();
-    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CARGO_DENY, LLMPOSTER, MCP_SERVER, in_path, is_installed, is_python_installed};
+    use super::{CARGO_DENY, LLMPOSTER, MCP_SERVER, is_installed, is_python_installed};
 
     #[test]
     fn another_version_is_not_the_tool() {
@@ -237,11 +182,5 @@ mod tests {
         let record = format!("mcp_server_time-{}.dist-info", MCP_SERVER.version);
         std::fs::create_dir_all(packages.join(record)).unwrap();
         assert!(is_python_installed(home.path(), &MCP_SERVER));
-    }
-
-    #[test]
-    fn commands_are_looked_up_in_the_path() {
-        assert!(in_path("sh"));
-        assert!(!in_path("no-such-command-of-retake"));
     }
 }

@@ -4,22 +4,18 @@
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output};
 
 use retake_wire::http::ENDPOINTS;
 
-use super::world::{World, out};
+use super::world::{NOBODY, World, out};
 
 /// The same as `cargo xtask test` installs.
 const TESTER: (&str, &str) = ("schemathesis", "4.32.5");
 
 /// The same as `cargo xtask test` installs.
 const GENERATOR: (&str, &str) = ("openapi-python-client", "0.29.1");
-
-/// A user who owns nothing else.
-const NOBODY: u32 = 65534;
 
 /// The folder of a program's commands; installed if need be. Tests in several processes take turns at that.
 fn commands((name, version): (&str, &str)) -> PathBuf {
@@ -61,15 +57,12 @@ struct Serving {
 impl Serving {
     fn new() -> Self {
         let world = World::working(&[]);
-        let is_root = rustix::process::geteuid().is_root();
-        let mut command = world.command(&["serve", "--listen", "127.0.0.1:0"]);
-        if is_root {
+        if rustix::process::geteuid().is_root() {
             for path in [world.home(), world.folder(), &world.config()] {
                 chown(path, Some(NOBODY), Some(NOBODY)).expect("given away");
             }
-            command.uid(NOBODY).gid(NOBODY);
         }
-        let mut child = command.spawn().expect("it starts");
+        let mut child = world.unprivileged(&["serve", "--listen", "127.0.0.1:0"]).spawn().expect("it starts");
         let mut says = BufReader::new(child.stdout.take().expect("a pipe"));
         let base = says.by_ref().lines().map(|line| line.expect("text")).find_map(|line| {
             Some(line.strip_prefix("listening at ")?.split(';').next().unwrap_or_default().to_owned())

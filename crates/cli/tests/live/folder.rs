@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
+use retake_testkit::again::{Small, may_mount};
 use rusqlite::Connection;
 
 use super::world::{World, error, out, shows};
 use crate::term::pty::now;
-
-/// A user who owns nothing.
-const NOBODY: u32 = 65534;
 
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("mode");
@@ -31,11 +28,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Runs as somebody who may not write everywhere, whoever runs the tests.
 fn unprivileged(world: &World, arguments: &[&str]) -> Output {
-    let mut command = world.command(arguments);
-    if rustix::process::geteuid().is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
-    command.output().expect("it starts")
+    world.unprivileged(arguments).output().expect("it starts")
 }
 
 /// All in one file, with nothing beside it.
@@ -83,37 +76,16 @@ fn a_folder_that_can_not_be_made_or_is_somebody_elses() {
     assert_eq!(world.texts().len(), 2);
 }
 
-/// A small file system of its own; unmounted at the end, also of a test that fails.
-struct Small(PathBuf);
-
-impl Small {
-    fn mount(at: PathBuf) -> Self {
-        fs::create_dir(&at).expect("a folder");
-        let mount =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "retake-test"]).arg(&at).output();
-        let mount = mount.expect("there is a mount command");
-        assert!(
-            mount.status.success(),
-            "a full disk can only be tested where tmpfs may be mounted: {mount:?}"
-        );
-        Self(at)
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(&self.0).status();
-        assert!(unmounted.is_ok_and(|status| status.success()) || std::thread::panicking(), "not unmounted");
-    }
-}
-
 #[test]
 fn a_disk_that_is_full() {
+    if !may_mount("live::folder::a_disk_that_is_full") {
+        return;
+    }
     let world = World::new();
-    let small = Small::mount(world.home().join("small"));
-    let world = world.with_data(&small.0.join("data"));
+    let small = Small::mount(world.home().join("small"), "1m");
+    let world = world.with_data(&small.path().join("data"));
     world.does(&["ask", "one apple"]);
-    let filler = small.0.join("filler");
+    let filler = small.path().join("filler");
     // As much as fits: the write that does not is no failure here.
     let written = fs::write(&filler, vec![0; 2 << 20]);
     assert!(written.is_err(), "it is full");

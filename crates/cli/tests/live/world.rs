@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use retake_testkit::again::for_everybody;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -19,6 +21,9 @@ const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[dem
 
 /// Keys of the person who runs the tests are not the tests' business.
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+
+/// A user who owns nothing.
+pub(super) const NOBODY: u32 = 65534;
 
 pub(super) struct World {
     home: TempDir,
@@ -108,7 +113,23 @@ impl World {
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_retake"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_retake")), arguments)
+    }
+
+    /// As a user without root's rights, whoever runs the tests: where root does, as one who owns nothing, from a copy of
+    /// the program in the home.
+    pub(super) fn unprivileged(&self, arguments: &[&str]) -> Command {
+        if !rustix::process::geteuid().is_root() {
+            return self.command(arguments);
+        }
+        let copy = for_everybody(Path::new(env!("CARGO_BIN_EXE_retake")), self.home());
+        let mut command = self.command_of(&copy, arguments);
+        command.uid(NOBODY).gid(NOBODY);
+        command
+    }
+
+    fn command_of(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         for key in KEYS {
             command.env_remove(key);
         }

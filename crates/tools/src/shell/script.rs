@@ -2,6 +2,7 @@
 //! a secret of ours.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
@@ -57,14 +58,23 @@ pub(super) fn background(note: &Path, processes: usize, cap: u64) -> String {
     format!("{job} 2>&1 | {{ dd bs=64 count={} 2>/dev/null; cat >/dev/null; }}", cap.div_ceil(64))
 }
 
-/// No core files; and a number of processes that the user may have, where the kernel holds it against its user.
+/// No core files; and a number of tasks that the user may have, where that can be said. The kernel holds it against all
+/// tasks of the user, and never against root. Where we don't see all of them, any number could be too low to start even
+/// one process: there, as for root, whoever follows the command ends it when it has too many.
 fn limits(processes: usize) -> String {
     let core = "ulimit -c 0 2>/dev/null; ";
-    if rustix::process::geteuid().is_root() {
+    if rustix::process::geteuid().is_root() || !all_tasks_are_seen() {
         return core.to_owned();
     }
     let most = tasks_of_user() + processes;
     format!("{core}{{ ulimit -Su {most} || ulimit -Sp {most}; }} 2>/dev/null; ")
+}
+
+/// Whether `/proc` has the tasks of the whole machine, and not of a container alone.
+fn all_tasks_are_seen() -> bool {
+    /// The number of the machine's own namespace of processes, the same in every kernel.
+    const OF_THE_MACHINE: u64 = 0xEFFF_FFFC;
+    std::fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == OF_THE_MACHINE)
 }
 
 /// How many tasks our user has now.

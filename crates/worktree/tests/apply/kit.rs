@@ -263,13 +263,53 @@ impl Ended {
     }
 }
 
-/// A folder on a file system that needs no disk, where there is one: syncing costs nothing there.
-pub(crate) fn quick_dir() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
+/// A folder that goes with all that is in it, also what its owner has shut.
+pub(crate) struct Home(tempfile::TempDir);
+
+impl Home {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
 }
 
-/// A plan with every kind of step.
+impl Drop for Home {
+    fn drop(&mut self) {
+        open_folders(self.path());
+    }
+}
+
+/// Opens all folders for their owner. What can't be opened stays for whoever cleans up after the tests.
+fn open_folders(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_folders(&entry.path());
+        }
+    }
+}
+
+/// A folder on a file system that needs no disk, where there is one: syncing costs nothing there.
+pub(crate) fn quick_dir() -> Home {
+    Home(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder"))
+}
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// A plan with every kind of step that the user of the tests may take. Files of a folder that is shut go and come where
+/// the plan has the folder, too: it is opened for its owner then. In one that stays as it is, root alone may change them.
 pub(crate) fn every_step() -> (Tree, Tree) {
+    let (mut before, mut after) = every_step_of_an_owner();
+    if is_root() {
+        let folder = || ("shut", Node::Folder(0o555));
+        before.extend(tree([folder(), ("shut/a", file("old")), ("shut/b", file("goes"))]));
+        after.extend(tree([folder(), ("shut/a", file("new"))]));
+    }
+    (before, after)
+}
+
+fn every_step_of_an_owner() -> (Tree, Tree) {
     let before = tree([
         ("bytes", file("old")),
         ("closed", Node::Folder(0o555)),
@@ -289,7 +329,7 @@ pub(crate) fn every_step() -> (Tree, Tree) {
     ]);
     let after = tree([
         ("bytes", file("new")),
-        ("closed", Node::Folder(0o555)),
+        ("closed", Node::Folder(0o511)),
         ("closed/a", file("new")),
         ("comes", Node::Folder(0o700)),
         ("comes/deep", Node::Folder(0o555)),

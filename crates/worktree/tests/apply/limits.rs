@@ -4,14 +4,16 @@
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use retake_core::FileChange;
 use retake_worktree::{
     MemoryObjects, Obstacle, Permission, Prepared, Root, Rules, Staging, StagingName, Sweep,
 };
 
-use super::kit::{Caller, Node, Tree, file, path, set_mode, tree};
+use retake_testkit::again::{self, Small, for_everybody, may_mount, this_program};
+
+use super::kit::{Caller, Node, Tree, file, is_root, path, quick_dir, set_mode, tree};
 
 /// The folder that the child works in.
 const HOME: &str = "RETAKE_LIMITS_HOME";
@@ -22,24 +24,19 @@ fn told() -> Option<PathBuf> {
     std::env::var_os(HOME).map(PathBuf::from)
 }
 
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-/// Runs one test of this binary again, by a command that is prepared for it.
-fn again(test: &str, home: &Path, under: &[&str], uid: Option<u32>) {
-    let myself = std::env::current_exe().expect("done");
-    let mut command = Command::new(under.first().map_or(myself.as_os_str(), |program| program.as_ref()));
-    if let [_, rest @ ..] = under {
-        command.args(rest).arg(&myself);
-    }
-    command.args(["--exact", &format!("apply::limits::{test}"), "--nocapture", "--test-threads=1"]);
-    command.env(HOME, home).stdin(Stdio::null()).stdout(Stdio::null());
-    if let Some(uid) = uid {
-        command.uid(uid).gid(uid);
-    }
-    let status = command.status().expect("done");
-    assert!(status.success(), "{test}: {status}");
+/// Runs one test of this program again in a folder, as another user where one is given.
+fn again(test: &str, home: &Path, uid: Option<u32>) {
+    let myself = this_program();
+    let mut command = match uid {
+        Some(uid) => {
+            let mut command = Command::new(for_everybody(&myself, home));
+            command.uid(uid).gid(uid);
+            command
+        }
+        None => Command::new(myself),
+    };
+    command.env(HOME, home);
+    again::again(command, &format!("apply::limits::{test}"));
 }
 
 /// A folder that anybody can work in.
@@ -80,7 +77,7 @@ fn rewind_case_25_without_permission_nothing_changes() {
             }
             fs::write(home.path().join("owned/root/a"), "old").unwrap();
         }
-        return again(test, home.path(), &[], is_root().then_some(NOBODY));
+        return again(test, home.path(), is_root().then_some(NOBODY));
     };
     let deep =
         |mode, bytes: &str| tree([("d", Node::Folder(mode)), ("d/a", file(bytes)), ("z", file(bytes))]);
@@ -121,6 +118,19 @@ fn rewind_case_25_without_permission_nothing_changes() {
 }
 
 #[test]
+fn trial_01_root_alone_changes_files_of_a_folder_that_stays_shut() {
+    // Whoever may mount is root, of a namespace at least.
+    if !may_mount("apply::limits::trial_01_root_alone_changes_files_of_a_folder_that_stays_shut") {
+        return;
+    }
+    let home = quick_dir();
+    let sides = |bytes: &str| tree([("d", Node::Folder(0o555)), ("d/a", file(bytes))]);
+    let caller = Caller::with(home.path(), &sides("old"), &sides("new"));
+    caller.apply().unwrap().applied();
+    assert_eq!(caller.read(), sides("new"));
+}
+
+#[test]
 fn trial_08_what_can_not_get_its_owner_back_is_refused() {
     let test = "trial_08_what_can_not_get_its_owner_back_is_refused";
     let Some(home) = told() else {
@@ -134,7 +144,7 @@ fn trial_08_what_can_not_get_its_owner_back_is_refused() {
             set_mode(&home.path().join(folder), 0o777);
         }
         fs::write(home.path().join("root/a"), "old").unwrap();
-        return again(test, home.path(), &[], Some(NOBODY));
+        return again(test, home.path(), Some(NOBODY));
     };
     let caller = Caller::planned(&home, &tree([]), &tree([("a", file("old"))]));
     let objects = std::sync::Arc::new(MemoryObjects::default());
@@ -159,28 +169,17 @@ fn trial_08_what_can_not_get_its_owner_back_is_refused() {
     assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
 }
 
-fn mount(words: &[&str], at: &Path) {
-    let status = Command::new("mount").args(words).arg(at).status().expect("done");
-    assert!(status.success(), "mount {words:?}");
-}
-
-/// With mounts that nobody else sees, and that go with the process.
-fn with_mounts(test: &str) {
-    let home = open_home();
-    let under: &[&str] = if is_root() { &["unshare", "-m"] } else { &["unshare", "-rm"] };
-    again(test, home.path(), under, None);
-}
-
 #[test]
 fn rewind_case_25_a_full_disk_is_met_before_anything_changes() {
-    let Some(home) = told() else {
-        return with_mounts("rewind_case_25_a_full_disk_is_met_before_anything_changes");
-    };
-    mount(&["-t", "tmpfs", "-o", "size=256k", "tmpfs"], &home);
+    if !may_mount("apply::limits::rewind_case_25_a_full_disk_is_met_before_anything_changes") {
+        return;
+    }
+    let home = quick_dir();
+    let small = Small::mount(home.path().join("small"), "256k");
     let big = |byte: u8| Node::File(vec![byte; 100_000], 0o644);
     let before = tree([("a", big(b'a')), ("b", big(b'b')), ("c", file("c"))]);
     let after = tree([("a", big(b'c')), ("b", big(b'd')), ("c", file("new"))]);
-    let caller = Caller::with(&home, &before, &after);
+    let caller = Caller::with(small.path(), &before, &after);
     let refusals = caller.apply().unwrap().refused();
     assert!(matches!(refusals[0].why, Obstacle::Full), "{refusals:?}");
     assert_eq!(caller.read(), before);
@@ -188,10 +187,13 @@ fn rewind_case_25_a_full_disk_is_met_before_anything_changes() {
 
 #[test]
 fn another_device_below_the_root_is_refused() {
-    let Some(home) = told() else { return with_mounts("another_device_below_the_root_is_refused") };
+    if !may_mount("apply::limits::another_device_below_the_root_is_refused") {
+        return;
+    }
+    let home = quick_dir();
     let sides = |bytes: &str| tree([("m", Node::Folder(0o755)), ("m/a", file(bytes)), ("z", file(bytes))]);
-    let caller = Caller::with(&home, &sides("old"), &sides("new"));
-    mount(&["-t", "tmpfs", "-o", "mode=755", "tmpfs"], &caller.root.join("m"));
+    let caller = Caller::with(home.path(), &sides("old"), &sides("new"));
+    let _small = Small::mount(caller.root.join("m"), "1m");
     fs::write(caller.root.join("m/a"), "old").unwrap();
     let refusals = caller.apply().unwrap().refused();
     assert_eq!(refusals.len(), 1);

@@ -1,37 +1,11 @@
 //! A full disk: said clearly, nothing lost, and all goes on when there is room again.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
+use retake_testkit::again::{Small, may_mount};
 use retake_worktree::{Objects, PackObjects, WorktreeError};
 
 use super::{noise, open};
-
-/// A small file system of its own; unmounted at the end, also of a test that fails. Lazily: a process that another test
-/// is just starting holds its files for a moment.
-pub(crate) struct Small(pub(crate) PathBuf);
-
-impl Small {
-    pub(crate) fn mount(at: PathBuf) -> Self {
-        fs::create_dir(&at).expect("a folder");
-        let mount =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "retake-test"]).arg(&at).output();
-        let mount = mount.expect("there is a mount command");
-        assert!(
-            mount.status.success(),
-            "a full disk can only be tested where tmpfs may be mounted: {mount:?}"
-        );
-        Self(at)
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg("--lazy").arg(&self.0).status();
-        assert!(unmounted.is_ok_and(|status| status.success()) || std::thread::panicking(), "not unmounted");
-    }
-}
 
 pub(crate) fn is_full(result: Result<(), WorktreeError>) -> bool {
     matches!(result, Err(WorktreeError::Io { source, .. }) if source.kind() == std::io::ErrorKind::StorageFull)
@@ -39,10 +13,13 @@ pub(crate) fn is_full(result: Result<(), WorktreeError>) -> bool {
 
 #[test]
 fn a_full_disk_loses_nothing() {
+    if !may_mount("objects::full::a_full_disk_loses_nothing") {
+        return;
+    }
     let dir = tempfile::tempdir().unwrap();
-    let small = Small::mount(dir.path().join("small"));
-    let filler = small.0.join("filler");
-    let data = small.0.join("objects");
+    let small = Small::mount(dir.path().join("small"), "1m");
+    let filler = small.path().join("filler");
+    let data = small.path().join("objects");
     let pack = open(&data);
     let before = pack.put(&noise(0, 700)).unwrap();
     pack.sync().unwrap();
@@ -85,13 +62,16 @@ fn a_full_disk_loses_nothing() {
 
 #[test]
 fn a_full_disk_stops_a_collection_and_an_erasure_without_harm() {
+    if !may_mount("objects::full::a_full_disk_stops_a_collection_and_an_erasure_without_harm") {
+        return;
+    }
     let dir = tempfile::tempdir().unwrap();
-    let small = Small::mount(dir.path().join("small"));
-    let data = small.0.join("objects");
+    let small = Small::mount(dir.path().join("small"), "1m");
+    let data = small.path().join("objects");
     let pack = PackObjects::open(&data).unwrap();
     let names: Vec<_> = (0..600).map(|number| pack.put(&noise(number, 700)).unwrap()).collect();
     pack.sync().unwrap();
-    let filler = small.0.join("filler");
+    let filler = small.path().join("filler");
     assert!(fs::write(&filler, vec![0; 2 << 20]).is_err(), "it is full");
     let live = |name: &retake_core::ContentHash| names[..200].contains(name);
     assert!(is_full(pack.collect(&pack.guard(), &live, &mut |_, _| {}).map(drop)));

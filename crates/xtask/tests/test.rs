@@ -1,0 +1,65 @@
+//! `cargo xtask test` as a person starts it, on a machine that is made of a few scripts.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Notes how it was called.
+const NOTES: &str = "echo \"${0##*/} $*\" >> \"$HOME/calls\"";
+/// Makes a folder with a pip, as `python3 -m venv` does.
+const VENV: &str = "case \"$2\" in venv) /bin/mkdir -p \"$3/bin\"; printf '#!/bin/sh\\n' > \"$3/bin/pip\"; /bin/chmod 755 \
+                    \"$3/bin/pip\";; esac";
+
+/// A machine on which only these commands are, all of whose tests fail.
+fn xtask_test(commands: &[(&str, &str)]) -> (Output, TempDir) {
+    let home = tempfile::tempdir().expect("a folder");
+    let bin = home.path().join("bin");
+    fs::create_dir(&bin).expect("made");
+    let cargo = format!("{NOTES}; [ \"$1\" != test ]");
+    for (name, script) in [("cargo", cargo.as_str())].iter().chain(commands) {
+        script_at(&bin.join(name), script);
+    }
+    let mut xtask = Command::new(env!("CARGO_BIN_EXE_retake-xtask"));
+    xtask.arg("test").env("HOME", home.path()).env("PATH", &bin).env("CARGO", bin.join("cargo"));
+    xtask.env("RETAKE_TEST_TOOLS", home.path().join("tools/bin"));
+    (xtask.output().expect("it starts"), home)
+}
+
+fn script_at(path: &Path, script: &str) {
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("written");
+    fs::set_permissions(path, Permissions::from_mode(0o755)).expect("set");
+}
+
+#[test]
+fn trial_01_all_missing_packages_are_named_at_once_with_the_command_that_installs_them() {
+    let (output, home) = xtask_test(&[("git", ""), ("id", "echo 1000"), ("apt-get", NOTES)]);
+    let error = String::from_utf8(output.stderr).expect("text");
+    assert!(!output.status.success(), "{error}");
+    assert!(error.contains("these packages are missing: tmux strace python3-venv\n"), "{error}");
+    assert!(error.contains("sudo apt-get install -y tmux strace python3-venv\n"), "{error}");
+    assert!(error.ends_with("then run again: cargo xtask test\n"), "{error}");
+    assert!(!home.path().join("calls").exists(), "a plain user installs nothing");
+}
+
+#[test]
+fn trial_01_root_gets_all_missing_packages_in_one_installation() {
+    let (output, home) = xtask_test(&[("git", ""), ("id", "echo 0"), ("apt-get", NOTES)]);
+    let error = String::from_utf8(output.stderr).expect("text");
+    assert!(error.contains("these packages are missing: tmux strace python3-venv\n"), "{error}");
+    let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
+    assert_eq!(calls, "apt-get install -y --no-install-recommends tmux strace python3-venv\n");
+}
+
+#[test]
+fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
+    let (output, home) =
+        xtask_test(&[("git", ""), ("tmux", ""), ("strace", ""), ("id", "echo 1000"), ("python3", VENV)]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "the tests failed: {error}");
+    let calls = fs::read_to_string(home.path().join("calls")).unwrap_or_else(|_| panic!("no calls: {error}"));
+    let calls: Vec<_> = calls.lines().skip_while(|call| call.starts_with("cargo install")).collect();
+    assert_eq!(calls, ["cargo build --workspace --bins", "cargo test --workspace --no-fail-fast"], "{error}");
+}
