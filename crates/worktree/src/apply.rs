@@ -104,7 +104,7 @@ struct Ground {
 #[must_use = "a staging folder is carried out, or discarded"]
 pub enum Prepared {
     /// Everything is checked and staged.
-    Ready(Staging),
+    Ready(Box<Staging>),
     /// So it can't be done. Nothing has changed, nothing is left behind.
     Refused(Vec<Refusal>),
 }
@@ -171,7 +171,7 @@ impl Staging {
         match stage::stage_all(lock.root(), &slots, &plan, &checked.models, objects) {
             Ok(()) => {
                 let ground = Ground { lock: lock.clone(), slots, plan };
-                Ok(Prepared::Ready(Self { ground, notes: checked.notes }))
+                Ok(Prepared::Ready(Box::new(Self { ground, notes: checked.notes })))
             }
             Err(refused) => {
                 slots.remove_all(lock.root())?;

@@ -165,7 +165,7 @@ impl<'a> Applying<'a> {
         let changes = part.held.tree.to_apply(part.changes.clone());
         let prepared = blocking(move || Staging::prepare(&lock, &name, changes, &*objects));
         let error = match prepared.await?.map_err(EngineError::from) {
-            Ok(Prepared::Ready(staging)) => return Ok(staging),
+            Ok(Prepared::Ready(staging)) => return Ok(*staging),
             Ok(Prepared::Refused(refusals)) => refused(part.folder.as_deref(), &refusals),
             Err(error) => error,
         };

@@ -36,9 +36,12 @@ pub(super) fn carry_out(ground: &Ground) -> Result<Report, Failed> {
         failpoint!("apply.stepped").map_err(Failed::whole)?;
     }
     for place in ground.plan.modes(TO) {
-        let (path, mode) = (&changes[place].path, mode(wanted(&changes[place], TO)));
-        let special = ground.plan.special(&changes[place], TO);
-        ground.set_mode(path, mode, special).map_err(Failed::at(path))?;
+        let change = &changes[place];
+        let set = match wanted(change, TO) {
+            Some(Record::File { .. }) => ground.set_mode_of(change, TO),
+            record => ground.set_mode(&change.path, mode(record), ground.plan.special(change, TO)),
+        };
+        set.map_err(Failed::at(&change.path))?;
     }
     ground.close_again(&report, TO)?;
     failpoint!("apply.carried").map_err(Failed::whole)?;

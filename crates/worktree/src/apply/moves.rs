@@ -4,18 +4,19 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use retake_core::{FilePath, Record};
+use retake_core::{FileChange, FilePath, Record};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
+use super::carry::mode;
 use super::look::Look;
 use super::obstacle::Obstacle;
-use super::plan::{Step, wanted};
+use super::plan::{Step, there, wanted};
 use super::slots::{aside, slot};
 use super::{Direction, Ground};
 use crate::besides::SPECIAL;
 use crate::failpoint::failpoint;
-use crate::root::{enter, identity, names};
+use crate::root::{RootId, enter, identity, names};
 
 /// Which modification times files get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,28 @@ impl Ground {
     pub(super) fn set_mode(&self, path: &FilePath, mode: u16, special: Option<u32>) -> Result<(), Obstacle> {
         failpoint!("apply.mode").map_err(Obstacle::of)?;
         let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
-        set_mode(dir.as_fd(), path.name(), mode, special).map_err(Obstacle::of_move)
+        set_mode(dir.as_fd(), path.name(), mode, special, None).map_err(Obstacle::of_move)
+    }
+
+    /// The same for a file, which must still hold these bytes, with one of these bits: a file that somebody saved meanwhile keeps its own.
+    pub(super) fn set_mode_of(&self, change: &FileChange, to: Direction) -> Result<(), Obstacle> {
+        failpoint!("apply.mode").map_err(Obstacle::of)?;
+        let (path, special) = (&change.path, self.plan.special(change, to));
+        let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
+        let mut look = Look::at(dir.as_fd(), path.name()).map_err(Obstacle::of)?;
+        let aim = mode(wanted(change, to));
+        // Another name of the same file may have got them before.
+        let known = [mode(there(change, to)), aim].contains(&look.mode());
+        let same = match look.holds(wanted(change, to)) {
+            // What even its owner can't read is known by its length alone.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => true,
+            same => same.map_err(Obstacle::of)?,
+        };
+        if !known || !same {
+            return Err(Obstacle::Changed);
+        }
+        let seen = look.stat.map(|stat| RootId { dev: stat.st_dev, ino: stat.st_ino });
+        set_mode(dir.as_fd(), path.name(), aim, special, seen).map_err(Obstacle::of_move)
     }
 
     /// Whether a slot holds this record; a folder must be empty.
@@ -176,11 +198,20 @@ impl Ground {
 }
 
 /// Sets the permission bits of what has this name; leaves setuid, setgid and sticky as they are, unless they are given; follows no
-/// link.
-pub(super) fn set_mode(dir: BorrowedFd<'_>, name: &[u8], mode: u16, special: Option<u32>) -> io::Result<()> {
+/// link. Where a file is given, it must be this one.
+pub(super) fn set_mode(
+    dir: BorrowedFd<'_>,
+    name: &[u8],
+    mode: u16,
+    special: Option<u32>,
+    only: Option<RootId>,
+) -> io::Result<()> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let place = rustix::fs::openat(dir, name, flags | OFlags::PATH, Mode::empty())?;
     let stat = rustix::fs::fstat(&place)?;
+    if only.is_some_and(|only| only != RootId { dev: stat.st_dev, ino: stat.st_ino }) {
+        return Err(Errno::STALE.into());
+    }
     let upper = match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory | FileType::RegularFile => special.unwrap_or(stat.st_mode & SPECIAL),
         _ => return Err(Errno::LOOP.into()),

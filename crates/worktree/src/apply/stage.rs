@@ -227,7 +227,7 @@ fn stage_one(
                 rustix::fs::chmodat(slots, name, mode, AtFlags::empty()).map_err(system)?;
             }
             // Open for its owner until all is in it.
-            set_mode(slots.as_fd(), name, mode | OPEN, None).map_err(Obstacle::of)?;
+            set_mode(slots.as_fd(), name, mode | OPEN, None, None).map_err(Obstacle::of)?;
             let made = rustix::fs::statat(slots, name, AtFlags::SYMLINK_NOFOLLOW).map_err(system)?;
             model.has_special(made)?;
             Ok(None)

@@ -219,6 +219,12 @@ impl Made<'_> {
         let texts = |view: &View| view.hint().into_values().collect::<BTreeSet<usize>>();
         let (was, is) = (texts(&self.talk.view), texts(&self.expected.view));
         for text in was.symmetric_difference(&is) {
+            // A renamed text stays under its new name where it can't come back under the old one.
+            let homes = self.homes(*text);
+            if homes.len() > 1 && !homes.is_disjoint(&self.expected.may) {
+                self.expected.may.extend(homes.iter().cloned());
+                self.expected.free.extend(homes);
+            }
             let views = [&self.talk.view, &self.expected.view];
             let mut bits = views.iter().filter_map(|view| view.piles.get(&Reg::Mode(*text)));
             if bits.any(|pile| pile.len() > 1) {

@@ -432,3 +432,34 @@ fn what_is_left_alone_keeps_what_is_known_beside_what_is_uncertain() {
 fn a_checkout_of_a_dropped_call_ends_at_its_result() {
     check(vec![call(&[Lines(A, 0, 0)]), act(Aim::Drop(0)), act(Aim::Checkout(Some(142)))]);
 }
+
+#[test]
+fn a_file_that_is_saved_while_bits_are_set_keeps_its_own() {
+    check(vec![call(&[Mode(A)]), with_fault(Aim::Rewind(0), Fault::Saves(1, A))]);
+}
+
+#[test]
+fn a_renamed_file_stays_where_its_old_name_has_something_else() {
+    let half = within(Aim::Rewind(5), Scope::Conversation);
+    check(vec![
+        call(&[Rename(A, B)]),
+        turn(&[Lines(A, 0, 0)]),
+        turn(&[Lines(A, 0, 0)]),
+        half,
+        act(Aim::Rewind(0)),
+    ]);
+}
+
+#[test]
+fn what_is_uncertain_is_said_where_nothing_is_there_any_more() {
+    run(
+        &[Lines(DEX, 0, 0)],
+        &[
+            (1, Do::Begin(false)),
+            (0, Do::Edit(vec![Lines(DEX, 0, 1)])),
+            (0, call(&[Rename(DEX, A)])),
+            (0, Do::Kill),
+            (1, act(Aim::Rewind(0))),
+        ],
+    );
+}
