@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Answering, ConversationId, EntryId, Fence, Flags, Mode, Part, Pos, Role, Rule, RunEnding, RunInput, Seen,
-    Steer, Step,
+    Answering, ConversationId, EntryId, Fence, Mode, Part, Pos, Role, Rule, RunEnding, RunInput, Seen, Steer,
+    Step,
 };
 use retake_store::{Action, Apply, By, Receipt, SayRequest, StoreError};
 
@@ -396,20 +396,7 @@ impl Engine {
 
     /// Something to be stored.
     pub(crate) fn saying(&self, role: Role, parts: Vec<Part>, by: By) -> SayRequest {
-        SayRequest {
-            id: self.new_entry_id(),
-            role,
-            parts,
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by,
-        }
+        SayRequest::new(self.new_entry_id(), role, parts, by)
     }
 }
 

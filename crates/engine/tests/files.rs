@@ -172,20 +172,7 @@ impl Yard {
     /// The same, as somebody; the new entry.
     async fn said_by(&self, role: Role, text: &str) -> EntryId {
         let id = self.engine.new_entry_id();
-        let say = SayRequest {
-            id,
-            role,
-            parts: vec![Part::text(text)],
-            flags: Default::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: self.engine.by(None),
-        };
+        let say = SayRequest::new(id, role, vec![Part::text(text)], self.engine.by(None));
         self.engine.say(self.id, say).await.expect("said");
         id
     }

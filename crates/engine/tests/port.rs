@@ -10,9 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    ConversationId, Effect, EffectClass, EffectState, EntryId, Fence, Flags, Mode, NewRun, Part, Permission,
-    Reason, RequestId, Role, Rule, Ruling, RunEnding, RunInput, Seen, Source, Steer, Time, ToolOutcome,
-    Usage, Words,
+    ConversationId, Effect, EffectClass, EffectState, EntryId, Fence, Mode, NewRun, Part, Permission, Reason,
+    RequestId, Role, Rule, Ruling, RunEnding, RunInput, Seen, Source, Steer, Time, ToolOutcome, Usage, Words,
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{
@@ -71,20 +70,12 @@ impl Desk {
         change: impl FnOnce(&mut SayRequest),
     ) -> EntryId {
         self.clock.advance(Duration::from_secs(1));
-        let mut say = SayRequest {
-            id: self.engine.new_entry_id(),
+        let mut say = SayRequest::new(
+            self.engine.new_entry_id(),
             role,
             parts,
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: By { author: String::new(), ..self.engine.by(None) },
-        };
+            By { author: String::new(), ..self.engine.by(None) },
+        );
         change(&mut say);
         self.store.say(id, say).await.expect("said").entries[0]
     }

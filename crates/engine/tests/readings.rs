@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use retake_core::{ConversationId, Flags, Part, Role, Seen};
+use retake_core::{ConversationId, Part, Role, Seen};
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Backend, Keeper, Memory, MemoryRows, Result, SayRequest, Store};
 use retake_engine::{Engine, FilesWish};
@@ -37,19 +37,13 @@ impl Desk {
         let engine =
             start(&store, &ManualClock::new(1_700_000_000_000), &Arc::new(Puppet::default()), 1).await;
         let id = engine.create(None, None, engine.by(None)).await.expect("created").conversation;
-        let says = (0..2 * turns).map(|number| SayRequest {
-            id: engine.new_entry_id(),
-            role: if number % 2 == 0 { Role::User } else { Role::Assistant },
-            parts: vec![Part::text(format!("message {number}"))],
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: engine.by(None),
+        let says = (0..2 * turns).map(|number| {
+            SayRequest::new(
+                engine.new_entry_id(),
+                if number % 2 == 0 { Role::User } else { Role::Assistant },
+                vec![Part::text(format!("message {number}"))],
+                engine.by(None),
+            )
         });
         store.say_all(id, says.collect()).await.expect("said");
         Self { engine, id, readings }

@@ -66,6 +66,26 @@ pub struct SayRequest {
     pub by: By,
 }
 
+impl SayRequest {
+    /// Something that is said, and nothing else of it.
+    pub fn new(id: EntryId, role: Role, parts: Vec<Part>, by: By) -> Self {
+        Self {
+            id,
+            role,
+            parts,
+            flags: Flags::default(),
+            time: None,
+            usage: None,
+            platform_id: None,
+            seen: None,
+            answering: None,
+            ends: None,
+            fence: None,
+            by,
+        }
+    }
+}
+
 /// A change of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use retake_core::{
-    ConversationId, EntryId, Fence, Flags, NewRun, Part, Pos, Projection, Reason, Role, Run, RunEffect,
-    RunEnding, RunInput, STALE_AFTER_MS, Seen, Steer, Time, Words, joined_text,
+    ConversationId, EntryId, Fence, NewRun, Part, Pos, Projection, Reason, Role, Run, RunEffect, RunEnding,
+    RunInput, STALE_AFTER_MS, Seen, Steer, Time, Words, joined_text,
 };
 use retake_store::{
     Action, Apply, Memory, NewConversation, PageRequest, Reading, SayRequest, Store, StoreError, digest,
@@ -368,18 +368,8 @@ impl World {
         self.thought += 1;
         let (text, id) = (format!("answer {}", self.thought), EntryId::new(new_id()));
         let say = SayRequest {
-            id,
-            role: Role::Assistant,
-            parts: vec![Part::text(text.clone())],
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
             fence: Some(Fence(fence)),
-            ends: None,
-            by: by(),
+            ..SayRequest::new(id, Role::Assistant, vec![Part::text(text.clone())], by())
         };
         match (self.runs(fence).is_ok(), self.store().say(self.id, say).await) {
             (true, Ok(_)) => self.hears(text, id),

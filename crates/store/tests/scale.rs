@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use retake_core::{ConversationId, EntryId, Flags, Part, Projection, Reason, Role, Seen};
+use retake_core::{ConversationId, EntryId, Part, Projection, Reason, Role, Seen};
 use retake_store::{
     Action, AheadOf, Apply, By, Keeper, NewConversation, NewFork, PageRequest, Reading, SayRequest, Sqlite,
     Store, Work,
@@ -154,20 +154,12 @@ fn open(dir: &Path) -> (Arc<dyn Store>, Arc<Work>, Arc<AtomicU64>) {
 }
 
 fn say(seq: u64) -> SayRequest {
-    SayRequest {
-        id: entry_id(seq),
-        role: if seq % 2 == 1 { Role::User } else { Role::Assistant },
-        parts: vec![Part::Text(format!("message {seq}"))],
-        flags: Flags::default(),
-        time: None,
-        usage: None,
-        platform_id: None,
-        seen: None,
-        answering: None,
-        fence: None,
-        ends: None,
-        by: By { author: "ann".into(), ..by() },
-    }
+    SayRequest::new(
+        entry_id(seq),
+        if seq % 2 == 1 { Role::User } else { Role::Assistant },
+        vec![Part::Text(format!("message {seq}"))],
+        By { author: "ann".into(), ..by() },
+    )
 }
 
 fn hide(seq: u64) -> Action {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use retake_core::{By, ConversationId, EntryId, Flags, Head, Part, RequestId, Role, Seen, Time};
+use retake_core::{By, ConversationId, EntryId, Head, Part, RequestId, Role, Seen, Time};
 use retake_store::{Action, Apply, Keeper, NewConversation, NewFork, SayRequest, Sqlite, Store};
 use rusqlite::{Connection, OpenFlags};
 use tokio::runtime::Runtime;
@@ -109,20 +109,12 @@ impl Stage {
         if !person {
             by.author = "demo/model".to_owned();
         }
-        Ok(SayRequest {
-            id: entry_id(number),
-            role: if person { Role::User } else { Role::Assistant },
-            parts: vec![Part::Text(self.texts.entry(number))],
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
+        Ok(SayRequest::new(
+            entry_id(number),
+            if person { Role::User } else { Role::Assistant },
+            vec![Part::Text(self.texts.entry(number))],
             by,
-        })
+        ))
     }
 
     /// Changes the state, from the head that the last change left.

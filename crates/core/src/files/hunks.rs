@@ -63,4 +63,4 @@ pub(super) fn part(
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

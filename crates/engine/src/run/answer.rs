@@ -123,18 +123,16 @@ impl Driver {
         };
         let by = by.unwrap_or_else(|| self.engine.by(None));
         let say = SayRequest {
-            id,
-            role: Role::Assistant,
-            parts: parts.clone(),
             flags: Flags { interrupted, ..Flags::default() },
-            time: None,
             usage: answer.usage(),
-            platform_id: None,
-            seen: None,
             answering: Some(self.answering()),
             fence: Some(self.fence),
-            ends: None,
-            by: By { author: self.model.clone(), time: self.engine.now(), ..by },
+            ..SayRequest::new(
+                id,
+                Role::Assistant,
+                parts.clone(),
+                By { author: self.model.clone(), time: self.engine.now(), ..by },
+            )
         };
         let receipt = self.engine.store().say(self.claim.conversation(), say).await?;
         let entry = receipt.entries.first().copied().unwrap_or(id);

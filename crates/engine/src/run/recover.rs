@@ -37,18 +37,14 @@ impl Engine {
             return Ok(self.store().save_stream(conversation, None).await?);
         }
         let say = SayRequest {
-            id: stream.entry,
-            role: Role::Assistant,
-            parts: stream.parts,
             flags: Flags { interrupted: true, ..Flags::default() },
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
             answering: Some(stream.answering),
-            fence: None,
-            ends: None,
-            by: By { author: stream.author, ..self.by(None) },
+            ..SayRequest::new(
+                stream.entry,
+                Role::Assistant,
+                stream.parts,
+                By { author: stream.author, ..self.by(None) },
+            )
         };
         self.store().say(conversation, say).await?;
         Ok(())

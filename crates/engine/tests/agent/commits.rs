@@ -23,19 +23,13 @@ async fn desk_with(entries: usize) -> (Desk, Arc<AtomicU64>) {
     let engine = engine_on(&store, &dir, &script, Mode::AllowAll).await;
     let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();
     let id = engine.create(None, Some(folder), engine.by(None)).await.expect("created").conversation;
-    let says = (0..entries).map(|number| SayRequest {
-        id: engine.new_entry_id(),
-        role: if number % 2 == 0 { Role::User } else { Role::Assistant },
-        parts: vec![Part::text(format!("message {number}"))],
-        flags: retake_core::Flags::default(),
-        time: None,
-        usage: None,
-        platform_id: None,
-        seen: None,
-        answering: None,
-        fence: None,
-        ends: None,
-        by: engine.by(None),
+    let says = (0..entries).map(|number| {
+        SayRequest::new(
+            engine.new_entry_id(),
+            if number % 2 == 0 { Role::User } else { Role::Assistant },
+            vec![Part::text(format!("message {number}"))],
+            engine.by(None),
+        )
     });
     store.say_all(id, says.collect()).await.expect("said");
     (Desk { engine, store, script, id, dir }, commits)

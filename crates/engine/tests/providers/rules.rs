@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use retake_core::{
-    ConversationId, EntryId, Flags, Mark, Part, Projection, Reason, Role, Seen, Source, Time, ToolOutcome,
+    ConversationId, EntryId, Mark, Part, Projection, Reason, Role, Seen, Source, Time, ToolOutcome,
 };
 use retake_engine::model::{Message, Prompt};
 use retake_engine::store::{
@@ -89,20 +89,7 @@ impl Talk {
     async fn say(&mut self, role: Role, author: &str, parts: Vec<Part>) {
         self.next += 1;
         let (id, by) = (EntryId::new(uuid(self.next)), self.by(author));
-        let say = SayRequest {
-            id,
-            role,
-            parts,
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by,
-        };
+        let say = SayRequest::new(id, role, parts, by);
         self.store.say(self.id, say).await.expect("said");
         self.said.push(id);
     }

@@ -59,18 +59,16 @@ impl InProcess {
         };
         let flags = Flags { synthetic: say.synthetic, observed: say.observed, ..Flags::default() };
         let say = SayRequest {
-            id: self.engine.new_entry_id(),
-            role: convert::role_in(say.role),
-            parts: convert::parts_in(say.parts)?,
             flags,
             time: say.time_ms.map(Time),
-            usage: None,
             platform_id: say.platform_id,
             seen,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: By { author, ..by },
+            ..SayRequest::new(
+                self.engine.new_entry_id(),
+                convert::role_in(say.role),
+                convert::parts_in(say.parts)?,
+                By { author, ..by },
+            )
         };
         let receipt = self.engine.say(conversation, say).await;
         self.receipt(receipt.map_err(problem)?).await

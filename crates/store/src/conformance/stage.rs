@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{
-    ConversationId, EntryId, Flags, Head, Include, Part, Projection, Reason, Role, Seen, Standing, Time,
-    joined_text,
+    ConversationId, EntryId, Head, Include, Part, Projection, Reason, Role, Seen, Standing, Time, joined_text,
 };
 
 use crate::{
@@ -88,20 +87,7 @@ impl Stage {
 
     /// A say that is not sent yet.
     pub fn saying(&self, role: Role, parts: Vec<Part>) -> SayRequest {
-        SayRequest {
-            id: EntryId::new(new_id()),
-            role,
-            parts,
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: by(),
-        }
+        SayRequest::new(EntryId::new(new_id()), role, parts, by())
     }
 
     /// Sends a say and remembers its entry by its text.

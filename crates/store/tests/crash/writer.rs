@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fastrand::Rng;
-use retake_core::{ConversationId, EntryId, Flags, Part, Projection, Reason, Role, Seen};
+use retake_core::{ConversationId, EntryId, Part, Projection, Reason, Role, Seen};
 use retake_store::{
     Action, Apply, Keeper, ListRequest, NewConversation, NewFork, PageRequest, Reading, Receipt, Result,
     SayRequest, Sqlite, Store, StoreError,
@@ -114,20 +114,12 @@ impl Task {
         self.said += 1;
         let word = format!("{}x{}", self.name, self.said);
         let role = if self.rng.bool() { Role::User } else { Role::Assistant };
-        let say = SayRequest {
-            id: EntryId::new(id(&mut self.rng)),
+        let say = SayRequest::new(
+            EntryId::new(id(&mut self.rng)),
             role,
-            parts: vec![Part::text(format!("{word} all {more}"))],
-            flags: Flags::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: by(),
-        };
+            vec![Part::text(format!("{word} all {more}"))],
+            by(),
+        );
         (word, say)
     }
 

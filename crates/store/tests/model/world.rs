@@ -217,18 +217,13 @@ impl World {
         };
         let tells = matches!(voice, Voice::Assistant | Voice::Result(_));
         SayRequest {
-            id: EntryId::new(new_id()),
-            role,
-            parts: parts.into_iter().chain(tells.then(|| self.fact())).collect(),
             flags,
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by,
+            ..SayRequest::new(
+                EntryId::new(new_id()),
+                role,
+                parts.into_iter().chain(tells.then(|| self.fact())).collect(),
+                by,
+            )
         }
     }
 

@@ -8,8 +8,12 @@ use crate::files::{
     Choice, Chosen, ContentHash, FilePlan, Layer, Look, Now, PathMove, PathPlan, Stack, Verdict, Want, Wish,
 };
 
-/// One file, `f`, with this in it.
-struct Disk(Option<Record>);
+/// One file, `f`: what is in it, and what somebody else wrote last.
+#[derive(Default)]
+pub(in crate::files) struct Disk {
+    pub(in crate::files) now: Option<Record>,
+    pub(in crate::files) theirs: Option<Option<Record>>,
+}
 
 impl MergeBytes for Disk {
     fn merge(
@@ -42,7 +46,7 @@ impl MergeBytes for Disk {
 
 impl Look for Disk {
     fn now(&mut self, _: &FilePath) -> Now {
-        Now::Covered(self.0.clone())
+        Now::Covered(self.now.clone())
     }
 
     fn children(&mut self, _: &FilePath) -> Vec<Option<FilePath>> {
@@ -54,7 +58,7 @@ impl Look for Disk {
     }
 
     fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
-        None
+        self.theirs.clone()
     }
 
     fn is_adopted(&mut self, _: crate::files::DeltaId) -> bool {
@@ -79,7 +83,11 @@ fn plan(
 ) -> Result<Option<PathPlan>, Unfit> {
     let wish = Wish { path: f(), stack: stack.clone(), want };
     let paths = choice.into_iter().map(|choice| (f(), choice)).collect();
-    let plan = FilePlan::new(vec![wish], &Chosen { paths, others: None }, &mut Disk(disk.cloned()))?;
+    let plan = FilePlan::new(
+        vec![wish],
+        &Chosen { paths, others: None },
+        &mut Disk { now: disk.cloned(), ..Disk::default() },
+    )?;
     Ok(plan.paths.into_iter().next())
 }
 

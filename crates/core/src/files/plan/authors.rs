@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::super::stack::tests::{BySlot, SLOTS, Slots, delta, record, slots};
+use super::super::hunks::tests::Disk;
+use super::super::stack::tests::{SLOTS, Slots, delta, record, slots};
 use super::*;
-use crate::files::{ContentHash, NoSuchHunks, Uncertain};
+use crate::files::Uncertain;
 
 /// What stands in every slot of a file that is not there.
 const ABSENT: u8 = 255;
@@ -69,61 +70,6 @@ fn of(version: Option<&Record>) -> Slots {
     version.map_or([ABSENT; SLOTS], slots)
 }
 
-impl MergeBytes for File {
-    fn merge(
-        &mut self,
-        base: ContentHash,
-        ours: ContentHash,
-        theirs: ContentHash,
-    ) -> Option<(ContentHash, u64)> {
-        BySlot.merge(base, ours, theirs)
-    }
-
-    fn over(
-        &mut self,
-        base: ContentHash,
-        ours: ContentHash,
-        theirs: Option<ContentHash>,
-    ) -> Option<(ContentHash, u64)> {
-        BySlot.over(base, ours, theirs)
-    }
-
-    fn part(
-        &mut self,
-        before: ContentHash,
-        after: ContentHash,
-        hunks: &[u32],
-    ) -> Result<(ContentHash, u64), NoSuchHunks> {
-        BySlot.part(before, after, hunks)
-    }
-}
-
-impl Look for File {
-    fn now(&mut self, _: &FilePath) -> Now {
-        Now::Covered(version(self.disk))
-    }
-
-    fn children(&mut self, _: &FilePath) -> Vec<Option<FilePath>> {
-        Vec::new()
-    }
-
-    fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
-        self.theirs.map(version)
-    }
-
-    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaId> {
-        None
-    }
-
-    fn is_adopted(&mut self, _: DeltaId) -> bool {
-        false
-    }
-
-    fn is_git_s(&mut self, _: &FilePath) -> bool {
-        false
-    }
-}
-
 impl File {
     fn new() -> Self {
         // What was there before anybody wrote is a person's.
@@ -172,6 +118,11 @@ impl File {
         self.next
     }
 
+    /// The file as a plan sees it.
+    fn look(&self) -> Disk {
+        Disk { now: version(self.disk), theirs: self.theirs.map(version) }
+    }
+
     fn wish(&self) -> Wish {
         let is_wanted = |no: &DeltaId| self.deltas[no].1;
         let have: Vec<DeltaId> = self.stack.layers().iter().map(|layer| layer.delta).collect();
@@ -187,7 +138,7 @@ impl File {
     fn plan(&mut self, choice: Option<&Choice>) -> Option<PathPlan> {
         let wish = self.wish();
         let paths = choice.map(|choice| (wish.path.clone(), choice.clone())).into_iter().collect();
-        let plan = FilePlan::new(vec![wish], &Chosen { paths, others: None }, self).ok()?;
+        let plan = FilePlan::new(vec![wish], &Chosen { paths, others: None }, &mut self.look()).ok()?;
         plan.paths.into_iter().next()
     }
 
@@ -301,7 +252,7 @@ impl File {
         let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
         let path = FilePath::new(b"f").expect("a path");
         let wish = Wish { path, stack: self.stack.clone(), want };
-        let plan = FilePlan::new(vec![wish], &Chosen::default(), self).expect("no hunks");
+        let plan = FilePlan::new(vec![wish], &Chosen::default(), &mut self.look()).expect("no hunks");
         let Some(back) = plan.paths.into_iter().next() else { return Ok(()) };
         prop_assert_eq!(of(back.step.change.after.as_ref()), was);
         prop_assert_eq!(&back.step.stack_after, &step.stack_before);

@@ -341,20 +341,12 @@ impl World {
     }
 
     async fn say(&mut self, at: usize) {
-        let say = SayRequest {
-            id: self.engine().new_entry_id(),
-            role: Role::User,
-            parts: vec![Part::text("and now")],
-            flags: Default::default(),
-            time: None,
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: self.engine().by(None),
-        };
+        let say = SayRequest::new(
+            self.engine().new_entry_id(),
+            Role::User,
+            vec![Part::text("and now")],
+            self.engine().by(None),
+        );
         self.engine().say(self.talks[at].id, say).await.expect("said");
         self.said(at, [Role::User]).await;
         self.remember(at);

@@ -2,8 +2,8 @@
 //! a Move or a mark does to runs happens with it, and who has lost the leave to write is refused in the same breath.
 
 use retake_core::{
-    By, Change, Commit, ConversationId, EntryId, Fence, Flags, Pos, Role, Run, RunEffect, RunGround,
-    RunInput, RunRefusal, RunState, Stepped, Tail, Time, Words,
+    By, Change, Commit, ConversationId, EntryId, Fence, Pos, Role, Run, RunEffect, RunGround, RunInput,
+    RunRefusal, RunState, Stepped, Tail, Time, Words,
 };
 use uuid::Builder;
 
@@ -89,18 +89,13 @@ impl<T: Transactions> Context<T> {
         let loaded = self.load(id)?;
         let Words { parts, author, request, wording, time } = words;
         let say = SayRequest {
-            id: id_at(&loaded, now),
-            role: Role::User,
-            parts,
-            flags: Flags::default(),
             time: Some(time),
-            usage: None,
-            platform_id: None,
-            seen: None,
-            answering: None,
-            fence: None,
-            ends: None,
-            by: By { author, time: now, request, wording },
+            ..SayRequest::new(
+                id_at(&loaded, now),
+                Role::User,
+                parts,
+                By { author, time: now, request, wording },
+            )
         };
         match self.say(id, say.clone()) {
             Err(StoreError::RequestReused(_)) => {
