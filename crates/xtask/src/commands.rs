@@ -10,6 +10,11 @@ use anyhow::Context as _;
 use crate::tools::{self, CARGO_DENY};
 use crate::{Tree, case_map, picture, report, root, tidy};
 
+/// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
+/// `cargo test` and `cargo xtask long` take new ones.
+const SEQUENCES: &str = "PROPTEST_RNG_SEED";
+const USUAL: &str = "20261122";
+
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The tests that a long run takes.
@@ -48,9 +53,17 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
 
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests("cargo xtask test", out)?;
+    if !cargo(&["build", "--workspace", "--bins"], out)? {
+        return Ok(false);
+    }
     // One crate whose tests fail does not hide the others.
-    Ok(cargo(&["build", "--workspace", "--bins"], out)?
-        && cargo(&["test", "--workspace", "--no-fail-fast"], out)?)
+    let arguments = ["test", "--workspace", "--no-fail-fast"];
+    writeln!(out, "» cargo {}", arguments.join(" "))?;
+    let mut tests = tools::cargo();
+    if std::env::var_os(SEQUENCES).is_none() {
+        tests.env(SEQUENCES, USUAL);
+    }
+    step(tests.args(arguments), out)
 }
 
 /// The models, for as long as no change waits for.
@@ -71,10 +84,7 @@ fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
 
 fn model(test: &str, (name, value): (&str, &str), out: &mut dyn Write) -> anyhow::Result<bool> {
     let mut command = tools::cargo();
-    step(
-        command.args(["test", "--workspace", "--", test]).env(name, value).env_remove("PROPTEST_RNG_SEED"),
-        out,
-    )
+    step(command.args(["test", "--workspace", "--", test]).env(name, value).env_remove(SEQUENCES), out)
 }
 
 fn deny(out: &mut dyn Write) -> anyhow::Result<bool> {

@@ -18,13 +18,14 @@ fn xtask_test(commands: &[(&str, &str)]) -> (Output, TempDir) {
     let home = tempfile::tempdir().expect("a folder");
     let bin = home.path().join("bin");
     fs::create_dir(&bin).expect("made");
-    let cargo = format!("{NOTES}; [ \"$1\" != test ]");
+    let seed = "[ -z \"$PROPTEST_RNG_SEED\" ] || echo \"with $PROPTEST_RNG_SEED\" >> \"$HOME/calls\"";
+    let cargo = format!("{NOTES}; {seed}; [ \"$1\" != test ]");
     for (name, script) in [("cargo", cargo.as_str())].iter().chain(commands) {
         script_at(&bin.join(name), script);
     }
     let mut xtask = Command::new(env!("CARGO_BIN_EXE_retake-xtask"));
     xtask.arg("test").env("HOME", home.path()).env("PATH", &bin).env("CARGO", bin.join("cargo"));
-    xtask.env("RETAKE_TEST_TOOLS", home.path().join("tools/bin"));
+    xtask.env("RETAKE_TEST_TOOLS", home.path().join("tools/bin")).env_remove("PROPTEST_RNG_SEED");
     (xtask.output().expect("it starts"), home)
 }
 
@@ -61,5 +62,7 @@ fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
     assert!(!output.status.success(), "the tests failed: {error}");
     let calls = fs::read_to_string(home.path().join("calls")).unwrap_or_else(|_| panic!("no calls: {error}"));
     let calls: Vec<_> = calls.lines().skip_while(|call| call.starts_with("cargo install")).collect();
-    assert_eq!(calls, ["cargo build --workspace --bins", "cargo test --workspace --no-fail-fast"], "{error}");
+    let expected =
+        ["cargo build --workspace --bins", "cargo test --workspace --no-fail-fast", "with 20261122"];
+    assert_eq!(calls, expected, "the same sequences each time: {error}");
 }
