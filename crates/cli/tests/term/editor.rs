@@ -18,7 +18,7 @@ fn edit(prefill: &[&str]) -> Pty {
     pty
 }
 
-/// Waits for the text as it was read.
+/// Waits for the text as it was read, and for the next prompt: what is typed before it stands is the terminal's own line.
 #[track_caller]
 fn reads(pty: &Pty, text: &str) {
     let short = text.chars().take(60).collect::<String>();
@@ -26,7 +26,10 @@ fn reads(pty: &Pty, text: &str) {
     text.hash(&mut hasher);
     let expected = format!("READ {} {:016x} {short:?}", text.len(), hasher.finish());
     // The line may be wrapped by the terminal.
-    pty.until(&expected, |screen| screen.replace('\n', "").contains(&expected.replace('\n', "")));
+    pty.until(&expected, |screen| {
+        let after = screen.replace('\n', "").rsplit_once(&expected).map(|(_, after)| after.to_owned());
+        after.is_some_and(|after| after.contains("you> "))
+    });
 }
 
 #[test]

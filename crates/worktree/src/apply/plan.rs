@@ -164,18 +164,29 @@ impl Plan {
     /// Steps that change permission bits, deepest first: after all moves, as a folder may become read-only by it.
     pub(super) fn modes(&self, to: Direction) -> Vec<usize> {
         let needs = |change: &FileChange| match wanted(change, to) {
-            Some(Record::Folder { mode }) => self.step(change, to) == Step::Mode || mode & OPEN != OPEN,
+            record @ Some(Record::Folder { .. }) => self.step(change, to) == Step::Mode || is_closed(record),
             _ => self.step(change, to) == Step::Mode,
         };
         let places = 0..self.changes.len();
         places.rev().filter(|place| needs(&self.changes[*place])).collect()
     }
 
-    /// Folders of the plan that the owner may not change now, and must be able to: outermost first.
+    /// Folders of the plan that the owner may not change before it, and must be able to: outermost first.
     pub(super) fn closed(&self, to: Direction) -> Vec<usize> {
-        let closed = |change: &FileChange| matches!(there(change, to), Some(Record::Folder { mode }) if mode & OPEN != OPEN);
+        (0..self.changes.len()).filter(|place| is_closed(there(&self.changes[*place], to))).collect()
+    }
+
+    /// Folders that the owner may not change on either side: where a settling did not get through, they may be closed already.
+    pub(super) fn closed_on_a_side(&self) -> Vec<usize> {
+        let closed =
+            |change: &FileChange| is_closed(change.before.as_ref()) || is_closed(change.after.as_ref());
         (0..self.changes.len()).filter(|place| closed(&self.changes[*place])).collect()
     }
+}
+
+/// Whether it is a folder in which its owner may change nothing.
+fn is_closed(record: Option<&Record>) -> bool {
+    matches!(record, Some(Record::Folder { mode }) if mode & OPEN != OPEN)
 }
 
 /// What the path is to be.

@@ -25,7 +25,7 @@ use crate::root::{enter, names};
 pub(super) fn settle(ground: &Ground, to: Direction, times: Times, objects: &dyn Objects) -> Report {
     let mut settle = Settle { ground, to, times, objects, report: Report::default() };
     let changes = &ground.plan.changes;
-    for place in ground.plan.closed(to) {
+    for place in ground.plan.closed_on_a_side() {
         settle.each(place, Settle::open);
     }
     for place in ground.plan.moves(to) {

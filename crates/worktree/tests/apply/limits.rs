@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use retake_core::FileChange;
+use retake_worktree::failpoint::watch;
 use retake_worktree::{
     MemoryObjects, Obstacle, Permission, Prepared, Root, Rules, Staging, StagingName, Sweep,
 };
@@ -18,14 +19,14 @@ use super::kit::{Caller, Node, Tree, file, is_root, path, quick_dir, set_mode, t
 /// The folder that the child works in.
 const HOME: &str = "RETAKE_LIMITS_HOME";
 /// Someone who owns nothing.
-const NOBODY: u32 = 65_534;
+pub(super) const NOBODY: u32 = 65_534;
 
 fn told() -> Option<PathBuf> {
     std::env::var_os(HOME).map(PathBuf::from)
 }
 
-/// Runs one test of this program again in a folder, as another user where one is given.
-fn again(test: &str, home: &Path, uid: Option<u32>) {
+/// Runs one test of the applies again in a folder, as another user where one is given.
+pub(super) fn again(test: &str, home: &Path, uid: Option<u32>) {
     let myself = this_program();
     let mut command = match uid {
         Some(uid) => {
@@ -36,11 +37,11 @@ fn again(test: &str, home: &Path, uid: Option<u32>) {
         None => Command::new(myself),
     };
     command.env(HOME, home);
-    again::again(command, &format!("apply::limits::{test}"));
+    again::again(command, &format!("apply::{test}"));
 }
 
 /// A folder that anybody can work in.
-fn open_home() -> tempfile::TempDir {
+pub(super) fn open_home() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("done");
     set_mode(home.path(), 0o777);
     home
@@ -66,7 +67,7 @@ fn refused(
 
 #[test]
 fn rewind_case_25_without_permission_nothing_changes() {
-    let test = "rewind_case_25_without_permission_nothing_changes";
+    let test = "limits::rewind_case_25_without_permission_nothing_changes";
     let Some(home) = told() else {
         let home = open_home();
         if is_root() {
@@ -118,6 +119,34 @@ fn rewind_case_25_without_permission_nothing_changes() {
 }
 
 #[test]
+fn trial_01_a_folder_that_closed_before_all_in_it_was_done_is_opened_again() {
+    let test = "limits::trial_01_a_folder_that_closed_before_all_in_it_was_done_is_opened_again";
+    let Some(home) = told() else {
+        return again(test, open_home().path(), is_root().then_some(NOBODY));
+    };
+    let sides = |mode, bytes: &str| tree([("d", Node::Folder(mode)), ("d/a", file(bytes))]);
+    for intent in ["forward", "back"] {
+        let home = home.join(intent);
+        fs::create_dir(&home).unwrap();
+        let mut caller = Caller::with(&home, &sides(0o755, "old"), &sides(0o555, "new"));
+        if intent == "back" {
+            caller.changes = caller.changes.iter().map(FileChange::inverse).collect();
+        }
+        fs::write(home.join("intent"), intent).unwrap();
+        let guard = watch(|name| match name {
+            "apply.exchange" => Err(std::io::Error::from_raw_os_error(5)),
+            _ => Ok(()),
+        });
+        let report = caller.start().unwrap().expect("an open intent");
+        drop(guard);
+        assert!(!report.is_closed(), "{report:?}");
+        let report = caller.start().unwrap().expect("an open intent");
+        assert!(report.is_closed() && report.left.is_empty(), "{intent}: {report:?}");
+        assert_eq!(caller.read(), sides(0o555, "new"));
+    }
+}
+
+#[test]
 fn trial_01_root_alone_changes_files_of_a_folder_that_stays_shut() {
     // Whoever may mount is root, of a namespace at least.
     if !may_mount("apply::limits::trial_01_root_alone_changes_files_of_a_folder_that_stays_shut") {
@@ -132,7 +161,7 @@ fn trial_01_root_alone_changes_files_of_a_folder_that_stays_shut() {
 
 #[test]
 fn trial_08_what_can_not_get_its_owner_back_is_refused() {
-    let test = "trial_08_what_can_not_get_its_owner_back_is_refused";
+    let test = "limits::trial_08_what_can_not_get_its_owner_back_is_refused";
     let Some(home) = told() else {
         if !is_root() {
             // Nobody else can give a file to another.
