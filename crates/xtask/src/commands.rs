@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY};
-use crate::{Tree, case_map, picture, report, root, tidy};
+use crate::{Tree, case_map, picture, report, root, suite, tidy};
 
 /// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
 /// `cargo test` and `cargo xtask long` take new ones.
@@ -23,7 +23,7 @@ const API: &str = "history::what_clients_do_at_once_is_done_one_after_the_other_
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
-  test     get the tools that tests start, build, run all tests
+  test     get the tools that tests start, build, run all tests; run those that failed once more
   long     run the model of files for an hour, then that of the API for 100,000 operations, with new random sequences
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   cases    print the map from the cases of docs/spec to tests
@@ -59,11 +59,14 @@ fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     // One crate whose tests fail does not hide the others.
     let arguments = ["test", "--workspace", "--no-fail-fast"];
     writeln!(out, "» cargo {}", arguments.join(" "))?;
-    let mut tests = tools::cargo();
-    if std::env::var_os(SEQUENCES).is_none() {
-        tests.env(SEQUENCES, USUAL);
-    }
-    step(tests.args(arguments), out)
+    let command = || {
+        let mut tests = tools::cargo();
+        if std::env::var_os(SEQUENCES).is_none() {
+            tests.env(SEQUENCES, USUAL);
+        }
+        tests
+    };
+    suite::run(&arguments, command, out)
 }
 
 /// The models, for as long as no change waits for.

@@ -10,6 +10,7 @@ mod manifest;
 mod picture;
 mod source;
 mod specs;
+mod suite;
 mod tidy;
 mod tools;
 mod tree;

@@ -15,11 +15,16 @@ const VENV: &str = "case \"$2\" in venv) /bin/mkdir -p \"$3/bin\"; printf '#!/bi
 
 /// A machine on which only these commands are, all of whose tests fail.
 fn xtask_test(commands: &[(&str, &str)]) -> (Output, TempDir) {
+    xtask_test_with("exit 1", commands)
+}
+
+/// The same, where the tests are a script.
+fn xtask_test_with(tests: &str, commands: &[(&str, &str)]) -> (Output, TempDir) {
     let home = tempfile::tempdir().expect("a folder");
     let bin = home.path().join("bin");
     fs::create_dir(&bin).expect("made");
     let seed = "[ -z \"$PROPTEST_RNG_SEED\" ] || echo \"with $PROPTEST_RNG_SEED\" >> \"$HOME/calls\"";
-    let cargo = format!("{NOTES}; {seed}; [ \"$1\" != test ]");
+    let cargo = format!("{NOTES}; {seed}; [ \"$1\" != test ] && exit; {tests}");
     for (name, script) in [("cargo", cargo.as_str())].iter().chain(commands) {
         script_at(&bin.join(name), script);
     }
@@ -65,4 +70,43 @@ fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
     let expected =
         ["cargo build --workspace --bins", "cargo test --workspace --no-fail-fast", "with 20261122"];
     assert_eq!(calls, expected, "the same sequences each time: {error}");
+}
+
+/// All that a machine needs for the tests.
+const ALL: [(&str, &str); 5] =
+    [("git", ""), ("tmux", ""), ("strace", ""), ("id", "echo 1000"), ("python3", VENV)];
+
+/// Tests of which these fail at first, and that end so when they run again.
+fn failing(names: &[&str], again: &str) -> (Output, Vec<String>) {
+    let failed: Vec<_> = names.iter().map(|name| format!("echo 'test {name} ... FAILED'")).collect();
+    let tests = format!("case \"$*\" in *--exact*) {again};; *) {}; exit 101;; esac", failed.join("; "));
+    let (output, home) = xtask_test_with(&tests, &ALL);
+    let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
+    (output, calls.lines().filter(|call| call.starts_with("cargo test")).map(str::to_owned).collect())
+}
+
+#[test]
+fn a_test_that_passes_when_it_runs_again_stops_nothing_and_is_named() {
+    let (output, calls) =
+        failing(&["one::fact", "two::fact"], "echo 'test one::fact ... ok'; echo 'test two::fact ... ok'");
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{said}");
+    let again = "cargo test --workspace --no-fail-fast -- --exact --test-threads=1 one::fact two::fact";
+    assert_eq!(calls, ["cargo test --workspace --no-fail-fast", again]);
+    let end = "failed at first, and passed when they ran again. Find out why:\n  one::fact\n  two::fact\n";
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
+fn a_test_that_fails_twice_or_does_not_run_again_stops_the_run() {
+    for again in ["echo 'test one::fact ... FAILED'; exit 101", "echo 'running 0 tests'"] {
+        let (output, calls) = failing(&["one::fact"], again);
+        assert_eq!((output.status.success(), calls.len()), (false, 2), "{again}");
+    }
+}
+
+#[test]
+fn more_than_a_few_tests_that_fail_do_not_run_again() {
+    let (output, calls) = failing(&["a", "b", "c", "d"], "exit 0");
+    assert_eq!((output.status.success(), calls.len()), (false, 1));
 }
