@@ -220,6 +220,7 @@ async fn trial_12_of_two_equal_runs_at_once_both_hear_one_answer() {
             }
             let (_, again) = told(&*desk.client, twin).await;
             assert_eq!(ids(&again), ids(&ended), "{kind} {round}, once more");
+            assert_eq!(again.receipt, ended.receipt, "{kind} {round}, once more");
         }
     }
 }
@@ -246,6 +247,22 @@ async fn trial_12_who_asks_again_for_a_run_at_work_hears_it() {
     assert_eq!(ends(first.collect().await), Outcome::RolledBack);
     assert_eq!(ends(again.collect().await), Outcome::RolledBack);
     assert_eq!(desk.texts(&id).await, ["one", "two"]);
+}
+
+#[tokio::test]
+async fn trial_12_who_asks_later_for_a_stopped_command_hears_that_it_was_stopped() {
+    let desk = Desk::new().await;
+    let id = desk.create(None, Some(&desk.folder("work"))).await;
+    let command = vec!["sleep".into(), "600".into()];
+    let exec = run(&id, RunStart::Exec { command, say: None });
+    let mut first = desk.client.run(exec.clone()).await.expect("begun");
+    let began = first.next().await.expect("an event");
+    assert!(matches!(began, RunEvent::Started { .. }), "{began:?}");
+    desk.does(Request::Cancel(Of { conversation: id })).await;
+    let Some(RunEvent::Ended(ended)) = first.collect::<Vec<_>>().await.pop() else { panic!("no end") };
+    assert_eq!((ended.outcome, ended.receipt.is_some()), (Outcome::Interrupted, true));
+    let (_, again) = told(&*desk.client, exec).await;
+    assert_eq!((again.outcome, again.receipt), (ended.outcome, ended.receipt));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{ConversationId, EntryId, FileChange, FilePath, Head, Part, Projection, Seq};
-use retake_store::{By, CaptureRow, PageRequest, Reading, Receipt};
+use retake_store::{Answered, By, CaptureRow, PageRequest, Reading, Receipt};
 use retake_worktree::{Diff, Objects, Shown};
 
 use super::{Doing, blocking};
@@ -65,10 +65,7 @@ impl Engine {
             return Ok(events);
         }
         let (text, ended) = match self.result_of(conversation, &receipt).await? {
-            Some((entry, text)) => {
-                let outcome = Outcome::Succeeded;
-                (Some(text), Ended { outcome, receipt: None, entry: Some(entry), error: None })
-            }
+            Some((entry, text)) => (Some(text), self.result_again(conversation, &receipt, entry).await?),
             None => {
                 let what = "this request has run its command before, and the end of it is not known";
                 let error = EngineError::new(Kind::Refused, "no_answer", what)
@@ -79,6 +76,17 @@ impl Engine {
         let began = RunEvent::Started(Some(receipt), "exec".into(), None);
         let events = std::iter::once(began).chain(text.map(RunEvent::Text));
         Ok(futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed())
+    }
+
+    /// How a call ended, as it was told when its result was stored.
+    async fn result_again(&self, of: ConversationId, call: &Receipt, entry: EntryId) -> Result<Ended> {
+        let stored = Receipt { entries: vec![entry], ..call.clone() };
+        let (receipt, outcome) = match self.store().answered(of, stored).await? {
+            Answered::By { receipt, interrupted: true, .. } => (Some(*receipt), Outcome::Interrupted),
+            Answered::By { receipt, interrupted: false, .. } => (Some(*receipt), Outcome::Succeeded),
+            Answered::Waiting | Answered::Nothing => (None, Outcome::Succeeded),
+        };
+        Ok(Ended { outcome, receipt, entry: Some(entry), error: None })
     }
 
     /// The result of the call that a receipt is of, and what it printed; also where it was taken back since.

@@ -10,12 +10,12 @@ use crate::reading::Answered;
 use crate::request::Receipt;
 use crate::rows::Rows;
 
-/// What became of the run that a request began: with a prompt, with a step back to one, or with the answer itself.
+/// What became of the run that a request began: with a prompt, with a step back to one, or with the answer or the tool's result itself.
 pub(super) fn answered<R: Rows>(rows: &R, loaded: &Loaded, receipt: &Receipt) -> Result<Answered> {
     let (prompt, since) = match (receipt.entries.first(), receipt.ops.last()) {
         (Some(id), _) => {
             let pos = locate(rows, loaded, *id)?;
-            if rows.meta(loaded.key(pos)?)?.role == Role::Assistant {
+            if matches!(rows.meta(loaded.key(pos)?)?.role, Role::Assistant | Role::Tool) {
                 return by(rows, loaded, pos);
             }
             (Some(pos), pos.seq)
