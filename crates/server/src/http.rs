@@ -7,6 +7,7 @@ mod example;
 mod explain;
 mod line;
 mod link;
+mod listen;
 mod openapi;
 mod port;
 mod problem;

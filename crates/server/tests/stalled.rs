@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use retake_wire::{Follow, Request, Role};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixStream;
+use tokio::net::{TcpStream, UnixStream};
 
 use super::world::{Desk, get};
 
@@ -89,4 +89,34 @@ async fn who_takes_an_export_may_take_their_time() {
         &whole[..300],
         &whole[whole.len() - 99..]
     );
+}
+
+/// More than may connect at once over TCP.
+const MANY: usize = 300;
+
+/// Who knows no token connects as often as may be, and says nothing, or never the whole of it.
+#[tokio::test]
+async fn trial_29_who_connects_and_says_nothing_takes_nobodys_place_for_long() {
+    let desk = Desk::impatient().await;
+    let address = desk.served.address.expect("it listens");
+    let mut idle = Vec::new();
+    for number in 0..MANY {
+        let mut stream = TcpStream::connect(address).await.expect("connected");
+        if number % 2 == 0 {
+            stream.write_all(b"GET /v1/status HTTP/1.1\r\nhost: own").await.expect("sent");
+        }
+        idle.push(stream);
+    }
+    assert_eq!(following(&desk).await, 0, "the socket answers meanwhile");
+    for mut stream in idle {
+        let mut answer = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+        assert!(ended.is_ok(), "it is still connected");
+    }
+    let mut next = TcpStream::connect(address).await.expect("connected");
+    next.write_all(b"GET /v1/status HTTP/1.1\r\nhost: owner\r\n\r\n").await.expect("sent");
+    let mut answer = String::new();
+    let ended = tokio::time::timeout(PATIENCE, next.read_to_string(&mut answer)).await.expect("in time");
+    ended.expect("it ends: who knows no token asks once");
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
 }

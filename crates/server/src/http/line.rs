@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
@@ -69,12 +68,6 @@ impl<L: Listener> Listener for Patient<L> {
     }
 }
 
-impl<L: Listener> Connected<IncomingStream<'_, Patient<L>>> for Line {
-    fn connect_info(stream: IncomingStream<'_, Patient<L>>) -> Self {
-        stream.io().line.clone()
-    }
-}
-
 /// One of its connections.
 pub(super) struct Timed<T> {
     io: T,
@@ -85,6 +78,11 @@ pub(super) struct Timed<T> {
 }
 
 impl<T> Timed<T> {
+    /// What who answers on it knows of it.
+    pub(super) fn line(&self) -> Line {
+        self.line.clone()
+    }
+
     /// What became of a write, or that it has waited for too long.
     fn in_time<R>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if written.is_ready() || !self.line.0.is_followed.load(Ordering::Relaxed) {

@@ -23,6 +23,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::ask;
 use super::line::{Line, Patient};
+use super::listen::{Who, listen};
 use super::openapi::{Shapes, document};
 use super::problem::{Told, bad, defect, nowhere};
 use super::token::Token;
@@ -43,7 +44,8 @@ pub struct Serving {
     pub data_dir: PathBuf,
     /// Where it listens besides; a loopback address. Port 0 takes a free one.
     pub listen: Option<SocketAddr>,
-    /// How long an event may wait for who follows to read before the connection ends.
+    /// How long an event may wait for who follows to read, and who connects may take to say what it asks for, before the connection
+    /// ends.
     pub patience: Duration,
 }
 
@@ -88,15 +90,15 @@ pub(super) struct Desk {
 ///
 /// Where it can't listen.
 pub async fn serve(serving: Serving) -> Result<Served, Problem> {
-    let Serving { client, data_dir, listen, patience } = serving;
+    let Serving { client, data_dir, listen: listen_at, patience } = serving;
     let (stop, stopped) = watch::channel(false);
     let desk = Desk { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
     let (socket, made) = socket::listen(&data_dir)
         .map_err(|error| trouble(&format!("can't listen at {}", data_dir.display()), &error))?;
     let mut address = None;
-    if let Some(listen) = listen {
-        let (listener, token) = over_tcp(listen, &data_dir).await?;
+    if let Some(at) = listen_at {
+        let (listener, token) = over_tcp(at, &data_dir).await?;
         address = listener.local_addr().ok();
         if let Some(address) = address {
             // One owner listens once.
@@ -105,21 +107,12 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(token, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        listening.spawn(listen_with(Patient { listener, patience }, guarded, over));
+        listening.spawn(listen(Patient { listener, patience }, Who::Anybody, guarded, over));
     }
     let own = Own { socket, owner: desk.client.clone() };
     let (over, router) = (until(desk.stop.clone()), router(desk));
-    listening.spawn(listen_with(Patient { listener: own, patience }, router, over));
+    listening.spawn(listen(Patient { listener: own, patience }, Who::User, router, over));
     Ok(Served { address, data_dir, made, stop, listening })
-}
-
-async fn listen_with<L>(listener: Patient<L>, router: Router, over: impl Future<Output = ()> + Send + 'static)
-where
-    L: axum::serve::Listener,
-    L::Addr: std::fmt::Debug,
-{
-    let router = router.into_make_service_with_connect_info::<Line>();
-    drop(axum::serve(listener, router).with_graceful_shutdown(over).await);
 }
 
 async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(TcpListener, Token), Problem> {
@@ -225,12 +218,13 @@ async fn known(State(token): State<Token>, http: HttpRequest, next: Next) -> Res
     if token.is_known_to(http.headers()) {
         return next.run(http).await;
     }
-    bad(
+    let refused = bad(
         "unauthorized",
         "this owner answers only who knows its token",
         "it is in the file `token` of the data directory",
-    )
-    .into_response()
+    );
+    // Nor does it keep its place.
+    ([(header::CONNECTION, "close")], refused).into_response()
 }
 
 async fn answer(

@@ -1,0 +1,90 @@
+//! Takes connections, as many at once as one listener may have, and reads requests from each. Whoever connects and says nothing, or
+//! not a whole head of a request in time, loses the connection: so nobody takes all descriptors without a token. Must never end a
+//! connection on which an answer is on its way.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request};
+use axum::response::Response;
+use axum::serve::Listener;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use rustix::process::{Resource, getrlimit};
+use tokio::sync::Semaphore;
+use tower::Service as _;
+
+use super::line::{Line, Patient};
+
+/// Who may connect: what a listener lets in at once is a part of the descriptors that the process may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Who {
+    /// Anybody on this machine: no more than leaves enough for the owner and its user.
+    Anybody,
+    /// The owner's user.
+    User,
+}
+
+impl Who {
+    /// So many connections at once.
+    pub(super) fn most(self) -> usize {
+        let all = getrlimit(Resource::Nofile).current.and_then(|all| usize::try_from(all).ok());
+        let all = all.unwrap_or(usize::MAX);
+        match self {
+            Self::Anybody => (all / 4).clamp(8, 256),
+            Self::User => (all / 2).clamp(16, 1024),
+        }
+    }
+}
+
+/// Answers whoever connects, until it is over; then waits for the answers that are on their way.
+pub(super) async fn listen<L>(
+    mut listener: Patient<L>,
+    who: Who,
+    router: Router,
+    over: impl Future<Output = ()> + Send,
+) where
+    L: Listener,
+{
+    let (places, connections) = (Arc::new(Semaphore::new(who.most())), GracefulShutdown::new());
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(listener.patience);
+    let mut over = pin!(over);
+    loop {
+        let next = async {
+            // Never closed. Whoever finds no place waits in the listener's queue.
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.accept().await.0)
+        };
+        let (place, io) = tokio::select! {
+            next = next => next,
+            () = &mut over => break,
+        };
+        let (line, router) = (io.line(), router.clone());
+        let answer = service_fn(move |request| answer(router.clone(), line.clone(), request));
+        let connection = connections.watch(http.serve_connection(TokioIo::new(io), answer));
+        tokio::spawn(async move {
+            // One that broke off is over as well.
+            drop(connection.await);
+            drop(place);
+        });
+    }
+    drop(listener);
+    connections.shutdown().await;
+}
+
+async fn answer(
+    mut router: Router,
+    line: Line,
+    request: hyper::Request<Incoming>,
+) -> Result<Response, Infallible> {
+    let mut request: Request = request.map(Body::new);
+    request.extensions_mut().insert(ConnectInfo(line));
+    router.call(request).await
+}
