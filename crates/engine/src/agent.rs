@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use retake_core::{ConversationId, Permission, Steer};
-use retake_tools::Toolbox;
+use retake_tools::{Secrets, Toolbox};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
@@ -36,6 +36,8 @@ pub struct AgentConfig {
     pub steer: Steer,
     /// Further folders that the agent works in, absolute.
     pub roots: Vec<PathBuf>,
+    /// Which variables no MCP server gets.
+    pub secrets: Secrets,
     /// How often the model is asked in one run at most.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.

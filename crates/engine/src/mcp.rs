@@ -64,7 +64,8 @@ impl Engine {
         if let Some(servers) = slot.as_ref().filter(|servers| servers.are_of(&config, &allowed)) {
             return Arc::clone(servers);
         }
-        let deps = Deps::new(folder, Variables::process(), allowed);
+        let secrets = self.parts().agent.as_ref().map(|agent| agent.secrets.clone()).unwrap_or_default();
+        let deps = Deps::new(folder, Variables::process(secrets), allowed);
         let servers = Arc::new(McpServers::begin(&config, deps));
         // Calls that still go on keep those that were there before.
         *slot = Some(Arc::clone(&servers));

@@ -78,7 +78,12 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     let sandbox =
         Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: vec![request.data_dir.clone()] };
     let sandbox = settings.sandbox.then_some(sandbox);
-    let shell = ShellConfig { sandbox, network: settings.network, ..ShellConfig::default() };
+    let shell = ShellConfig {
+        sandbox,
+        network: settings.network,
+        secrets: settings.secrets.clone(),
+        ..ShellConfig::default()
+    };
     let mut tools = Toolbox::default();
     let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
     for tool in file_tools().into_iter().chain(shell_tools(shell)).chain(own) {
@@ -90,6 +95,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         permission: settings.permission.clone(),
         steer: settings.steering,
         roots: settings.roots.clone(),
+        secrets: settings.secrets.clone(),
         limit: STEPS,
         server_wait: settings.server_wait,
         settings: Some(request.config_file.clone()),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use retake_core::{Permission, Steer};
-use retake_tools::Network;
+use retake_tools::{Network, Secrets};
 use thiserror::Error;
 
 use crate::files::Keep;
@@ -57,6 +57,9 @@ pub struct Settings {
     pub sandbox: bool,
     /// Which commands in the sandbox reach the network.
     pub network: Network,
+    /// Which variables of the environment commands and MCP servers do not get: those that look like secrets, and those with keys of
+    /// endpoints, but for the ones that are let in.
+    pub secrets: Secrets,
     /// Folders that the agent may work in besides the conversation's own, absolute.
     pub roots: Vec<PathBuf>,
     /// How long a turn waits for MCP servers that are starting.

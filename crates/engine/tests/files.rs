@@ -37,7 +37,7 @@ use retake_core::{
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
-use retake_engine::tools::Toolbox;
+use retake_engine::tools::{Secrets, Toolbox};
 use retake_engine::worktree::Rules;
 use retake_engine::{
     AgentConfig, Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderPlan, Keep, Outcome,
@@ -86,6 +86,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
         permission: Permission::default(),
         steer: Steer::Queue,
         roots: further(dir),
+        secrets: Secrets::default(),
         limit: 1,
         server_wait: Duration::ZERO,
         settings: None,

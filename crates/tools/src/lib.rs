@@ -24,6 +24,7 @@ pub use call::{Asked, Attached, Call, Host, Output, Piece};
 pub use fetch::{FetchConfig, fetch_tool};
 pub use files::file_tools;
 pub use sandbox::{Sandbox, Sandboxed};
+pub use secret::Secrets;
 pub use set::{Schema, Tool, Toolbox, schema_of};
 pub use shell::{Confined, Network, SHELL, ShellConfig, class_of, shell_tools};
 pub use todo::todo_tool;

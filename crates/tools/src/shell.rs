@@ -28,6 +28,7 @@ use crate::arguments;
 use crate::call::{Call, Output};
 use crate::printed::Printed;
 use crate::sandbox::{Net, Sandbox, Sandboxed};
+use crate::secret::Secrets;
 use crate::set::{Schema, Tool, schema_of};
 
 /// The tool that runs command lines.
@@ -46,6 +47,8 @@ pub struct ShellConfig {
     pub sandbox: Option<Sandbox>,
     /// Which of them reach the network.
     pub network: Network,
+    /// Which variables no command gets.
+    pub secrets: Secrets,
     /// A command that has more processes than that is ended.
     pub processes: usize,
     /// So many bytes of what one prints are kept on disk.
@@ -54,7 +57,13 @@ pub struct ShellConfig {
 
 impl Default for ShellConfig {
     fn default() -> Self {
-        Self { sandbox: None, network: Network::default(), processes: 4096, log: 64 << 20 }
+        Self {
+            sandbox: None,
+            network: Network::default(),
+            secrets: Secrets::default(),
+            processes: 4096,
+            log: 64 << 20,
+        }
     }
 }
 
@@ -101,8 +110,8 @@ fn about(config: &ShellConfig) -> String {
     format!(
         "Runs a command line in a shell, and answers with what it prints and its exit code. The folder is kept: the next \
          command begins where this one ended, as long as that is in the workspace; variables are not kept. Nobody can \
-         type: standard input is empty. Variables that hold secrets (names that end in _API_KEY, _TOKEN, _SECRET, \
-         _ACCESS_KEY or _PASSWORD) are not passed on. Long output is cut in the middle, and kept whole in a file that is \
+         type: standard input is empty. Variables that hold secrets, by their names (API_KEY, TOKEN, PASSWORD and \
+         the like), are not passed on. Long output is cut in the middle, and kept whole in a file that is \
          named.{files}{net}"
     )
 }
@@ -139,6 +148,7 @@ impl ShellTool {
             folder: &stand.folder,
             sandbox: self.sandbox(),
             net,
+            secrets: &self.config.secrets,
             processes: self.config.processes,
         };
         let (pipe, writer) = std::io::pipe()?;

@@ -18,7 +18,7 @@ use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 use retake_engine::store::{Import, ImportEntry, Keeper, Said, Sqlite};
-use retake_engine::tools::{Call, Output, Schema, Tool, Toolbox};
+use retake_engine::tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
 use retake_engine::worktree::Rules;
 use retake_engine::{
     AgentConfig, Engine, FilesConfig, FilesWish, Keep, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
@@ -141,6 +141,7 @@ impl Desk {
             permission: Permission { mode: Mode::AllowAll, rules: Vec::new() },
             steer: Steer::Queue,
             roots: Vec::new(),
+            secrets: Secrets::default(),
             limit: 4,
             server_wait: Duration::ZERO,
             settings: None,

@@ -291,6 +291,12 @@ pub(super) static KEYS: &[Key] = &[
         "Which commands in the sandbox reach the network: \"ask\" (those whose call asks for it, which then counts as reaching\noutside), \"on\" (all, which then all count so), or \"off\" (none). true and false are read as on and off.",
     ),
     key(
+        "permissions.variables",
+        Takes::Texts,
+        Value::List(Vec::new()),
+        "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, and every key_env.",
+    ),
+    key(
         "agent.steering",
         Takes::Word(&["queue", "join", "interrupt"]),
         Value::Text("queue"),

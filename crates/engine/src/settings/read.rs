@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use retake_core::{Mode, Permission, Rule, Ruling, Steer};
-use retake_tools::Network;
+use retake_tools::{Network, Secrets};
 use toml_edit::{Document, Item, TableLike};
 
 use super::keys::{self, Takes, Value};
@@ -260,11 +260,11 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
     let millis = |path: &[&str]| Duration::from_millis(values.whole_or_default(path));
     let usual = ["anthropic", "openai", "gemini"];
     let usual = usual.map(|name| (name.to_owned(), values.text_or_default(&["model", "usual", name])));
+    let endpoints = endpoints(values)?;
     Ok(Settings {
         default_model: values.text(&["model", "default"]),
         system_prompt: values.text(&["model", "system_prompt"]),
         usual_models: usual.into(),
-        endpoints: endpoints(values)?,
         models: values
             .names("models")
             .into_iter()
@@ -295,10 +295,20 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
             "off" => Network::Off,
             _ => Network::Ask,
         },
+        secrets: secrets(values, &endpoints),
+        endpoints,
         roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),
         server_wait: seconds(&["mcp", "wait_s"]),
         steering: Steer::from_name(&values.text_or_default(&["agent", "steering"])).unwrap_or_default(),
     })
+}
+
+fn secrets(values: &Values, endpoints: &BTreeMap<String, Endpoint>) -> Secrets {
+    let keys = endpoints.values().filter_map(|endpoint| match &endpoint.key {
+        KeySource::Env(name) => Some(name.clone()),
+        KeySource::None | KeySource::File(_) => None,
+    });
+    Secrets::new(keys, values.list(&["permissions", "variables"]).to_vec())
 }
 
 fn permission(values: &Values) -> Permission {

@@ -408,3 +408,15 @@ fn the_demo_and_models_of_this_computer_cost_nothing() {
         assert_eq!(settings.is_free(name), free, "{name}");
     }
 }
+
+#[test]
+fn trial_25_keys_of_endpoints_are_kept_back_unless_they_are_let_in() {
+    let endpoint = "[endpoint.x]\nbase_url = \"http://h\"\nkey_env = \"CORP_LLM\"\n";
+    let holds = |text: &str, name: &str| {
+        Settings::parse(text).expect("valid").secrets.holds(std::ffi::OsStr::new(name))
+    };
+    assert!(holds(endpoint, "CORP_LLM") && holds("", "OPENAI_API_KEY") && holds("", "PGPASSWORD"));
+    assert!(!holds("", "CORP_LLM") && !holds("", "PATH"));
+    let let_in = format!("{endpoint}[permissions]\nvariables = [\"CORP_LLM\", \"PGPASSWORD\"]\n");
+    assert!(!holds(&let_in, "CORP_LLM") && !holds(&let_in, "PGPASSWORD") && holds(&let_in, "GITHUB_PAT"));
+}

@@ -5,34 +5,39 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use super::config::Way;
-use crate::secret::is_secret;
+use crate::secret::Secrets;
 
 /// Shorter values are no secrets, and would be found everywhere.
 const SHORTEST_SECRET: usize = 6;
 
 /// Environment variables.
 #[derive(Clone, Default)]
-pub struct Variables(Vec<(OsString, OsString)>);
+pub struct Variables {
+    all: Vec<(OsString, OsString)>,
+    secrets: Secrets,
+}
 
 impl Variables {
-    /// Those of this process.
-    pub fn process() -> Self {
-        Self(std::env::vars_os().collect())
+    /// Those of this process, and which of them no server gets.
+    pub fn process(secrets: Secrets) -> Self {
+        Self { all: std::env::vars_os().collect(), secrets }
     }
 
     /// These.
     pub fn fixed<const N: usize>(variables: [(&str, &str); N]) -> Self {
-        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let all = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self { all, secrets: Secrets::default() }
     }
 
     fn get(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().find(|(own, _)| own == name)?;
+        let found = self.all.iter().find(|(own, _)| own == name)?;
         found.1.to_str()
     }
 
     /// What a server gets of them: no key that is none of its business, unless its entry says so.
     pub(super) fn for_servers(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.0.iter().filter(|(name, _)| !is_secret(name)).map(|(name, value)| (&**name, &**value))
+        let ours = self.all.iter().filter(|(name, _)| !self.secrets.holds(name));
+        ours.map(|(name, value)| (&**name, &**value))
     }
 }
 

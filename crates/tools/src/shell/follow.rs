@@ -19,6 +19,7 @@ use crate::call::{Call, Host, Piece};
 use crate::printed::{Printed, Teller};
 use crate::processes;
 use crate::sandbox::{Net, Sandbox};
+use crate::secret::Secrets;
 
 /// How long processes have to end after they were asked to.
 const TO_END: Duration = Duration::from_secs(3);
@@ -93,6 +94,8 @@ pub(super) struct Line<'a> {
     pub(super) folder: &'a Path,
     pub(super) sandbox: Option<&'a Sandbox>,
     pub(super) net: Net,
+    /// Variables that it does not get.
+    pub(super) secrets: &'a Secrets,
     /// More processes than that are too many.
     pub(super) processes: usize,
 }
@@ -103,7 +106,7 @@ impl Line<'_> {
         let mut command = processes::marked(script::shell(), self.folder, &call.id);
         command.arg("-c").arg(&self.script).arg(script::shell()).arg(self.command);
         command.stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
-        script::surround(&mut command, std::env::vars_os().map(|(name, _)| name));
+        script::surround(&mut command, self.secrets, std::env::vars_os().map(|(name, _)| name));
         self.spawn(command, call, spool).await
     }
 

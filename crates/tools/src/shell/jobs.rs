@@ -114,6 +114,7 @@ impl ShellTool {
             folder: &stand.folder,
             sandbox: self.sandbox(),
             net,
+            secrets: &self.config.secrets,
             processes: self.config.processes,
         };
         let mut child = line.start(call, &spool, log.into()).await?;

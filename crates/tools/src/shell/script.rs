@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
 
-use crate::secret::is_secret;
+use crate::secret::Secrets;
 
 /// Variables that are for programs without a person before them.
 const SET: [(&str, &str); 8] = [
@@ -25,8 +25,8 @@ const SET: [(&str, &str); 8] = [
 const UNSET: [&str; 2] = ["BASH_ENV", "ENV"];
 
 /// Gives a command its surroundings: ours, these variables, without what is not for it.
-pub(super) fn surround(command: &mut Command, ours: impl Iterator<Item = OsString>) {
-    for name in ours.filter(|name| is_secret(name)) {
+pub(super) fn surround(command: &mut Command, secrets: &Secrets, ours: impl Iterator<Item = OsString>) {
+    for name in ours.filter(|name| secrets.holds(name)) {
         command.env_remove(name);
     }
     for name in UNSET {
@@ -122,13 +122,14 @@ mod tests {
 
     use tokio::process::Command;
 
-    use super::{quoted, surround};
+    use super::{Secrets, quoted, surround};
 
     #[test]
     fn no_secret_is_handed_on() {
         let mut command = Command::new("true");
-        let names = ["PATH", "MODEL_API_KEY", "gh_token", "TOKENS", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];
-        surround(&mut command, names.into_iter().map(OsString::from));
+        let names =
+            ["PATH", "MODEL_API_KEY", "gh_token", "TOKENISER", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];
+        surround(&mut command, &Secrets::default(), names.into_iter().map(OsString::from));
         let taken = command.as_std().get_envs().filter(|(_, value)| value.is_none());
         let taken: Vec<&OsStr> = taken.map(|(name, _)| name).collect();
         assert_eq!(

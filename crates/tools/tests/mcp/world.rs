@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Fact, ToolOutcome};
 use retake_tools::mcp::{Allowed, Config, Deps, McpServers, ServerShown, State, Variables};
-use retake_tools::{Asked, Call, Host, Output, Piece, Tool};
+use retake_tools::{Asked, Call, Host, Output, Piece, Secrets, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -68,7 +68,7 @@ impl World {
     }
 
     pub(super) async fn connect(&self) -> McpServers {
-        let mut deps = Deps::new(self.folder(), Variables::process(), self.allowed());
+        let mut deps = Deps::new(self.folder(), Variables::process(Secrets::default()), self.allowed());
         (deps.start_limit, deps.call_limit) = (self.start_limit, self.call_limit);
         let config = self.config();
         let connected = McpServers::connect(&config, deps);
