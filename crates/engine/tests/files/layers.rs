@@ -266,3 +266,38 @@ async fn trial_03_a_choice_for_one_name_of_a_rename_loses_no_text_of_a_person_wh
         }
     }
 }
+
+#[tokio::test]
+async fn trial_06_a_rename_is_followed_back_to_a_name_that_a_link_or_a_folder_took() {
+    for (script, new) in [("mv f g; ln -s g f", "g"), ("mv f g; mkdir f; mv g f/x", "f/x")] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run(script).await;
+        yard.edits(new, &[("line 5", "PERSON")]);
+        let after = yard.all();
+        yard.back("t1").await;
+        assert_eq!(yard.read("f"), Some(text(&[(5, "PERSON")])), "{script}");
+        yard.undo().await;
+        assert_eq!(yard.all(), after, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn trial_06_what_could_not_come_back_in_the_place_of_a_link_does_not_go_from_its_new_name() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("mv f g; ln -s g f").await;
+    fs::remove_file(yard.path("f")).expect("removed");
+    yard.write("f", "the person's\n");
+    let verdicts = yard.verdicts("t1").await;
+    assert!(verdicts.iter().all(|verdict| verdict.contains("Conflict")), "{verdicts:?}");
+}
+
+#[tokio::test]
+async fn trial_06_a_name_that_is_asked_for_exactly_gets_nothing_that_a_person_wrote_under_the_new_one() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("mv f g").await;
+    yard.edits("g", &[("line 5", "PERSON")]);
+    let refused = yard.apply(yard.rewind("t1").await, choose("f", Choice::Checkpoint)).await;
+    assert_eq!(refused.expect_err("nothing is chosen for the new name").code, "conflict");
+    yard.apply(yard.rewind("t1").await, all(Choice::Checkpoint)).await.expect("done");
+    assert_eq!((yard.read("f"), yard.read("g")), (Some(text(&[])), None));
+}
