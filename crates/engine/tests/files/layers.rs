@@ -292,6 +292,19 @@ async fn trial_06_what_could_not_come_back_in_the_place_of_a_link_does_not_go_fr
 }
 
 #[tokio::test]
+async fn trial_07_a_line_of_a_dropped_file_does_not_come_back_though_a_person_wrote_into_that_file() {
+    let yard = Yard::with(&[]).await;
+    yard.run("seq -f 'line %g' 40 > f").await;
+    yard.edits("f", &[("line 30", "PERSON"), ("line 20", "HERS")]);
+    yard.run("sed -i 's/^line 5$/LATER/; s/^HERS$/LATER/' f").await;
+    yard.drops(1, choose("f", Choice::Disk)).await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "LATER"), (20, "LATER"), (30, "PERSON")])));
+    yard.back("t2").await;
+    let left = text(&[(20, "HERS"), (30, "PERSON")]).replace("line 5\n", "");
+    assert_eq!(yard.read("f"), Some(left));
+}
+
+#[tokio::test]
 async fn trial_06_a_name_that_is_asked_for_exactly_gets_nothing_that_a_person_wrote_under_the_new_one() {
     let yard = Yard::with_text(&[]).await;
     yard.run("mv f g").await;
