@@ -305,6 +305,25 @@ async fn trial_07_a_line_of_a_dropped_file_does_not_come_back_though_a_person_wr
 }
 
 #[tokio::test]
+async fn trial_07_undo_of_a_turn_follows_a_rename_and_a_removal_that_the_person_kept() {
+    let kept = async |script: &str| {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/AGENT/' f").await;
+        yard.run(script).await;
+        yard.apply(Action::Undo(1), FilesWish { scope: Scope::Conversation, ..FilesWish::default() })
+            .await
+            .expect("done");
+        yard
+    };
+    let yard = kept("mv f g").await;
+    yard.undo().await;
+    assert_eq!((yard.read("f"), yard.read("g")), (None, Some(text(&[]))));
+    let yard = kept("rm f").await;
+    let plan = own(yard.plan(Action::Undo(1), FilesWish::default()).await);
+    assert!(matches!(plan.paths[0].verdict, Verdict::Conflict(_)), "{plan:?}");
+}
+
+#[tokio::test]
 async fn trial_06_a_name_that_is_asked_for_exactly_gets_nothing_that_a_person_wrote_under_the_new_one() {
     let yard = Yard::with_text(&[]).await;
     yard.run("mv f g").await;
