@@ -324,6 +324,19 @@ async fn trial_07_undo_of_a_turn_follows_a_rename_and_a_removal_that_the_person_
 }
 
 #[tokio::test]
+async fn trial_07_a_turn_goes_from_below_one_whose_line_a_person_wrote_over() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("sed -i 's/^line 5$/A1/' f").await;
+    yard.run("sed -i 's/^line 20$/A2/' f").await;
+    yard.edits("f", &[("A2", "PERSON")]);
+    yard.drops(1, FilesWish::default()).await;
+    assert_eq!(yard.read("f"), Some(text(&[(20, "PERSON")])));
+    assert_eq!(yard.verdicts("t2").await, ["f Conflict(Bytes)"]);
+    yard.undo().await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "A1"), (20, "PERSON")])));
+}
+
+#[tokio::test]
 async fn trial_06_a_name_that_is_asked_for_exactly_gets_nothing_that_a_person_wrote_under_the_new_one() {
     let yard = Yard::with_text(&[]).await;
     yard.run("mv f g").await;
