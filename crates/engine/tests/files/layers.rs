@@ -346,3 +346,19 @@ async fn trial_06_a_name_that_is_asked_for_exactly_gets_nothing_that_a_person_wr
     yard.apply(yard.rewind("t1").await, all(Choice::Checkpoint)).await.expect("done");
     assert_eq!((yard.read("f"), yard.read("g")), (Some(text(&[])), None));
 }
+
+#[tokio::test]
+async fn trial_06_a_change_follows_a_file_that_was_moved_away_though_another_one_was_made_in_its_place() {
+    for (script, new) in [("mv f g", Some("g")), ("rm f", None)] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/AGENT/' f").await;
+        yard.run(script).await;
+        yard.run("echo another > f").await;
+        yard.drops(1, FilesWish::default()).await;
+        assert_eq!(yard.read("f").as_deref(), Some("another\n"), "{script}");
+        assert_eq!(new.map(|new| yard.read(new)), new.map(|_| Some(text(&[]))));
+        yard.back("t3").await;
+        yard.back("t2").await;
+        assert_eq!((yard.read("f"), yard.read("g")), (Some(text(&[])), None), "{script}");
+    }
+}
