@@ -17,6 +17,7 @@ impl Made<'_> {
         let mut touched: BTreeSet<String> = self.changed().iter().flat_map(|reg| self.paths(reg)).collect();
         touched.extend(self.expected.may.iter().cloned());
         touched.extend(self.expected.doubt.iter().cloned());
+        touched.extend(self.expected.only_doubt.values().flatten().cloned());
         // What a choice had kept, and is its turn's again, comes only where nothing else is chosen.
         let single = self.talk.kept.single.symmetric_difference(&self.expected.kept.single);
         touched.extend(single.flat_map(|(_, reg)| self.paths(reg)));

@@ -205,6 +205,17 @@ fn what_is_uncertain_may_be_said_of_the_name_that_another_has_taken_away() {
             (1, act(Aim::Rewind(0))),
         ],
     );
+    // A choice is made for that name, too.
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, Do::Begin(false)),
+            (1, call(&[Lines(A, 0, 1)])),
+            (0, Do::Kill),
+            (0, call(&[Rename(A, B)])),
+            (1, choosing(Aim::Rewind(0), A, Choice::Skip)),
+        ],
+    );
 }
 
 #[test]
@@ -214,4 +225,31 @@ fn what_is_asked_for_exactly_takes_nothing_along_from_its_other_name() {
         Do::Edit(vec![Mode(DEX)]),
         choosing(Aim::Rewind(0), A, Choice::Checkpoint),
     ]);
+}
+
+#[test]
+fn a_change_goes_out_of_a_file_that_was_renamed_though_another_one_took_its_old_name() {
+    check(vec![
+        call(&[Lines(A, 0, 1)]),
+        turn(&[Rename(A, B)]),
+        call(&[Lines(A, 0, 0)]),
+        act(Aim::Drop(1)),
+        act(Aim::Undo(1)),
+    ]);
+}
+
+#[test]
+fn bytes_that_are_back_already_are_in_no_conflict_whatever_their_bits() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, Do::Git(1)),
+            (0, Do::Edit(vec![Mode(A)])),
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (1, call(&[Lines(A, 0, 0)])),
+            (0, Do::Git(0)),
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (1, act(Aim::Restore(7))),
+        ],
+    );
 }

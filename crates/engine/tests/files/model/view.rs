@@ -212,7 +212,8 @@ impl View {
             let target = &pile[first - 1].val;
             if let Some(top) = stays.last() {
                 // What comes to nothing on its own is in nobody's way.
-                let bits = same_but_bits(&top.val, &pile[last].val);
+                // So does what differs in bits alone from what comes back.
+                let bits = same_but_bits(&top.val, &pile[last].val) || same_but_bits(&top.val, target);
                 let nothing = pile[last].val == *target || bits;
                 if bits {
                     self.unsure.insert(reg.clone());
