@@ -59,6 +59,16 @@ pub struct Kept {
     pub last: Option<OpNo>,
 }
 
+/// What earlier steps have left undecided of entries of the own log (*skip*, or nobody knows whose it is): the conversation says one
+/// thing of them, and the files another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undecided {
+    /// All that these have changed is in the files.
+    pub there: Path,
+    /// Nothing of it is.
+    pub missing: Path,
+}
+
 /// What an operation changes of it, with before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptChange {
@@ -70,6 +80,21 @@ pub struct KeptChange {
     pub returned: Vec<KeptPath>,
     /// [`Kept::last`] before.
     pub before: Option<OpNo>,
+}
+
+impl Undecided {
+    /// What is in the files when the conversation alone goes from wanting these entries to wanting those: what is wanted now, but
+    /// for entries that it takes back or brings back and of which the files say something else.
+    fn in_files(&self, now: &Path, then: &Path) -> Path {
+        let minus = |one: &Path, other: &Path| one.without(other.spans().iter().copied());
+        let both = |one: &Path, other: &Path| minus(one, &minus(one, other));
+        let missing = both(&minus(now, then), &self.missing);
+        let there = both(&minus(then, now), &self.there);
+        let mut spans: Vec<Span> =
+            minus(now, &missing).spans().iter().chain(there.spans()).copied().collect();
+        spans.sort_unstable();
+        Path::from_spans(spans)
+    }
 }
 
 impl KeptChange {
@@ -273,7 +298,7 @@ impl Conversation {
         &self,
         records: &R,
         by: &By,
-        scope: Scope,
+        (scope, undecided): (Scope, &Undecided),
         commit: Commit,
     ) -> Result<Commit, R::Error> {
         let after = self.after(records, &commit)?;
@@ -281,7 +306,8 @@ impl Conversation {
         match scope {
             Scope::Both => Ok(commit),
             Scope::Conversation => {
-                let entries = after.state.kept.steer(&after.by_path(), &then, &now);
+                let there = undecided.in_files(&now, &then);
+                let entries = after.state.kept.steer(&after.by_path(), &then, &there);
                 self.kept_with(records, commit, KeptChange { entries, ..KeptChange::default() })
             }
             Scope::Files => {

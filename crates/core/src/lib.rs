@@ -50,7 +50,7 @@ pub use hint::{Hint, HintPiece, Remedy};
 pub use id::{
     BadId, ConversationId, EntryId, Head, LogNo, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo,
 };
-pub use kept::{Keep, Kept, KeptChange, KeptPath, Scope};
+pub use kept::{Keep, Kept, KeptChange, KeptPath, Scope, Undecided};
 pub use line::{Line, Step};
 pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;

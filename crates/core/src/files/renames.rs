@@ -22,6 +22,13 @@ pub(super) fn telling(record: Option<&Record>) -> Option<ContentHash> {
     }
 }
 
+/// The bytes of a file that a layer has taken away from its name: nothing is there then, or a link or a folder. Another file could
+/// be the same one, rewritten.
+fn taken(layer: &Layer) -> Option<ContentHash> {
+    let is_gone = !matches!(layer.after, Some(Record::File { .. }));
+    telling(layer.before.as_ref()).filter(|_| is_gone)
+}
+
 /// Whether layers leave or come: only what goes the same way makes one rename.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
@@ -91,8 +98,8 @@ pub(super) fn pairs(wishes: &[Wish]) -> Vec<(FilePath, FilePath)> {
     }
     let mut pairs = Vec::new();
     for (old, way, layers) in &turnovers {
-        for layer in layers.iter().filter(|layer| layer.after.is_none()) {
-            let Some(bytes) = telling(layer.before.as_ref()) else { continue };
+        for layer in layers {
+            let Some(bytes) = taken(layer) else { continue };
             for new in made.get(&(*way, layer.delta, bytes)).into_iter().flatten() {
                 let (old, new) = ((*old).clone(), (*new).clone());
                 pairs.push(if *way == Way::Out { (old, new) } else { (new, old) });
@@ -167,10 +174,7 @@ fn turnovers(wishes: &[Wish]) -> Vec<Turnover<'_>> {
 
 /// The names of each rename. Where something was renamed several times, those in between are left out.
 fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'a>> {
-    let removed = |layers: &[Layer]| {
-        let last = layers.last().filter(|last| last.after.is_none());
-        last.and_then(|last| telling(last.before.as_ref()))
-    };
+    let removed = |layers: &[Layer]| layers.last().and_then(taken);
     let gone: BTreeSet<_> =
         turnovers.iter().filter_map(|(_, way, layers)| Some((*way, removed(layers)?))).collect();
     let brought = |way: Way, layers: &[Layer]| {
@@ -279,15 +283,16 @@ fn as_made(
 fn source(paths: &Paths, hash: ContentHash) -> Option<&PathPlan> {
     let lost = |path: &PathPlan| {
         let last = path.step.stack_before.layers().last();
-        last.is_some_and(|last| {
-            path.out.contains(&last.delta)
-                && last.after.is_none()
-                && telling(last.before.as_ref()) == Some(hash)
-        })
+        last.is_some_and(|last| path.out.contains(&last.delta) && taken(last) == Some(hash))
     };
+    let is_file = |path: &PathPlan| matches!(path.step.change.before, Some(Record::File { .. }));
+    // What is asked for exactly takes nothing of others along.
+    let is_exact = |path: &PathPlan| path.choice == Some(Choice::Checkpoint);
     let comes_back = |path: &PathPlan| match path.verdict {
+        _ if is_exact(path) => false,
         Verdict::Recreate if path.step.change.after.as_ref().and_then(Record::hash) == Some(hash) => true,
         Verdict::Recreate | Verdict::Merge => path.step.change.before.is_none() && lost(path),
+        Verdict::Revert => !is_file(path) && lost(path),
         _ => false,
     };
     let between = |path: &PathPlan| path.verdict == Verdict::Unchanged && !path.is_chosen() && lost(path);

@@ -332,9 +332,12 @@ impl Stack {
         for layer in &self.0 {
             if wanted.iter().any(|want| want.delta == layer.delta) {
                 let steps = dropped.iter().rev().map(|layer| (layer.after.as_ref(), layer.before.as_ref()));
-                let (before, goes) = as_far_as(layer.before.as_ref(), steps, bytes);
-                let (layer, whole) = upon(layer, before, bytes);
-                all_whole &= goes && whole;
+                let (before, stopped) = as_far_as(layer.before.as_ref(), steps, bytes);
+                let (mut layer, whole) = upon(layer, before, bytes);
+                all_whole &= stopped.is_none() && whole;
+                if let Some(found) = stopped.and_then(|made| without_written(&layer, made, bytes)) {
+                    layer.before = Some(found);
+                }
                 stack.push(layer);
             } else {
                 dropped.push(layer);
@@ -396,21 +399,36 @@ fn unwritten(layer: &Layer, bytes: &mut dyn MergeBytes) -> Option<Record> {
     Some(Record::File { hash, len, mode: *mode })
 }
 
-/// A version with these steps done to it, from one version to another each, where others did not write; and whether that could
-/// be told apart all the way.
+/// What a layer found, without the lines of this version that it wrote over: they are those of a file that goes, and that others
+/// wrote into. Nothing where one of them is no file.
+fn without_written(layer: &Layer, made: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Record> {
+    let (Record::File { hash: made, .. }, Record::File { hash: found, mode, .. }) =
+        (made?, layer.before.as_ref()?)
+    else {
+        return None;
+    };
+    let Some(Record::File { hash: left, .. }) = &layer.after else { return None };
+    let (others, _) = bytes.over(*made, *left, None)?;
+    let (stays, _) = bytes.over(others, *left, None)?;
+    let (hash, len) = bytes.over(*made, *found, Some(stays))?;
+    Some(Record::File { hash, len, mode: *mode })
+}
+
+/// A version with these steps done to it, from one version to another each, where others did not write; and the version that a
+/// step begins with and that could not be told apart from what others wrote, where that is so.
 fn as_far_as<'a>(
     version: Option<&Record>,
     steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,
     bytes: &mut dyn MergeBytes,
-) -> (Option<Record>, bool) {
+) -> (Option<Record>, Option<Option<&'a Record>>) {
     let mut reached = version.cloned();
     for (from, to) in steps {
         match merge_over(from, reached.as_ref(), to, bytes) {
             Ok(merged) => reached = merged,
-            Err(_) => return (reached, false),
+            Err(_) => return (reached, Some(from)),
         }
     }
-    (reached, true)
+    (reached, None)
 }
 
 #[cfg(test)]

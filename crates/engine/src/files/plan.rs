@@ -412,8 +412,12 @@ impl Engine {
         }
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
         let wish = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
-            let (without, staying) = (without.clone(), staying.clone());
-            Wish { path, stack, want: Want::Back { reversed, without, staying } }
+            // Where nothing is reversed, layers go as they do in any step, also along with what was renamed.
+            let want = match reversed.is_empty() {
+                true => Want::Layers(stack.without(&without).layers().to_vec()),
+                false => Want::Back { reversed, without: without.clone(), staying: staying.clone() },
+            };
+            Wish { path, stack, want }
         };
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }

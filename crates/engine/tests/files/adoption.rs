@@ -2,7 +2,7 @@
 //! return to exactly what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53). What each later step does after each of them is the
 //! table of `adoption_rows`.
 
-use retake_core::{Against, Choice, EntryId, Reason, Verdict};
+use retake_core::{Against, Choice, Chosen, EntryId, Reason, Verdict};
 use retake_engine::store::Action;
 use retake_engine::{FilesWish, Scope};
 
@@ -231,4 +231,48 @@ async fn a_renamed_file_that_was_kept_stays_with_what_the_person_wrote_into_it()
     assert_eq!((yard.read("n").as_deref(), yard.read("o")), (Some(&*mine), None), "as before the choice");
     yard.back("t1").await;
     assert_eq!((yard.read("n"), yard.read("o").as_deref()), (None, Some(&*mine)), "the person's goes along");
+}
+
+#[tokio::test]
+async fn trial_07_what_was_skipped_is_in_the_files_or_not_when_the_conversation_alone_comes_back() {
+    let skip = |half| FilesWish {
+        chosen: Chosen { others: Some(Choice::Skip), ..Chosen::default() },
+        ..scope(half)
+    };
+    // All of the turn is still in the files: it is the turn's again.
+    let yard = begun().await;
+    yard.apply(yard.rewind("t1").await, skip(Scope::Both)).await.expect("done");
+    yard.apply(Action::Undo(1), scope(Scope::Conversation)).await.expect("done");
+    yard.run("echo a > made").await;
+    assert_eq!(yard.verdicts("t2").await, ["made Delete"]);
+    yard.back("t2").await;
+    assert!(yard.has_files());
+    yard.back("t1").await;
+    assert!(!yard.has_files());
+    // So it is for an undo of the turn.
+    let yard = begun().await;
+    yard.apply(yard.rewind("t1").await, skip(Scope::Both)).await.expect("done");
+    yard.apply(Action::Undo(1), scope(Scope::Conversation)).await.expect("done");
+    yard.undo().await;
+    assert!(!yard.has_files());
+    // Nothing of it is in the files: it does not come when the conversation alone goes back.
+    let yard = begun().await;
+    yard.back("t1").await;
+    yard.apply(Action::Undo(1), skip(Scope::Both)).await.expect("done");
+    yard.one_half("t1", Scope::Conversation).await;
+    yard.run("echo a > made").await;
+    yard.run("echo b >> made").await;
+    yard.back("t2").await;
+    yard.back("t1").await;
+    assert!(!yard.has_files());
+}
+
+#[tokio::test]
+async fn trial_07_undo_of_a_turn_takes_back_the_path_of_it_that_was_skipped() {
+    let yard = begun().await;
+    yard.apply(yard.rewind("t1").await, choose("p", Choice::Skip)).await.expect("done");
+    yard.apply(Action::Undo(1), scope(Scope::Conversation)).await.expect("done");
+    assert_eq!((yard.read("p").is_some(), yard.read("a").as_deref()), (true, Some(LINES)));
+    yard.undo().await;
+    assert_eq!((yard.read("p"), yard.read("a").as_deref()), (None, Some(LINES)));
 }

@@ -266,3 +266,99 @@ async fn trial_03_a_choice_for_one_name_of_a_rename_loses_no_text_of_a_person_wh
         }
     }
 }
+
+#[tokio::test]
+async fn trial_06_a_rename_is_followed_back_to_a_name_that_a_link_or_a_folder_took() {
+    for (script, new) in [("mv f g; ln -s g f", "g"), ("mv f g; mkdir f; mv g f/x", "f/x")] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run(script).await;
+        yard.edits(new, &[("line 5", "PERSON")]);
+        let after = yard.all();
+        yard.back("t1").await;
+        assert_eq!(yard.read("f"), Some(text(&[(5, "PERSON")])), "{script}");
+        yard.undo().await;
+        assert_eq!(yard.all(), after, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn trial_06_what_could_not_come_back_in_the_place_of_a_link_does_not_go_from_its_new_name() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("mv f g; ln -s g f").await;
+    fs::remove_file(yard.path("f")).expect("removed");
+    yard.write("f", "the person's\n");
+    let verdicts = yard.verdicts("t1").await;
+    assert!(verdicts.iter().all(|verdict| verdict.contains("Conflict")), "{verdicts:?}");
+}
+
+#[tokio::test]
+async fn trial_07_a_line_of_a_dropped_file_does_not_come_back_though_a_person_wrote_into_that_file() {
+    let yard = Yard::with(&[]).await;
+    yard.run("seq -f 'line %g' 40 > f").await;
+    yard.edits("f", &[("line 30", "PERSON"), ("line 20", "HERS")]);
+    yard.run("sed -i 's/^line 5$/LATER/; s/^HERS$/LATER/' f").await;
+    yard.drops(1, choose("f", Choice::Disk)).await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "LATER"), (20, "LATER"), (30, "PERSON")])));
+    yard.back("t2").await;
+    let left = text(&[(20, "HERS"), (30, "PERSON")]).replace("line 5\n", "");
+    assert_eq!(yard.read("f"), Some(left));
+}
+
+#[tokio::test]
+async fn trial_07_undo_of_a_turn_follows_a_rename_and_a_removal_that_the_person_kept() {
+    let kept = async |script: &str| {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/AGENT/' f").await;
+        yard.run(script).await;
+        yard.apply(Action::Undo(1), FilesWish { scope: Scope::Conversation, ..FilesWish::default() })
+            .await
+            .expect("done");
+        yard
+    };
+    let yard = kept("mv f g").await;
+    yard.undo().await;
+    assert_eq!((yard.read("f"), yard.read("g")), (None, Some(text(&[]))));
+    let yard = kept("rm f").await;
+    let plan = own(yard.plan(Action::Undo(1), FilesWish::default()).await);
+    assert!(matches!(plan.paths[0].verdict, Verdict::Conflict(_)), "{plan:?}");
+}
+
+#[tokio::test]
+async fn trial_07_a_turn_goes_from_below_one_whose_line_a_person_wrote_over() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("sed -i 's/^line 5$/A1/' f").await;
+    yard.run("sed -i 's/^line 20$/A2/' f").await;
+    yard.edits("f", &[("A2", "PERSON")]);
+    yard.drops(1, FilesWish::default()).await;
+    assert_eq!(yard.read("f"), Some(text(&[(20, "PERSON")])));
+    assert_eq!(yard.verdicts("t2").await, ["f Conflict(Bytes)"]);
+    yard.undo().await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "A1"), (20, "PERSON")])));
+}
+
+#[tokio::test]
+async fn trial_06_a_name_that_is_asked_for_exactly_gets_nothing_that_a_person_wrote_under_the_new_one() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("mv f g").await;
+    yard.edits("g", &[("line 5", "PERSON")]);
+    let refused = yard.apply(yard.rewind("t1").await, choose("f", Choice::Checkpoint)).await;
+    assert_eq!(refused.expect_err("nothing is chosen for the new name").code, "conflict");
+    yard.apply(yard.rewind("t1").await, all(Choice::Checkpoint)).await.expect("done");
+    assert_eq!((yard.read("f"), yard.read("g")), (Some(text(&[])), None));
+}
+
+#[tokio::test]
+async fn trial_06_a_change_follows_a_file_that_was_moved_away_though_another_one_was_made_in_its_place() {
+    for (script, new) in [("mv f g", Some("g")), ("rm f", None)] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/AGENT/' f").await;
+        yard.run(script).await;
+        yard.run("echo another > f").await;
+        yard.drops(1, FilesWish::default()).await;
+        assert_eq!(yard.read("f").as_deref(), Some("another\n"), "{script}");
+        assert_eq!(new.map(|new| yard.read(new)), new.map(|_| Some(text(&[]))));
+        yard.back("t3").await;
+        yard.back("t2").await;
+        assert_eq!((yard.read("f"), yard.read("g")), (Some(text(&[])), None), "{script}");
+    }
+}

@@ -3,10 +3,12 @@
 //! who wrote it, and the model says which lines must be there; it must never be made from the code's rules, but from the spec.
 
 mod acts;
+mod chosen;
 mod disk;
 mod expect;
 mod faults;
 mod found;
+mod found_later;
 mod naive;
 mod steps;
 mod text;

@@ -4,7 +4,7 @@ use retake_core::{
     By, Commit, EntryId, FoldRequest, LabelTarget, MarkRequest, Pos, Projection, Scope, Seen, Targets,
 };
 
-use super::files::has_changes;
+use super::files::{has_changes, undecided_files};
 use super::load::Loaded;
 use crate::error::{Result, StoreError};
 use crate::request::{Action, Apply};
@@ -55,7 +55,7 @@ pub(crate) fn decide<R: Rows>(rows: &R, loaded: &Loaded, apply: &Apply) -> Resul
             let commit = decide(rows, loaded, &whole)?;
             // Where no call has ever changed a file, there is nothing to keep.
             match *scope == Scope::Files || has_changes(rows, loaded)? {
-                true => conversation.one_half(records, by, *scope, commit),
+                true => conversation.one_half(records, by, (*scope, &undecided_files(rows, loaded)?), commit),
                 false => Ok(commit),
             }
         }

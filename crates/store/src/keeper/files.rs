@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use retake_core::{
     By, ContentHash, ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, KeptPath, Layer, OpNo,
-    Pos, Stack, Step, Time,
+    Path, Pos, Span, Stack, Step, Time, Undecided,
 };
 
 use super::decide::locate;
@@ -235,6 +235,22 @@ pub(super) fn has_changes<R: Rows>(rows: &R, loaded: &Loaded) -> Result<bool> {
         || rows.has_moved(log)?
         || !rows.git_moves(log)?.is_empty()
         || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
+}
+
+/// What is in the files of entries whatever is wanted of them, as far as all their deltas say the same.
+pub(super) fn undecided_files<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Undecided> {
+    let mut applied: BTreeMap<u64, (bool, bool)> = BTreeMap::new();
+    for line in rows.deltas(loaded.row.log)?.into_iter().filter(|line| line.paths > 0) {
+        let (there, missing) = applied.entry(line.seq).or_insert((true, true));
+        *there &= line.applied == line.paths;
+        *missing &= line.applied == 0;
+    }
+    let depth = loaded.conversation.tree.depth();
+    let those = |is: fn(&(bool, bool)) -> bool| {
+        let entries = applied.iter().filter(|(_, all)| is(all)).map(|(seq, _)| *seq);
+        Path::from_spans(entries.map(|seq| Span::new(depth, seq, seq)))
+    };
+    Ok(Undecided { there: those(|(there, _)| *there), missing: those(|(_, missing)| *missing) })
 }
 
 /// The deltas of a conversation, each with the id of its entry.

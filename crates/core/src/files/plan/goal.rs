@@ -75,8 +75,18 @@ impl Goal {
             Some(decided) => decided,
             None => self
                 .merged_to(&self.stack, stack, disk, look)
-                .or_else(|clashed| self.net(stack, disk, look).ok_or(clashed)),
+                .or_else(|clashed| self.net(stack, disk, look).ok_or(clashed))
+                .or_else(|clashed| self.below(stack, disk, look).ok_or(clashed)),
         }
+    }
+
+    /// What goes from below a layer that stays need not touch what others wrote over that layer: it goes from below both.
+    fn below(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Option<Rebuilt> {
+        let (out, into) = stack.difference(self.stack.layers());
+        let goes = |layer: &&Layer| out.contains(&layer.delta);
+        let stays_above = stack.layers().iter().skip_while(|layer| !goes(layer)).any(|layer| !goes(&layer));
+        let is_plain = self.reversed.is_empty() && into.is_empty() && self.moved.below.is_none();
+        (is_plain && stays_above).then(|| stack.from_below(&out, disk, look)).flatten()
     }
 
     /// What several steps come to when they are reversed together, where each of them left just what layers say. Steps that cancel

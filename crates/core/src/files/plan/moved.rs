@@ -38,6 +38,8 @@ struct Taken {
     was: Option<Record>,
     becomes: Result<Option<Record>, Clashed>,
     stack: Stack,
+    /// What has been made there since, without what goes of it.
+    above: Rebuilt,
     out: Vec<DeltaId>,
     into: Vec<DeltaId>,
 }
@@ -50,8 +52,11 @@ pub(super) fn follow(wishes: &[Wish], look: &mut dyn Look) -> BTreeMap<FilePath,
         let below = all.get(&wish.path).and_then(|moved| moved.below.clone());
         let Some(taken) = taken(wish, below.as_ref(), look) else { continue };
         let doubt = || Err(Clashed { clash: Clash::Removed, by: ClashedBy::Stays(taken.by) });
+        let (record, mixed) = (taken.above.record.clone(), taken.above.mixed);
         let gone = match target(wishes, wish, &taken, look) {
-            Target::None => continue,
+            // Nothing is there: layers go from below a removal as they are.
+            Target::None if record.is_none() => continue,
+            Target::None => Ok(Rebuilt { record, stack: taken.stack, mixed }),
             Target::Doubt => doubt(),
             Target::One(target, below) => {
                 let there = &mut all.entry(target.path.clone()).or_default().below;
@@ -61,7 +66,7 @@ pub(super) fn follow(wishes: &[Wish], look: &mut dyn Look) -> BTreeMap<FilePath,
                     _ => {
                         *there = Some(below);
                         open.push(target);
-                        Ok(Rebuilt { record: None, stack: taken.stack, mixed: false })
+                        Ok(Rebuilt { record, stack: taken.stack, mixed })
                     }
                 }
             }
@@ -114,7 +119,7 @@ fn made_by(layer: &Layer, by: DeltaId) -> bool {
     layer.delta == by && layer.before.is_none()
 }
 
-/// What a layer that stays has taken away from a path where nothing is, if that changes.
+/// What a layer that stays has taken away from a path, if that changes.
 fn taken(wish: &Wish, below: Option<&Below>, look: &mut dyn Look) -> Option<Taken> {
     let Want::Layers(wanted) = &wish.want else { return None };
     let have = wish.stack.layers();
@@ -132,28 +137,26 @@ fn taken(wish: &Wish, below: Option<&Below>, look: &mut dyn Look) -> Option<Take
         wanted.iter().enumerate().skip(changed).find_map(|(to, layer)| {
             removes(layer).then(|| find(layer.delta)).flatten().map(|from| (to, from))
         })?;
-    if look.now(&wish.path) != Now::Covered(None) {
-        return None;
-    }
+    let Now::Covered(now) = look.now(&wish.path) else { return None };
     let was = have[from].before.clone();
     let lower = Stack::new(have[..from].to_vec()).rebuild(was.as_ref(), &wanted[..to], look);
     let lower = lower.and_then(|lower| match below {
         Some(below) => below.under(lower, look),
         None => Ok(lower),
     });
-    let upper = Stack::new(have[from..].to_vec()).rebuild(None, &wanted[to..], look).ok()?;
+    let above = Stack::new(have[from..].to_vec()).rebuild(now.as_ref(), &wanted[to..], look).ok()?;
     if lower.as_ref().is_ok_and(|lower| lower.record == was) {
         return None;
     }
     let mut layers = lower.as_ref().map_or_else(|_| Vec::new(), |lower| lower.stack.layers().to_vec());
     let becomes = lower.map(|lower| lower.record);
-    for (at, layer) in upper.stack.layers().iter().enumerate() {
+    for (at, layer) in above.stack.layers().iter().enumerate() {
         let before = if at == 0 { becomes.clone().ok().flatten() } else { layer.before.clone() };
         layers.push(Layer { before, ..layer.clone() });
     }
     out.extend(below.iter().flat_map(|below| &below.out));
     into.extend(below.iter().flat_map(|below| &below.into));
-    Some(Taken { by: wanted[to].delta, was, becomes, stack: Stack::new(layers), out, into })
+    Some(Taken { by: wanted[to].delta, was, becomes, stack: Stack::new(layers), above, out, into })
 }
 
 impl Below {

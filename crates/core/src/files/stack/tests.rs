@@ -282,9 +282,10 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
         (&[["0000", "1000"], ["1000", "1200"]], &[1], &[["0000", "0200"]]),
         // What goes no further is kept as far as it goes.
         (&[["0000", "1000"], ["9000", "9200"], ["9200", "9300"]], &[1, 2], &[["9000", "9300"]]),
-        // Made and written over; made, written by a person, and written over.
+        // Made and written over; made, written by a person, and written over, also over what the person wrote.
         (&[["", "1000"], ["1000", "2000"]], &[1], &[["", "2000"]]),
-        (&[["", "1000"], ["1009", "2009"]], &[1], &[["1009", "2009"]]),
+        (&[["", "1000"], ["1009", "2009"]], &[1], &[["0009", "2009"]]),
+        (&[["", "1100"], ["1109", "2102"]], &[1], &[["0109", "2102"]]),
         // Removed and made anew; by a person in between.
         (&[["1000", ""], ["", "2000"]], &[1], &[["1000", "2000"]]),
         (&[["1000", ""], ["9000", "2000"]], &[1], &[["9000", "2000"]]),
@@ -340,7 +341,7 @@ fn trial_06_what_is_kept_of_dropped_turns_stays_below_everything_that_later_turn
         (&[["0000", "1100"], ["1190", "2190"]], &[1], "2198", "0198"),
         // Made, and written over in one place: what was written over goes, as if it had never been there.
         (&[["", "1111"], ["1111", "2111"]], &[1], "2111", "0111"),
-        (&[["", "1111"], ["1111", "1121"], ["1121", "3121"]], &[1], "3121", "1101"),
+        (&[["", "1111"], ["1111", "1121"], ["1121", "3121"]], &[1], "3121", "0101"),
         // Made, and written over as a whole.
         (&[["", "1111"], ["1111", "2222"]], &[1], "2222", ""),
         // Removed, and made anew.

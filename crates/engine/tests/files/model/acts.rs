@@ -106,11 +106,12 @@ impl World {
             Ok(planned) => Some(self.told(at, planned).await),
             Err(_) => None,
         };
+        let applied = self.applied(at).await;
         let expected = outcome.as_ref().map(|outcome| {
             let chosen_paths = chosen.0.iter().map(|(name, choice)| (name.str().to_owned(), choice.clone()));
             let again = told.as_ref().map(|told| told.again(&self.talks[at])).unwrap_or_default();
             let (chosen, others) = (chosen_paths.collect(), chosen.1.clone());
-            expect(&self.talks[at], outcome, &Asked { act: &act, scope, chosen, others, again })
+            expect(&self.talks[at], outcome, &Asked { act: &act, scope, chosen, others, again, applied })
         });
         self.check(&("the plan of", &act)).await;
         if let (Some(told), Some(expected)) = (&told, &expected) {
@@ -141,7 +142,11 @@ impl World {
         for (path, tag) in disk::tags(&self.root(), &now) {
             let is_another = there.get(&path) != now.get(&path) || skip.as_ref() == Some(&path);
             let is_same = tags.get(&path).is_none_or(|before| *before == tag);
-            assert!(is_same || is_another, "{act:?}: the attributes of {path}: {tag:?}");
+            // What a person has set on a version stays with the file when that version goes.
+            let set = self.set.get(&path).filter(|(_, on)| there.get(&path) == Some(on));
+            let is_theirs = set.is_some_and(|(set, _)| tags.get(&path) == Some(&Some(set.clone())));
+            let may_differ = is_another && (!is_theirs || skip.as_ref() == Some(&path));
+            assert!(is_same || may_differ, "{act:?}: the attributes of {path}: {tag:?}");
         }
         if let Some((path, thing)) = saved {
             self.alone = None;
@@ -235,7 +240,8 @@ impl World {
         let mut found = disk::all(&self.root());
         if let Some((path, _)) = step.saved {
             // That comes later.
-            let before = expected.view.tree(&self.truth).remove(path);
+            let before = || expected.view.tree(&self.truth).remove(path);
+            let before = expected.exact.get(path).cloned().unwrap_or_else(before);
             found.remove(path);
             found.extend(before.map(|before| (path.clone(), before)));
         }

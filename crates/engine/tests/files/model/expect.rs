@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use retake_core::Choice;
 use retake_engine::Scope;
 
-use super::naive::{Act, Kept, Outcome, Talk, Thing};
+use super::naive::{Act, Delta, Kept, Outcome, Talk, Thing};
 use super::truth::{Reg, Val};
-use super::view::{Clash, Clashes, Item, View, Who};
+use super::view::{Clash, Clashes, View, Who};
 
 /// What a step must come to.
 #[derive(Clone, Debug, Default)]
@@ -21,12 +21,14 @@ pub(super) struct Expected {
     pub(super) may: BTreeSet<String>,
     /// What comes of these is not settled by the spec alone, but that nothing of others is lost.
     pub(super) free: BTreeSet<String>,
+    /// Of these the permission bits are not settled by the spec alone.
+    pub(super) bits: BTreeSet<String>,
     /// In these the lines of others go, as it was asked for in so many words.
     pub(super) told: BTreeSet<String>,
     /// In these something stays as it is uncertain whose it is.
     pub(super) doubt: BTreeSet<String>,
-    /// In these nothing else is to be done.
-    pub(super) only_doubt: BTreeSet<String>,
+    /// In these nothing else is to be done; each with where that may be said.
+    pub(super) only_doubt: BTreeMap<String, BTreeSet<String>>,
     /// These are exactly so, unless they are in conflict.
     pub(super) exact: BTreeMap<String, Option<Thing>>,
     /// A conflict here is with what a person has adopted, and with nothing else.
@@ -46,6 +48,8 @@ pub(super) struct Asked<'a> {
     pub(super) others: Option<Choice>,
     /// What was left by earlier steps and is asked about again in this one, by the plan.
     pub(super) again: BTreeSet<usize>,
+    /// Whether all or nothing of what entries did is in the files: asked only where the model does not know.
+    pub(super) applied: BTreeMap<usize, Option<bool>>,
 }
 
 /// What a step must come to.
@@ -54,10 +58,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     let writers = talk.writers();
     let kept = outcome.kept.last().expect("one at least");
     if asked.scope == Scope::Conversation {
-        // The files stay as they are for good.
-        let wanted = writers.into_iter().filter(|entry| talk.wants(*entry)).collect();
-        let kept = after.steered(kept.clone(), &wanted);
-        return Expected { kept, view: talk.view.clone(), ..Expected::default() };
+        return of_conversation_alone(talk, outcome, asked);
     }
     let wanted = |entry: usize| after.wants_with(entry, kept);
     let (mut out, mut into) = (BTreeSet::new(), BTreeSet::new());
@@ -113,7 +114,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         _ => kept.clone(),
     };
     let expected = Expected { view, kept, out, into, reverses, ..Expected::default() };
-    let mut made = Made { talk, asked, expected, mixed: BTreeSet::new() };
+    let mut made = Made { talk, asked, expected };
     made.place(&clashes);
     made.adopted();
     made.doubts();
@@ -127,6 +128,21 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     made.expected
 }
 
+/// The files stay as they are for good.
+fn of_conversation_alone(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expected {
+    let (after, kept) = (&outcome.talk, outcome.kept.last().expect("one at least"));
+    let is_in = |entry: &usize| match (talk.wants(*entry), after.wants_with(*entry, kept)) {
+        // What an earlier step has left undecided is as the files have it.
+        (was, is) if was != is => talk.is_in_files(*entry, &asked.applied).unwrap_or(was),
+        (was, _) => was,
+    };
+    let wanted = talk.writers().into_iter().filter(is_in).collect();
+    // What a choice had left in a file stays the person's, as its layers do not come back.
+    let mut view = talk.view.clone();
+    talk.kept.single.difference(&kept.single).for_each(|(entry, reg)| view.give(*entry, reg));
+    Expected { kept: after.steered(kept.clone(), &wanted), view, ..Expected::default() }
+}
+
 fn merge(clashes: &mut Clashes, more: Clashes) {
     for (reg, clash) in more {
         let there = clashes.entry(reg).or_insert(clash);
@@ -135,16 +151,14 @@ fn merge(clashes: &mut Clashes, more: Clashes) {
 }
 
 /// A step as it would be done, before anything is chosen.
-struct Made<'a> {
-    talk: &'a Talk,
-    asked: &'a Asked<'a>,
-    expected: Expected,
-    /// In these something is uncertain, and something else is not.
-    mixed: BTreeSet<String>,
+pub(super) struct Made<'a> {
+    pub(super) talk: &'a Talk,
+    pub(super) asked: &'a Asked<'a>,
+    pub(super) expected: Expected,
 }
 
 impl Made<'_> {
-    fn all_paths(&self) -> BTreeSet<String> {
+    pub(super) fn all_paths(&self) -> BTreeSet<String> {
         let all = self.talk.view.piles.keys().chain(self.expected.view.piles.keys());
         all.filter_map(|reg| match reg {
             Reg::Whole(path) => Some(path.clone()),
@@ -154,7 +168,7 @@ impl Made<'_> {
     }
 
     /// Paths of texts that the step moves: what is so of one is so of the others.
-    fn links(&self) -> Vec<BTreeSet<String>> {
+    pub(super) fn links(&self) -> Vec<BTreeSet<String>> {
         let (before, after) = (self.talk.view.hint(), self.expected.view.hint());
         let mut links: Vec<BTreeSet<String>> = Vec::new();
         for (path, text) in before {
@@ -171,7 +185,7 @@ impl Made<'_> {
     }
 
     /// The paths at which something is written.
-    fn paths(&self, reg: &Reg) -> BTreeSet<String> {
+    pub(super) fn paths(&self, reg: &Reg) -> BTreeSet<String> {
         let views = [&self.talk.view, &self.expected.view];
         let mut paths: BTreeSet<String> =
             views.iter().filter_map(|view| view.place_of(reg)).cloned().collect();
@@ -189,7 +203,7 @@ impl Made<'_> {
     }
 
     /// Where a text has been.
-    fn homes(&self, text: usize) -> BTreeSet<String> {
+    pub(super) fn homes(&self, text: usize) -> BTreeSet<String> {
         let piles = self.talk.view.piles.iter().chain(&self.expected.view.piles);
         piles
             .filter_map(|(reg, pile)| match reg {
@@ -200,7 +214,7 @@ impl Made<'_> {
     }
 
     /// What the step writes.
-    fn changed(&self) -> Vec<Reg> {
+    pub(super) fn changed(&self) -> Vec<Reg> {
         let (before, after) = (&self.talk.view.piles, &self.expected.view.piles);
         let regs: BTreeSet<&Reg> = before.keys().chain(after.keys()).collect();
         regs.into_iter().filter(|reg| before.get(reg) != after.get(reg)).cloned().collect()
@@ -215,6 +229,16 @@ impl Made<'_> {
             }
             self.expected.may.extend(paths);
         }
+        // What can't come back under one name of a rename does not go from the other one, whatever is there now.
+        let (out, into) = (&self.expected.out, &self.expected.into);
+        let goes = |delta: &&Delta| out.contains(&delta.entry) || into.contains(&delta.entry);
+        let moved: BTreeSet<usize> = self.talk.deltas.iter().filter(goes).flat_map(Delta::texts).collect();
+        for text in &moved {
+            let homes = self.homes(*text);
+            if homes.len() > 1 && !homes.is_disjoint(&self.expected.may) {
+                self.expected.may.extend(homes);
+            }
+        }
         // Bits are merged apart from the bytes, also where one text takes the place of another.
         let texts = |view: &View| view.hint().into_values().collect::<BTreeSet<usize>>();
         let (was, is) = (texts(&self.talk.view), texts(&self.expected.view));
@@ -225,12 +249,14 @@ impl Made<'_> {
                 self.expected.may.extend(homes.iter().cloned());
                 self.expected.free.extend(homes);
             }
+        }
+        for text in was.symmetric_difference(&is).chain(&moved) {
             let views = [&self.talk.view, &self.expected.view];
             let mut bits = views.iter().filter_map(|view| view.piles.get(&Reg::Mode(*text)));
             if bits.any(|pile| pile.len() > 1) {
                 let homes = self.homes(*text);
                 self.expected.may.extend(homes.iter().cloned());
-                self.expected.free.extend(homes);
+                self.expected.bits.extend(homes);
             }
         }
         let unsure: Vec<Reg> = self.talk.view.unsure.union(&self.expected.view.unsure).cloned().collect();
@@ -278,6 +304,7 @@ impl Made<'_> {
                 && !self.expected.reverses
                 && !others.contains(path)
                 && !self.expected.free.contains(path)
+                && !self.expected.bits.contains(path)
         };
         hand.retain(is_alone);
         self.expected.hand = hand;
@@ -312,6 +339,21 @@ impl Made<'_> {
         }
     }
 
+    /// Where it may be said that something at a path is uncertain: under the name at which the change was made, where somebody else
+    /// has renamed the file since.
+    fn said_at(&self, path: &String) -> BTreeSet<String> {
+        let is_other = |home: &String| {
+            let pile = self.talk.view.piles.get(&Reg::Whole(home.clone()));
+            pile.is_some_and(|pile| pile.iter().any(|item| item.who == Who::Other))
+        };
+        let homes = self.homes_at(path).into_iter().flat_map(|text| self.homes(text));
+        let homes: BTreeSet<String> = homes.chain([path.clone()]).collect();
+        match homes.iter().any(is_other) {
+            true => homes,
+            false => [path.clone()].into(),
+        }
+    }
+
     /// What is uncertain stays.
     fn doubts(&mut self) {
         let mut sure = BTreeSet::new();
@@ -333,146 +375,9 @@ impl Made<'_> {
         let both: Vec<String> = doubt.intersection(&sure).cloned().collect();
         self.expected.must.retain(|group| !both.iter().any(|path| group.contains(path)));
         self.expected.may.extend(both.iter().cloned());
-        self.expected.free.extend(both.iter().cloned());
-        self.mixed.extend(both);
-        self.expected.only_doubt = doubt.difference(&sure).cloned().collect();
+        self.expected.free.extend(both);
+        let said = |path: &String| (path.clone(), self.said_at(path));
+        self.expected.only_doubt = doubt.difference(&sure).map(said).collect();
         self.expected.doubt = doubt;
-    }
-
-    fn choose(&mut self) {
-        let mut touched: BTreeSet<String> = self.changed().iter().flat_map(|reg| self.paths(reg)).collect();
-        touched.extend(self.expected.may.iter().cloned());
-        touched.extend(self.expected.doubt.iter().cloned());
-        for path in self.all_paths() {
-            let Some(choice) = self.chosen(&path).cloned() else { continue };
-            if !touched.contains(&path) {
-                continue;
-            }
-            // Of names that go together one alone can't stay.
-            let apart = |other: &String| *other != path && self.chosen(other) != Some(&choice);
-            let links = self.links().into_iter().filter(|link| link.contains(&path));
-            let free = self.expected.free.contains(&path);
-            // What is left alone keeps both, whatever is uncertain of it.
-            let free = free && !(choice == Choice::Skip && self.mixed.contains(&path));
-            let is_free = links.flatten().any(|other| apart(&other)) || free;
-            // What becomes of these layers is not settled by the spec alone.
-            if choice == Choice::Yours || is_free && matches!(choice, Choice::Skip | Choice::Disk) {
-                let texts = self.homes_at(&path);
-                let regs = self.talk.view.piles.keys().chain(self.expected.view.piles.keys());
-                let here = regs.filter(|reg| is_at(reg, &path, &texts)).cloned().collect::<Vec<_>>();
-                self.expected.view.unsure.extend(here);
-            }
-            match choice {
-                Choice::Skip if !is_free => self.leave(&path, false),
-                Choice::Disk if !is_free => self.leave(&path, true),
-                _ => self.free(&path, &choice),
-            }
-        }
-    }
-
-    /// What is chosen for a path.
-    fn chosen(&self, path: &str) -> Option<&Choice> {
-        self.asked.chosen.get(path).or(self.asked.others.as_ref())
-    }
-
-    /// What comes of a path depends on what fits.
-    fn free(&mut self, path: &str, choice: &Choice) {
-        if *choice == Choice::Checkpoint && !self.expected.free.contains(path) {
-            self.exact(path);
-        }
-        let linked: BTreeSet<String> = self
-            .links()
-            .into_iter()
-            .filter(|link| link.contains(path))
-            .flatten()
-            .chain([path.to_owned()])
-            .collect();
-        self.expected.must.retain(|group| group.is_disjoint(&linked));
-        self.expected.may.extend(linked.iter().cloned());
-        self.expected.free.extend(linked.iter().cloned());
-        // One of the names of what was renamed is left as it is, and the other one goes: that was asked for, too.
-        if matches!(choice, Choice::Checkpoint | Choice::Yours) || linked.len() > 1 {
-            self.expected.told.extend(linked);
-        }
-    }
-
-    /// What was there before the first change that leaves, if nothing has been taken back since.
-    fn exact(&mut self, path: &str) {
-        let is_plain = matches!(self.asked.act, Act::Rewind(_)) && self.expected.into.is_empty();
-        let mut deltas = self
-            .talk
-            .deltas
-            .iter()
-            .filter(|delta| self.expected.out.contains(&delta.entry) && delta.before.contains_key(path));
-        if let Some(first) = deltas.next().filter(|delta| is_plain && delta.ops == self.talk.ops)
-            && self.talk.kept == Kept::default()
-        {
-            self.expected.exact.insert(path.to_owned(), first.before[path].clone());
-        }
-    }
-
-    /// A path stays as it is: for now, or for good.
-    fn leave(&mut self, path: &str, for_good: bool) {
-        let texts: BTreeSet<usize> = self.homes_at(path);
-        let regs: Vec<Reg> = self.changed().into_iter().chain(self.talk.view.piles.keys().cloned()).collect();
-        for reg in regs.into_iter().filter(|reg| is_at(reg, path, &texts)) {
-            let Some(old) = self.talk.view.piles.get(&reg).cloned() else {
-                self.expected.view.piles.remove(&reg);
-                continue;
-            };
-            let mut pile = old.clone();
-            let own = |pile: &[Item]| -> BTreeSet<usize> {
-                let entries = pile.iter().filter_map(|item| match item.who {
-                    Who::Own(entry, _) => Some(entry),
-                    Who::Base | Who::Other => None,
-                });
-                entries.collect()
-            };
-            let then = own(self.expected.view.piles.get(&reg).map_or(&[][..], |pile| &pile[..]));
-            let toggled: BTreeSet<usize> = own(&old).symmetric_difference(&then).copied().collect();
-            if for_good {
-                // What lies under others' or later changes is no change of this path any more.
-                let goes = |who: Who| matches!(who, Who::Own(entry, _) if toggled.contains(&entry));
-                let covered = pile.iter().rposition(|item| !goes(item.who)).unwrap_or(0);
-                let mut at = 0;
-                pile.retain(|item| {
-                    at += 1;
-                    at > covered || !goes(item.who)
-                });
-                if self.asked.scope == Scope::Both {
-                    let asked = self.expected.out.iter().chain(&self.expected.into).chain(&toggled);
-                    self.expected.kept.single.extend(asked.map(|entry| (*entry, reg.clone())));
-                }
-            } else {
-                let single = |kept: &Kept| kept.single.iter().filter(|(_, of)| *of == reg).count();
-                if single(&self.talk.kept) != single(&self.expected.kept) {
-                    self.expected.view.unsure.insert(reg.clone());
-                }
-            }
-            self.expected.view.piles.insert(reg.clone(), pile);
-        }
-        self.expected.must.retain(|group| !group.contains(path));
-        self.expected.may.remove(path);
-        self.expected.told.remove(path);
-        self.expected.doubt.remove(path);
-        self.expected.only_doubt.remove(path);
-    }
-
-    fn homes_at(&self, path: &str) -> BTreeSet<usize> {
-        let pile = self.talk.view.piles.get(&Reg::Whole(path.to_owned()));
-        let later = self.expected.view.piles.get(&Reg::Whole(path.to_owned()));
-        let texts = pile.into_iter().chain(later).flatten().filter_map(|item| match item.val {
-            Val::Text(text) => Some(text),
-            _ => None,
-        });
-        texts.collect()
-    }
-}
-
-/// Whether something that can be written is at a path, at which these texts are or were.
-fn is_at(reg: &Reg, path: &str, texts: &BTreeSet<usize>) -> bool {
-    match reg {
-        Reg::Whole(at) => at == path,
-        Reg::Place(text, _) | Reg::Mode(text) => texts.contains(text),
     }
 }

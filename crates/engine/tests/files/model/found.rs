@@ -9,43 +9,43 @@ use super::steps::Edit::{Copy, Flat, Folder, Hard, Lines, Link, Mode, Remove, Re
 use super::steps::Fault::{Dies, Fails, Never, Saves};
 use super::steps::{Aim, Bytes, Do, Edit, Fault, Name};
 
-const A: Name = Name(0);
-const B: Name = Name(1);
-const C: Name = Name(2);
-const DX: Name = Name(3);
-const DEX: Name = Name(4);
-const D: Name = Name(5);
-const DE: Name = Name(6);
-const G: Name = Name(7);
+pub(super) const A: Name = Name(0);
+pub(super) const B: Name = Name(1);
+pub(super) const C: Name = Name(2);
+pub(super) const DX: Name = Name(3);
+pub(super) const DEX: Name = Name(4);
+pub(super) const D: Name = Name(5);
+pub(super) const DE: Name = Name(6);
+pub(super) const G: Name = Name(7);
 
 /// Does the steps in one conversation, over a text in `a`.
-fn check(steps: Vec<Do>) {
+pub(super) fn check(steps: Vec<Do>) {
     run(&[Lines(A, 0, 1)], &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
 }
 
 /// A call in a turn of its own.
-fn turn(edits: &[Edit]) -> Do {
+pub(super) fn turn(edits: &[Edit]) -> Do {
     Call(true, edits.to_vec())
 }
 
 /// A call that goes on with a turn.
-fn call(edits: &[Edit]) -> Do {
+pub(super) fn call(edits: &[Edit]) -> Do {
     Call(false, edits.to_vec())
 }
 
-fn act(aim: Aim) -> Do {
+pub(super) fn act(aim: Aim) -> Do {
     within(aim, Both)
 }
 
-fn within(aim: Aim, scope: Scope) -> Do {
+pub(super) fn within(aim: Aim, scope: Scope) -> Do {
     Act(aim, scope, (Vec::new(), None), Never)
 }
 
-fn choosing(aim: Aim, name: Name, choice: Choice) -> Do {
+pub(super) fn choosing(aim: Aim, name: Name, choice: Choice) -> Do {
     Act(aim, Both, (vec![(name, choice)], None), Never)
 }
 
-fn with_fault(aim: Aim, fault: Fault) -> Do {
+pub(super) fn with_fault(aim: Aim, fault: Fault) -> Do {
     Act(aim, Both, (Vec::new(), None), fault)
 }
 

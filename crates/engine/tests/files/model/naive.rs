@@ -8,7 +8,7 @@ use std::rc::Rc;
 use retake_core::{ConversationId, EntryId, Head, Role};
 
 use super::truth::{Event, Reg, Val};
-use super::view::View;
+use super::view::{Item, View, Who};
 
 /// What is at a path.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,6 +46,15 @@ pub(super) struct Delta {
 }
 
 impl Delta {
+    /// The texts that it brought somewhere, or took away.
+    pub(super) fn texts(&self) -> impl Iterator<Item = usize> {
+        let vals = self.events.iter().flat_map(|event| [&event.from, &event.to]);
+        vals.filter_map(|val| match val {
+            Val::Text(text) => Some(*text),
+            _ => None,
+        })
+    }
+
     /// Whether a text is nowhere after it.
     pub(super) fn leaves(&self, text: usize) -> bool {
         !self.events.iter().any(|event| event.to == Val::Text(text))
@@ -429,6 +438,23 @@ impl Talk {
             }
         }
         kept
+    }
+
+    /// Whether all or nothing of what an entry did is in the files, whatever is wanted of it; nothing, where a part of it is.
+    pub(super) fn is_in_files(&self, entry: usize, known: &BTreeMap<usize, Option<bool>>) -> Option<bool> {
+        let events = self.deltas.iter().filter(|delta| delta.entry == entry).flat_map(|delta| &delta.events);
+        let regs: BTreeSet<&Reg> = events.map(|event| &event.reg).collect();
+        if regs.iter().any(|reg| self.view.unsure.contains(reg)) {
+            return known.get(&entry).copied().flatten();
+        }
+        let is_own = |item: &Item| matches!(item.who, Who::Own(of, _) if of == entry);
+        let is_in = |reg: &&Reg| {
+            let pile = self.view.piles.get(*reg);
+            pile.is_some_and(|pile| pile.iter().any(is_own))
+                && !self.kept.single.contains(&(entry, (**reg).clone()))
+        };
+        let count = regs.iter().filter(|reg| is_in(reg)).count();
+        (count == 0 || count == regs.len()).then_some(count > 0)
     }
 
     /// The entries that have changed files.

@@ -77,6 +77,16 @@ pub(super) enum Edit {
     Tag(Name),
 }
 
+impl Edit {
+    /// The file of which it sets an attribute.
+    pub(super) fn tagged(&self) -> Option<&'static str> {
+        match self {
+            Self::Tag(name) => Some(name.file()),
+            _ => None,
+        }
+    }
+}
+
 /// An action; a number counts back from the newest of what it can aim at.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Aim {

@@ -212,7 +212,8 @@ impl View {
             let target = &pile[first - 1].val;
             if let Some(top) = stays.last() {
                 // What comes to nothing on its own is in nobody's way.
-                let bits = same_but_bits(&top.val, &pile[last].val);
+                // So does what differs in bits alone from what comes back.
+                let bits = same_but_bits(&top.val, &pile[last].val) || same_but_bits(&top.val, target);
                 let nothing = pile[last].val == *target || bits;
                 if bits {
                     self.unsure.insert(reg.clone());
@@ -257,9 +258,10 @@ impl View {
             if top == event.from {
                 if let (Val::Text(text), Some(found)) = (&event.from, &event.found)
                     && self.body(*text, found.places.len()) != *found
-                    && delta.leaves(*text)
                 {
-                    add(&mut clashes, &event.reg, Clash::Must);
+                    // A rename that comes again need not take along what others wrote under the old name since.
+                    let clash = if delta.leaves(*text) { Clash::Must } else { Clash::May };
+                    add(&mut clashes, &event.reg, clash);
                 }
                 self.write(event, who);
                 continue;
@@ -271,8 +273,23 @@ impl View {
             add(&mut clashes, &event.reg, if clash { Clash::Must } else { Clash::May });
             self.unsure.insert(event.reg.clone());
         }
+        self.missing(delta, &mut clashes);
         self.hidden(&before, theirs, &mut clashes);
         clashes
+    }
+
+    /// What comes again was made upon a text that is not in the files: nothing makes it any more.
+    fn missing(&self, delta: &Delta, clashes: &mut Clashes) {
+        let is_made = |text| self.piles.values().flatten().any(|item| item.val == Val::Text(text));
+        let is_missing = |event: &Event| {
+            matches!(event.reg, Reg::Place(text, _) if !is_made(text)) && *self.top(&event.reg) == event.to
+        };
+        let is_whole = |path: &String| delta.events.iter().any(|event| event.reg == Reg::Whole(path.clone()));
+        if delta.events.iter().any(is_missing) {
+            let within: Vec<&String> = delta.before.keys().filter(|path| !is_whole(path)).collect();
+            let clash = if within.len() == 1 { Clash::Must } else { Clash::May };
+            within.into_iter().for_each(|path| add(clashes, &Reg::Whole(path.clone()), clash));
+        }
     }
 
     /// What a step did is reversed.

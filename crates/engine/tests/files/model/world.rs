@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::disk;
 use super::faults::Faults;
-use super::naive::{Delta, Talk, Tree, difference};
+use super::naive::{Delta, Talk, Thing, Tree, difference};
 use super::steps::{Do, Edit};
 use super::text::Mint;
 use super::truth::{News, Reg, Truth, Val};
@@ -38,6 +38,8 @@ pub(super) struct World {
     /// What was in it when it was looked at last.
     looked: Tree,
     pub(super) truth: Truth,
+    /// Attributes that a person has set, with the version that they set them on, which was looked at before.
+    pub(super) set: BTreeMap<String, (Vec<u8>, Thing)>,
     mint: Mint,
     /// While nobody but one conversation's calls has touched anything: the folder at each tip.
     pub(super) alone: Option<HashMap<Option<usize>, Tree>>,
@@ -70,7 +72,8 @@ impl World {
         let news = truth.advance(&tree, &BTreeMap::new());
         talks.iter_mut().for_each(|talk: &mut Talk| learn(&mut talk.view, &news, Who::Base));
         let engine = Some(engine);
-        Self { engine, faults, dir, talks, events, tree, looked, truth, mint, alone }
+        let set = BTreeMap::new();
+        Self { engine, faults, dir, talks, events, tree, looked, truth, set, mint, alone }
     }
 
     pub(super) fn engine(&self) -> &Arc<Engine> {
@@ -237,6 +240,16 @@ impl World {
         let root = self.root();
         edits.iter().for_each(|edit| disk::edit(&root, edit, &mut self.mint, &who));
         self.tree = disk::all(&self.root());
+        if who == "person" {
+            let tags = disk::tags(&root, &self.tree);
+            for name in edits.iter().filter_map(Edit::tagged) {
+                let (thing, tag) = (self.tree.get(name), tags.get(name).cloned().flatten());
+                if let (Some(thing), Some(tag)) = (thing.filter(|it| self.looked.get(name) == Some(it)), tag)
+                {
+                    self.set.insert(name.to_owned(), (tag, thing.clone()));
+                }
+            }
+        }
     }
 
     /// The folder is looked at: what changed belongs to the calls that are open, or to nobody.

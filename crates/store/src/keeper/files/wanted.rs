@@ -125,7 +125,9 @@ fn back<R: Rows>(
     steps.extend(redone.iter().map(|undo| undo.no));
     let goes = |line: &DeltaLine| {
         let mut wanted = states.iter().rev().map(|state| is_wanted(state, line.seq));
-        line.seq >= since && wanted.next() == Some(false) && wanted.any(|wanted| wanted)
+        let goes = line.seq >= since && wanted.next() == Some(false);
+        // What an earlier step has left undecided is asked about again.
+        goes && (line.applied > 0 || wanted.any(|wanted| wanted))
     };
     let (without, mut staying): (Vec<_>, Vec<_>) = rows.deltas(log)?.into_iter().partition(goes);
     let stays = |line: &DeltaLine| states.last().is_some_and(|state| is_wanted(state, line.seq));

@@ -1,0 +1,191 @@
+//! What the choices of a person come to (`rewind.md`, *Plan*, *Adoption*): what stays as it is, for now or for good, and what is
+//! then no matter of a turn any more.
+
+use std::collections::BTreeSet;
+
+use retake_core::Choice;
+use retake_engine::Scope;
+
+use super::expect::Made;
+use super::naive::{Act, Kept};
+use super::truth::{Reg, Val};
+use super::view::{Item, Who};
+
+impl Made<'_> {
+    /// What is chosen is done.
+    pub(super) fn choose(&mut self) {
+        let mut touched: BTreeSet<String> = self.changed().iter().flat_map(|reg| self.paths(reg)).collect();
+        touched.extend(self.expected.may.iter().cloned());
+        touched.extend(self.expected.doubt.iter().cloned());
+        touched.extend(self.expected.only_doubt.values().flatten().cloned());
+        // What a choice had kept, and is its turn's again, comes only where nothing else is chosen.
+        let single = self.talk.kept.single.symmetric_difference(&self.expected.kept.single);
+        touched.extend(single.flat_map(|(_, reg)| self.paths(reg)));
+        for path in self.all_paths() {
+            let Some(choice) = self.chosen(&path).cloned() else { continue };
+            if !touched.contains(&path) {
+                continue;
+            }
+            // Of names that go together one alone can't stay.
+            let apart = |other: &String| *other != path && self.chosen(other) != Some(&choice);
+            let links = self.links().into_iter().filter(|link| link.contains(&path));
+            let free = self.expected.free.contains(&path);
+            // What is left alone keeps all of it, unless another name that it had is not.
+            let mut homes = self.homes_at(&path).into_iter().flat_map(|text| self.homes(text));
+            let free = free && (choice != Choice::Skip || homes.any(|home| apart(&home)));
+            let is_free = links.flatten().any(|other| apart(&other)) || free;
+            // What becomes of these layers is not settled by the spec alone.
+            if choice == Choice::Yours || is_free && matches!(choice, Choice::Skip | Choice::Disk) {
+                let texts = self.homes_at(&path);
+                let regs = self.talk.view.piles.keys().chain(self.expected.view.piles.keys());
+                let here = regs.filter(|reg| is_at(reg, &path, &texts)).cloned().collect::<Vec<_>>();
+                self.expected.view.unsure.extend(here);
+            }
+            match choice {
+                Choice::Skip if !is_free => self.leave(&path, false),
+                Choice::Disk if !is_free => self.leave(&path, true),
+                _ => self.free(&path, &choice),
+            }
+        }
+    }
+
+    /// What is chosen for a path.
+    fn chosen(&self, path: &str) -> Option<&Choice> {
+        self.asked.chosen.get(path).or(self.asked.others.as_ref())
+    }
+
+    /// What comes of a path depends on what fits.
+    fn free(&mut self, path: &str, choice: &Choice) {
+        if *choice == Choice::Checkpoint && !self.expected.free.contains(path) {
+            self.exact(path);
+        }
+        let linked: BTreeSet<String> = self
+            .links()
+            .into_iter()
+            .filter(|link| link.contains(path))
+            .flatten()
+            .chain([path.to_owned()])
+            .collect();
+        self.expected.must.retain(|group| group.is_disjoint(&linked));
+        self.expected.may.extend(linked.iter().cloned());
+        self.expected.free.extend(linked.iter().cloned());
+        // One of the names of what was renamed is left as it is, and the other one goes: that was asked for, too.
+        if matches!(choice, Choice::Checkpoint | Choice::Yours) || linked.len() > 1 {
+            self.expected.told.extend(linked);
+        }
+    }
+
+    /// What was there before the first change that leaves, if nothing has been taken back since.
+    fn exact(&mut self, path: &str) {
+        let is_plain = matches!(self.asked.act, Act::Rewind(_)) && self.expected.into.is_empty();
+        let mut deltas = self
+            .talk
+            .deltas
+            .iter()
+            .filter(|delta| self.expected.out.contains(&delta.entry) && delta.before.contains_key(path));
+        if let Some(first) = deltas.next().filter(|delta| is_plain && delta.ops == self.talk.ops)
+            && self.talk.kept == Kept::default()
+        {
+            self.expected.exact.insert(path.to_owned(), first.before[path].clone());
+        }
+    }
+
+    /// A path stays as it is: for now, or for good.
+    fn leave(&mut self, path: &str, for_good: bool) {
+        let texts: BTreeSet<usize> = self.homes_at(path);
+        let homes: BTreeSet<String> = texts.iter().flat_map(|text| self.homes(*text)).collect();
+        let regs: Vec<Reg> = self.changed().into_iter().chain(self.talk.view.piles.keys().cloned()).collect();
+        for reg in regs.into_iter().filter(|reg| is_at(reg, path, &texts)) {
+            let Some(old) = self.talk.view.piles.get(&reg).cloned() else {
+                self.expected.view.piles.remove(&reg);
+                continue;
+            };
+            let mut pile = old.clone();
+            let own = |pile: &[Item]| -> BTreeSet<usize> {
+                let entries = pile.iter().filter_map(|item| match item.who {
+                    Who::Own(entry, _) => Some(entry),
+                    Who::Base | Who::Other => None,
+                });
+                entries.collect()
+            };
+            let then = own(self.expected.view.piles.get(&reg).map_or(&[][..], |pile| &pile[..]));
+            let mut toggled: BTreeSet<usize> = own(&old).symmetric_difference(&then).copied().collect();
+            let single = self.talk.kept.single.symmetric_difference(&self.expected.kept.single);
+            toggled.extend(single.filter(|(_, of)| *of == reg).map(|(entry, _)| *entry));
+            if for_good {
+                // What lies under others' or later changes is no change of this path any more.
+                let goes = |who: Who| matches!(who, Who::Own(entry, _) if toggled.contains(&entry));
+                let covered = pile.iter().rposition(|item| !goes(item.who)).unwrap_or(0);
+                let mut at = 0;
+                pile.retain(|item| {
+                    at += 1;
+                    at > covered || !goes(item.who)
+                });
+                if self.loses(&reg, &mut pile, &homes) {
+                    self.expected.view.unsure.insert(reg.clone());
+                }
+                if self.asked.scope == Scope::Both {
+                    let asked = self.expected.out.iter().chain(&self.expected.into).chain(&toggled);
+                    self.expected.kept.single.extend(asked.map(|entry| (*entry, reg.clone())));
+                }
+            } else {
+                let single = |kept: &Kept| kept.single.iter().filter(|(_, of)| *of == reg).count();
+                if single(&self.talk.kept) != single(&self.expected.kept) {
+                    self.expected.view.unsure.insert(reg.clone());
+                }
+            }
+            self.expected.view.piles.insert(reg.clone(), pile);
+        }
+        // A choice for one name of a rename holds for the others.
+        for home in homes {
+            if !self.asked.chosen.contains_key(&home) {
+                self.expected.only_doubt.remove(&home);
+            }
+        }
+        self.expected.must.retain(|group| !group.contains(path));
+        self.expected.may.remove(path);
+        self.expected.free.remove(path);
+        self.expected.told.remove(path);
+        self.expected.doubt.remove(path);
+        self.expected.only_doubt.remove(path);
+    }
+
+    /// Of a text that goes with the turn that made it, a later one loses the lines that it wrote over. Says whether the text had
+    /// taken the place of something else: of the later one nothing but its lines is left then, and what the choice keeps stands
+    /// right beside them.
+    fn loses(&self, reg: &Reg, pile: &mut [Item], homes: &BTreeSet<String>) -> bool {
+        let (Reg::Place(text, _), [below, above, ..]) = (reg, pile) else { return false };
+        let leaves = |who: Who| matches!(who, Who::Own(entry, _) if self.expected.out.contains(&entry));
+        if !matches!(above.who, Who::Own(..)) || leaves(above.who) {
+            return false;
+        }
+        let (mut is_made, mut is_over) = (true, false);
+        for pile in homes.iter().filter_map(|home| self.talk.view.piles.get(&Reg::Whole(home.clone()))) {
+            let Some(at) = pile.iter().position(|item| item.val == Val::Text(*text)) else { continue };
+            is_made &= leaves(pile[at].who);
+            is_over |= at > 0 && pile[at - 1].val != Val::Absent;
+        }
+        if is_made {
+            below.val = Val::Lines(Vec::new());
+        }
+        is_made && is_over
+    }
+
+    pub(super) fn homes_at(&self, path: &str) -> BTreeSet<usize> {
+        let pile = self.talk.view.piles.get(&Reg::Whole(path.to_owned()));
+        let later = self.expected.view.piles.get(&Reg::Whole(path.to_owned()));
+        let texts = pile.into_iter().chain(later).flatten().filter_map(|item| match item.val {
+            Val::Text(text) => Some(text),
+            _ => None,
+        });
+        texts.collect()
+    }
+}
+
+/// Whether something that can be written is at a path, at which these texts are or were.
+fn is_at(reg: &Reg, path: &str, texts: &BTreeSet<usize>) -> bool {
+    match reg {
+        Reg::Whole(at) => at == path,
+        Reg::Place(text, _) | Reg::Mode(text) => texts.contains(text),
+    }
+}

@@ -1,0 +1,255 @@
+//! More sequences that the property test once found wrong.
+
+use retake_core::Choice;
+use retake_engine::Scope::{Both, Conversation, Files};
+
+use super::found::{A, B, C, DEX, G, act, call, check, choosing, turn, with_fault, within};
+use super::run;
+use super::steps::Do::{self, Act, Say};
+use super::steps::Edit::{Lines, Link, Mode, Remove, Rename, Write};
+use super::steps::Fault::{Never, Saves};
+use super::steps::{Aim, Bytes};
+
+/// The same choice for all paths.
+fn all(aim: Aim, choice: Choice) -> Do {
+    Act(aim, Both, (Vec::new(), Some(choice)), Never)
+}
+
+#[test]
+fn what_a_choice_had_kept_is_asked_about_again_where_its_undo_is_skipped() {
+    check(vec![
+        call(&[Lines(A, 1, 0)]),
+        choosing(Aim::Rewind(0), A, Choice::Disk),
+        all(Aim::Undo(1), Choice::Skip),
+        act(Aim::Restore(2)),
+    ]);
+}
+
+#[test]
+fn what_is_skipped_stays_its_turn_s_also_where_its_bits_are_merged_apart() {
+    check(vec![
+        call(&[Remove(A), Lines(A, 0, 0)]),
+        call(&[Lines(A, 1, 1), Mode(A)]),
+        all(Aim::Drop(0), Choice::Skip),
+        call(&[Lines(B, 0, 0)]),
+        act(Aim::Rewind(0)),
+    ]);
+}
+
+#[test]
+fn a_file_that_is_saved_during_an_exact_step_had_become_what_was_asked_for() {
+    let exactly = Act(Aim::Rewind(0), Both, (vec![(A, Choice::Checkpoint)], None), Saves(8, A));
+    run(&[Lines(A, 0, 0)], &[(0, Do::Begin(false)), (1, call(&[Lines(A, 1, 0)])), (1, exactly)]);
+    check(vec![turn(&[Lines(A, 0, 1)]), with_fault(Aim::Turn(0), Saves(8, A))]);
+}
+
+#[test]
+fn a_name_of_a_rename_stays_where_the_other_one_has_another_s_link() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, call(&[Rename(A, B)])),
+            (1, call(&[Link(A, A)])),
+            (0, call(&[Rename(A, B)])),
+            (0, act(Aim::Turn(0))),
+        ],
+    );
+}
+
+#[test]
+fn what_was_skipped_belongs_to_its_turn_when_the_conversation_alone_comes_back() {
+    for last in [Aim::Undo(1), Aim::Rewind(0)] {
+        check(vec![
+            call(&[Lines(A, 0, 1)]),
+            all(Aim::Rewind(0), Choice::Skip),
+            within(Aim::Undo(1), Conversation),
+            act(last),
+        ]);
+    }
+    // Nothing of it is in the files: it does not come with a later step.
+    check(vec![
+        turn(&[Lines(A, 0, 1)]),
+        act(Aim::Turn(0)),
+        all(Aim::Undo(1), Choice::Skip),
+        within(Aim::Turn(0), Conversation),
+        turn(&[Lines(B, 0, 1)]),
+        act(Aim::Turn(0)),
+    ]);
+}
+
+#[test]
+fn a_choice_for_one_name_of_a_rename_holds_for_the_other_one_though_it_is_uncertain() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (1, Do::Begin(false)),
+            (0, call(&[Rename(A, DEX)])),
+            (0, Do::Kill),
+            (0, choosing(Aim::Undo(1), A, Choice::Skip)),
+        ],
+    );
+}
+
+#[test]
+fn what_was_made_upon_a_file_that_is_missing_is_in_conflict_when_it_comes() {
+    run(
+        &[Write(A, Bytes::Empty)],
+        &[
+            (0, call(&[Lines(A, 0, 0)])),
+            (0, turn(&[Lines(A, 0, 1)])),
+            (0, act(Aim::Undo(1))),
+            (0, within(Aim::Rewind(0), Files)),
+            (0, act(Aim::Checkout(Some(30)))),
+        ],
+    );
+    check(vec![
+        call(&[Lines(G, 0, 0)]),
+        call(&[Lines(G, 0, 1)]),
+        act(Aim::Retry(0)),
+        within(Aim::Rewind(0), Conversation),
+        within(Aim::Restore(3), Conversation),
+        call(&[Lines(A, 0, 0)]),
+        act(Aim::Checkout(Some(16))),
+    ]);
+}
+
+#[test]
+fn a_line_of_a_dropped_file_does_not_come_back_with_the_turn_that_wrote_over_it() {
+    let later = |person: &[Do]| {
+        let steps = [turn(&[Lines(A, 0, 1)])].into_iter().chain(person.iter().cloned());
+        let dropped = [turn(&[Lines(A, 1, 1)]), choosing(Aim::Drop(1), A, Choice::Disk), act(Aim::Turn(0))];
+        steps.chain(dropped).map(|step| (0, step)).collect::<Vec<_>>()
+    };
+    for edits in [&[Lines(B, 0, 1)][..], &[Write(A, Bytes::Empty)]] {
+        run(edits, &later(&[]));
+        run(edits, &later(&[Do::Edit(vec![Lines(A, 2, 1)])]));
+    }
+}
+
+#[test]
+fn a_rename_that_comes_again_clashes_with_what_was_written_under_its_old_name() {
+    check(vec![
+        call(&[Rename(A, B)]),
+        within(Aim::Rewind(0), Files),
+        Do::Edit(vec![Lines(A, 1, 0)]),
+        act(Aim::Restore(10)),
+    ]);
+}
+
+#[test]
+fn bits_of_a_renamed_file_go_back_to_a_name_that_a_link_took() {
+    check(vec![call(&[Rename(A, DEX), Link(A, A)]), Do::Edit(vec![Mode(DEX)]), act(Aim::Rewind(0))]);
+}
+
+#[test]
+fn what_a_choice_left_stays_the_person_s_after_a_restore_of_the_conversation_alone() {
+    check(vec![
+        call(&[Lines(A, 0, 1)]),
+        Say,
+        act(Aim::Undo(1)),
+        call(&[Write(A, Bytes::Empty)]),
+        all(Aim::Undo(1), Choice::Disk),
+        within(Aim::Restore(5), Conversation),
+        act(Aim::Checkout(Some(0))),
+    ]);
+}
+
+#[test]
+fn undo_of_a_turn_meets_a_removal_or_a_rename_that_the_person_kept() {
+    for edit in [Remove(A), Rename(A, B)] {
+        check(vec![
+            call(&[Lines(A, 0, 1)]),
+            turn(&[edit]),
+            within(Aim::Undo(1), Conversation),
+            act(Aim::Undo(1)),
+        ]);
+    }
+}
+
+#[test]
+fn bits_that_a_person_set_on_a_file_go_along_with_the_text_that_comes_back() {
+    check(vec![
+        call(&[Link(A, A), Lines(A, 0, 0)]),
+        Do::Edit(vec![Mode(A)]),
+        call(&[Lines(A, 1, 0), Rename(A, B)]),
+        act(Aim::Checkout(None)),
+    ]);
+}
+
+#[test]
+fn a_turn_that_goes_from_below_another_clashes_only_with_what_was_written_in_its_own_place() {
+    let dropped = Act(Aim::Drop(1), Both, (vec![(A, Choice::Skip)], None), Never);
+    run(
+        &[Lines(A, 1, 0)],
+        &[
+            (0, call(&[Mode(A)])),
+            (0, turn(&[Lines(A, 0, 0)])),
+            (0, dropped),
+            (0, act(Aim::Restore(0))),
+            (0, act(Aim::Undo(1))),
+            (1, call(&[Lines(A, 0, 1)])),
+            (0, act(Aim::Checkout(Some(18)))),
+        ],
+    );
+}
+
+#[test]
+fn what_is_uncertain_may_be_said_of_the_name_that_another_has_taken_away() {
+    run(
+        &[Lines(B, 0, 0)],
+        &[
+            (0, call(&[Lines(A, 0, 0)])),
+            (0, Do::Begin(false)),
+            (1, call(&[Mode(A)])),
+            (0, Do::Edit(vec![Rename(A, C)])),
+            (1, act(Aim::Rewind(0))),
+        ],
+    );
+    // A choice is made for that name, too.
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, Do::Begin(false)),
+            (1, call(&[Lines(A, 0, 1)])),
+            (0, Do::Kill),
+            (0, call(&[Rename(A, B)])),
+            (1, choosing(Aim::Rewind(0), A, Choice::Skip)),
+        ],
+    );
+}
+
+#[test]
+fn what_is_asked_for_exactly_takes_nothing_along_from_its_other_name() {
+    check(vec![
+        call(&[Rename(A, DEX)]),
+        Do::Edit(vec![Mode(DEX)]),
+        choosing(Aim::Rewind(0), A, Choice::Checkpoint),
+    ]);
+}
+
+#[test]
+fn a_change_goes_out_of_a_file_that_was_renamed_though_another_one_took_its_old_name() {
+    check(vec![
+        call(&[Lines(A, 0, 1)]),
+        turn(&[Rename(A, B)]),
+        call(&[Lines(A, 0, 0)]),
+        act(Aim::Drop(1)),
+        act(Aim::Undo(1)),
+    ]);
+}
+
+#[test]
+fn bytes_that_are_back_already_are_in_no_conflict_whatever_their_bits() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, Do::Git(1)),
+            (0, Do::Edit(vec![Mode(A)])),
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (1, call(&[Lines(A, 0, 0)])),
+            (0, Do::Git(0)),
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (1, act(Aim::Restore(7))),
+        ],
+    );
+}
