@@ -341,16 +341,16 @@ impl Made<'_> {
 
     /// Where it may be said that something at a path is uncertain: under the name at which the change was made, where somebody else
     /// has renamed the file since.
-    fn said_at(&self, path: &String) -> BTreeSet<String> {
+    fn said_at(&self, path: &str) -> BTreeSet<String> {
         let is_other = |home: &String| {
             let pile = self.talk.view.piles.get(&Reg::Whole(home.clone()));
             pile.is_some_and(|pile| pile.iter().any(|item| item.who == Who::Other))
         };
         let homes = self.homes_at(path).into_iter().flat_map(|text| self.homes(text));
-        let homes: BTreeSet<String> = homes.chain([path.clone()]).collect();
+        let homes: BTreeSet<String> = homes.chain([path.to_owned()]).collect();
         match homes.iter().any(is_other) {
             true => homes,
-            false => [path.clone()].into(),
+            false => [path.to_owned()].into(),
         }
     }
 
