@@ -2,6 +2,7 @@
 //! request's id: the owner might do it twice.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -33,6 +34,10 @@ pub enum Reach {
     },
 }
 
+/// How long a connection that nobody uses is kept: shorter than an owner lets one be, so that no request goes where nobody listens any
+/// more.
+const KEPT: Duration = Duration::from_secs(20);
+
 /// A client of an owner in another process. Cheap to clone; connections are kept and used again.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
@@ -49,7 +54,7 @@ impl HttpClient {
     /// When this machine can't make one.
     pub fn new(reach: Reach) -> Result<Self, Problem> {
         // What a proxy is for lies further away than this machine.
-        let builder = reqwest::Client::builder().no_proxy();
+        let builder = reqwest::Client::builder().no_proxy().pool_idle_timeout(KEPT);
         let (builder, base, token) = match reach {
             Reach::Socket(path) => (over(builder, &path), "http://owner".to_owned(), None),
             Reach::Address { base, token } => (builder, base.trim_end_matches('/').to_owned(), Some(token)),
