@@ -97,7 +97,7 @@ impl Stack {
     }
 
     /// How many of the lowest layers stay when exactly `wanted` (in path order) are to be in the path.
-    fn kept(&self, wanted: &[Layer]) -> usize {
+    pub(super) fn kept(&self, wanted: &[Layer]) -> usize {
         let same = |(have, want): &(&Layer, &Layer)| have.delta == want.delta;
         self.0.iter().zip(wanted).take_while(same).count()
     }
@@ -153,6 +153,7 @@ impl Stack {
         let mut now = disk.cloned();
         let mut mixed = false;
         let mut rest = &self.0[kept..];
+        let mut left = Vec::new();
         while let Some(last) = rest.last() {
             // A chain without anybody else's change in it goes back in one step.
             let mut first = rest.len() - 1;
@@ -162,12 +163,15 @@ impl Stack {
             let merged = merge(last.after.as_ref(), now.as_ref(), rest[first].before.as_ref(), bytes)
                 .map_err(|clash| Clashed { clash, by: ClashedBy::Found(now.clone()) })?;
             mixed |= merged.mixed;
+            left.extend(what_is_left(&rest[first..], now.as_ref(), bytes));
             now = merged.record;
             rest = &rest[..first];
         }
         let mut stack = self.0[..kept].to_vec();
         for layer in &wanted[kept..] {
-            let merged = merge(layer.before.as_ref(), now.as_ref(), layer.after.as_ref(), bytes)
+            // What stays goes only to make way: what others had taken out of it does not return.
+            let left = left.iter().find(|(of, _)| *of == layer).map_or(layer, |(_, left)| left);
+            let merged = merge(left.before.as_ref(), now.as_ref(), left.after.as_ref(), bytes)
                 .map_err(|clash| Clashed { clash, by: self.clashed_by(layer, now.as_ref(), &stack) })?;
             mixed |= merged.mixed;
             stack.push(Layer { before: now, after: merged.record.clone(), ..layer.clone() });
@@ -373,6 +377,30 @@ impl Stack {
         let record = without(disk, &below)?;
         Some(Rebuilt { record, stack: Self(stack), mixed: true })
     }
+}
+
+/// Of each of these layers, highest first, what is left of it in what is there: what leads from what is there without it to what is
+/// there with it. Nothing of those that can't be taken out one by one.
+pub(super) fn what_is_left<'a>(
+    layers: &'a [Layer],
+    now: Option<&Record>,
+    bytes: &mut dyn MergeBytes,
+) -> Vec<(&'a Layer, Layer)> {
+    let (mut left, mut now) = (Vec::new(), now.cloned());
+    for layer in layers.iter().rev() {
+        if layer.after == now {
+            now = layer.before.clone();
+            continue;
+        }
+        match merge(layer.after.as_ref(), now.as_ref(), layer.before.as_ref(), bytes) {
+            Ok(below) => {
+                left.push((layer, Layer { before: below.record.clone(), after: now, ..layer.clone() }));
+                now = below.record;
+            }
+            Err(_) => break,
+        }
+    }
+    left
 }
 
 /// A layer upon another version than it found: what it did not write over becomes what is there. Where that can't be, as it wrote

@@ -362,3 +362,27 @@ async fn trial_06_a_change_follows_a_file_that_was_moved_away_though_another_one
         assert_eq!((yard.read("f"), yard.read("g")), (Some(text(&[])), None), "{script}");
     }
 }
+
+#[tokio::test]
+async fn trial_06_what_a_person_took_out_of_a_turn_that_stays_does_not_return_when_an_earlier_one_goes() {
+    for chained in [true, false] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/A1/' f").await;
+        if !chained {
+            yard.edits("f", &[("line 30", "PERSON")]);
+        }
+        yard.run("sed -i 's/^line 12$/A2/; s/^line 20$/B2/' f").await;
+        yard.edits("f", &[("A2", "line 12")]);
+        let with = |words: &[(usize, &str)]| {
+            let person = if chained { None } else { Some((30, "PERSON")) };
+            text(&words.iter().copied().chain(person).collect::<Vec<_>>())
+        };
+        yard.drops(1, FilesWish::default()).await;
+        assert_eq!(yard.read("f"), Some(with(&[(20, "B2")])), "chained: {chained}");
+        yard.back("t2").await;
+        assert_eq!(yard.read("f"), Some(with(&[])));
+        yard.undo().await;
+        yard.undo().await;
+        assert_eq!(yard.read("f"), Some(with(&[(5, "A1"), (20, "B2")])));
+    }
+}
