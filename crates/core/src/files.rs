@@ -2,6 +2,7 @@
 //! here touches a disk.
 
 mod change;
+mod coming;
 mod file_path;
 mod git;
 mod hunks;
@@ -14,6 +15,7 @@ mod tree;
 mod whose;
 
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
+pub use coming::Coming;
 pub use file_path::{BadFilePath, FilePath};
 pub use git::{GitBack, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove};
 pub use hunks::{Unfit, WhyUnfit};

@@ -12,6 +12,7 @@ mod around;
 mod attribute;
 mod called;
 mod carry;
+mod coming;
 mod compare;
 mod doctor;
 mod erase;

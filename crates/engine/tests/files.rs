@@ -4,6 +4,7 @@ mod adoption;
 mod adoption_rows;
 mod attributes;
 mod capture;
+mod coming;
 mod crash;
 mod doctor;
 mod elsewhere;

@@ -321,6 +321,8 @@ pub trait FileStore: Send + Sync {
     ) -> Result<Receipt>;
     /// What an operation did to files, in the order of the workspaces; nothing, when it did nothing.
     async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Vec<Moved>>;
+    /// The last operation before this one that did something to files; without one, the last of all.
+    async fn last_moved(&self, conversation: ConversationId, before: Option<OpNo>) -> Result<Option<OpNo>>;
     /// Operations whose files are not settled.
     async fn intents(&self) -> Result<Vec<IntentRow>>;
     /// Turns the direction of the intent of a workspace, and with it of all that are of the same operation: that is taken

@@ -17,8 +17,7 @@ const NOT_KEPT: &str = "the version that it takes is not kept any more";
 /// A workspace, to be planned on.
 pub(super) struct Looking<'a> {
     workspace: &'a Workspace,
-    objects: Arc<dyn Objects>,
-    merges: StoredMerges,
+    merging: Merging,
     told: &'a Told,
     git_s: &'a HashSet<FilePath>,
     /// The path that is looked at.
@@ -34,8 +33,7 @@ impl<'a> Looking<'a> {
         told: &'a Told,
         git_s: &'a HashSet<FilePath>,
     ) -> Self {
-        let merges = StoredMerges::new(Arc::clone(&objects));
-        Self { workspace, objects, merges, told, git_s, at: None, gone: HashSet::new() }
+        Self { workspace, merging: Merging::new(objects), told, git_s, at: None, gone: HashSet::new() }
     }
 
     /// What takes a version that is not kept any more is left alone, and says so.
@@ -43,7 +41,8 @@ impl<'a> Looking<'a> {
         for path in &mut plan.paths {
             let change = &path.step.change;
             let written = change.after.as_ref().filter(|_| change.after != change.before);
-            let missing = written.and_then(Record::hash).is_some_and(|hash| !self.objects.contains(&hash));
+            let missing =
+                written.and_then(Record::hash).is_some_and(|hash| !self.merging.objects.contains(&hash));
             let unmerged = matches!(path.verdict, Verdict::Conflict(_)) && self.gone.contains(&path.path);
             if missing || unmerged {
                 path.verdict = Verdict::NotCovered(NOT_KEPT.to_owned());
@@ -56,7 +55,65 @@ impl<'a> Looking<'a> {
 
     /// What went wrong with an object: what was planned with it is not to be trusted.
     pub(super) fn take_error(&mut self) -> Option<WorktreeError> {
-        self.merges.take_error()
+        self.merging.merges.take_error()
+    }
+
+    /// Notes the path that is looked at where a version of it is not kept any more.
+    fn noting(&mut self, merged: Option<(ContentHash, u64)>) -> Option<(ContentHash, u64)> {
+        if std::mem::take(&mut self.merging.missing) {
+            self.gone.extend(self.at.clone());
+        }
+        merged
+    }
+}
+
+/// Merges versions that may not be kept any more: then there is no merge, and no error.
+pub(super) struct Merging {
+    objects: Arc<dyn Objects>,
+    pub(super) merges: StoredMerges,
+    /// Whether a version was missing.
+    missing: bool,
+}
+
+impl Merging {
+    pub(super) fn new(objects: Arc<dyn Objects>) -> Self {
+        Self { merges: StoredMerges::new(Arc::clone(&objects)), objects, missing: false }
+    }
+
+    fn has(&mut self, versions: impl IntoIterator<Item = ContentHash>) -> bool {
+        let has = versions.into_iter().all(|version| self.objects.contains(&version));
+        self.missing |= !has;
+        has
+    }
+}
+
+impl MergeBytes for Merging {
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.has([base, ours, theirs]).then(|| self.merges.merge(base, ours, theirs)).flatten()
+    }
+
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        let is_kept = self.has([base, ours].into_iter().chain(theirs));
+        is_kept.then(|| self.merges.over(base, ours, theirs)).flatten()
+    }
+
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks> {
+        self.merges.part(before, after, hunks)
     }
 }
 
@@ -67,11 +124,8 @@ impl MergeBytes for Looking<'_> {
         ours: ContentHash,
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)> {
-        if ![base, ours, theirs].iter().all(|version| self.objects.contains(version)) {
-            self.gone.extend(self.at.clone());
-            return None;
-        }
-        self.merges.merge(base, ours, theirs)
+        let merged = self.merging.merge(base, ours, theirs);
+        self.noting(merged)
     }
 
     fn over(
@@ -80,11 +134,8 @@ impl MergeBytes for Looking<'_> {
         ours: ContentHash,
         theirs: Option<ContentHash>,
     ) -> Option<(ContentHash, u64)> {
-        if ![Some(base), Some(ours), theirs].iter().flatten().all(|version| self.objects.contains(version)) {
-            self.gone.extend(self.at.clone());
-            return None;
-        }
-        self.merges.over(base, ours, theirs)
+        let merged = self.merging.over(base, ours, theirs);
+        self.noting(merged)
     }
 
     fn part(
@@ -93,7 +144,7 @@ impl MergeBytes for Looking<'_> {
         after: ContentHash,
         hunks: &[u32],
     ) -> Result<(ContentHash, u64), NoSuchHunks> {
-        self.merges.part(before, after, hunks)
+        self.merging.part(before, after, hunks)
     }
 }
 

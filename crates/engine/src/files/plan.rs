@@ -13,6 +13,7 @@ use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo}
 use retake_worktree::Objects;
 
 use super::blocking;
+use super::coming::Entering;
 use super::folders::refuse_mounted;
 use super::git::{GitHalf, nested};
 use super::leave::Effects;
@@ -365,7 +366,7 @@ impl Engine {
             here.clone().map(|(line, wanted)| (line.id, *wanted)).collect();
         let unsettled =
             here.filter(|(line, wanted)| if *wanted { line.applied < line.paths } else { line.applied > 0 });
-        let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
+        let mut paths = Entering::new();
         for (line, wanted) in unsettled {
             for (path, layers) in self.store().delta(conversation, line.id).await? {
                 if kept
@@ -379,6 +380,7 @@ impl Engine {
             }
         }
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
+        let paths = self.coming(conversation, held.no, &stacks, paths).await?;
         let wish = |((path, stack), entering): ((FilePath, Stack), Vec<Layer>)| {
             let layers = wanted_layers(&stack, entering, &is_wanted);
             Wish { path, stack, want: Want::Layers(layers) }
@@ -439,9 +441,7 @@ fn of_git(mut told: Vec<(Option<PathBuf>, String)>) -> Vec<String> {
 
 /// The layers that are to be in a path, in the order of their deltas.
 fn wanted_layers(stack: &Stack, entering: Vec<Layer>, is_wanted: &HashMap<DeltaId, bool>) -> Vec<Layer> {
-    let have: Vec<DeltaId> = stack.layers().iter().map(|layer| layer.delta).collect();
     let staying = stack.layers().iter().filter(|layer| is_wanted.get(&layer.delta).copied().unwrap_or(true));
-    let entering = entering.into_iter().filter(|layer| !have.contains(&layer.delta));
     let mut layers: Vec<Layer> = staying.cloned().chain(entering).collect();
     layers.sort_by_key(|layer| layer.delta);
     layers

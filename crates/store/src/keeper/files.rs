@@ -232,7 +232,7 @@ mod wanted;
 pub(super) fn has_changes<R: Rows>(rows: &R, loaded: &Loaded) -> Result<bool> {
     let log = loaded.row.log;
     Ok(rows.last_delta(log)? > 0
-        || rows.has_moved(log)?
+        || rows.last_moved(log, None)?.is_some()
         || !rows.git_moves(log)?.is_empty()
         || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
 }
@@ -369,6 +369,10 @@ where
 
     async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Vec<Moved>> {
         self.with(conversation, move |rows, loaded| rows.moved(loaded.row.log, op)).await
+    }
+
+    async fn last_moved(&self, conversation: ConversationId, before: Option<OpNo>) -> Result<Option<OpNo>> {
+        self.with(conversation, move |rows, loaded| rows.last_moved(loaded.row.log, before)).await
     }
 
     async fn intents(&self) -> Result<Vec<IntentRow>> {

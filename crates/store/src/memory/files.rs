@@ -199,8 +199,9 @@ impl FileRows for MemoryRows {
         Ok(moved.map(|(_, moved)| moved.clone()).collect())
     }
 
-    fn has_moved(&self, log: LogNo) -> Result<bool> {
-        Ok(self.data.files.moved_of(log).next().is_some())
+    fn last_moved(&self, log: LogNo, before: Option<OpNo>) -> Result<Option<OpNo>> {
+        let ops = self.data.files.moved_of(log).map(|(op, _)| op);
+        Ok(ops.take_while(|op| before.is_none_or(|before| *op < before)).last())
     }
 
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()> {

@@ -72,8 +72,8 @@ pub trait FileRows {
     fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()>;
     /// What an operation did to files, in the order of the workspaces.
     fn moved(&self, log: LogNo, op: OpNo) -> Result<Vec<Moved>>;
-    /// Whether any operation of a log did something to files.
-    fn has_moved(&self, log: LogNo) -> Result<bool>;
+    /// The last operation of a log before this one that did something to files; without one, the last of all.
+    fn last_moved(&self, log: LogNo, before: Option<OpNo>) -> Result<Option<OpNo>>;
     /// Sets or removes the intent of a workspace.
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()>;
     /// Every intent.

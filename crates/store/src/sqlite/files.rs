@@ -91,9 +91,10 @@ const MOVED: Sql = (
     "SELECT workspace, moves FROM moved
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2 ORDER BY workspace",
 );
-const ANY_MOVED: Sql = (
+const LAST_MOVED: Sql = (
     "look for operations on files",
-    "SELECT op FROM moved WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 LIMIT 1",
+    "SELECT op FROM moved WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op < ?2
+     ORDER BY op DESC LIMIT 1",
 );
 const MANIFESTS: Sql = ("read all manifests", "SELECT manifest FROM capture WHERE manifest IS NOT NULL");
 const ALL_MOVED: Sql = (
@@ -111,7 +112,7 @@ const INTENTS: Sql = (
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[
     CAPTURES, CHECKPOINT, GIT_MOVES, DELTAS, DELTAS_IN, PATHS_IN, LAST_DELTA, DELTA, LAYERS, MOVED,
-    ALL_MOVED, ANY_MOVED,
+    ALL_MOVED, LAST_MOVED,
 ];
 
 impl FileRows for SqliteRows {
@@ -319,9 +320,10 @@ impl FileRows for SqliteRows {
         })
     }
 
-    fn has_moved(&self, log: LogNo) -> Result<bool> {
+    fn last_moved(&self, log: LogNo, before: Option<OpNo>) -> Result<Option<OpNo>> {
         let name = of("what operations did to files", log);
-        Ok(first(&self.db, ANY_MOVED, [log.0], name, |cells| cells.count())?.is_some())
+        let before = before.map_or(i64::MAX, |op| int(op.0));
+        first(&self.db, LAST_MOVED, [log.0, before], name, |cells| Ok(OpNo(cells.count()?)))
     }
 
     fn set_intent(&mut self, workspace: WorkspaceNo, intent: Option<&IntentRow>) -> Result<()> {

@@ -1,0 +1,103 @@
+//! A turn that comes back brings what went with it: not what a person had removed of it before (spec `rewind.md`, case 58).
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use retake_core::{Choice, Reason};
+use retake_engine::Scope;
+use retake_engine::store::Action;
+
+use super::{Yard, choose, scope};
+
+const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+
+impl Yard {
+    /// A turn goes and comes back, in each way that there is.
+    async fn goes_and_comes(&self, way: Way) {
+        match way {
+            Way::Drop => {
+                let call = self.engine.store().deltas(self.id).await.expect("deltas")[0].1;
+                let turn = self.engine.entry(self.id, "t1").await.expect("a turn");
+                let mark = |verb| Action::Mark { verb, entries: vec![turn, call], range: true, seen: None };
+                self.does(mark(Reason::Drop)).await;
+                self.does(mark(Reason::Show)).await;
+            }
+            Way::Rewind(scope_of_it) => {
+                let head = self.engine.store().summary(self.id).await.expect("it").head;
+                self.apply(self.rewind("t1").await, scope(scope_of_it)).await.expect("done");
+                self.does(Action::Restore(head)).await;
+            }
+            Way::Checkout => {
+                let call = self.engine.store().deltas(self.id).await.expect("deltas")[0].1;
+                self.back("t1").await;
+                self.does(Action::Checkout(Some(call))).await;
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Drop,
+    Rewind(Scope),
+    Checkout,
+}
+
+const WAYS: [Way; 3] = [Way::Drop, Way::Rewind(Scope::Both), Way::Checkout];
+
+#[tokio::test]
+async fn trial_10_a_file_that_a_person_removed_does_not_come_back_with_its_turn() {
+    for way in WAYS {
+        for by_hand in [true, false] {
+            let yard = Yard::with(&[("other", "")]).await;
+            yard.run("echo made > f; echo made > g").await;
+            match by_hand {
+                true => fs::remove_file(yard.path("f")).expect("removed"),
+                false => drop(yard.puts_back(&["f"], Some("t1")).await),
+            }
+            assert_eq!(yard.read("f"), None);
+            yard.goes_and_comes(way).await;
+            assert_eq!(yard.read("f"), None, "{way:?}, by hand: {by_hand}");
+            assert_eq!(yard.read("g").as_deref(), Some("made\n"), "{way:?}: what was not removed is there");
+            yard.goes_and_comes(way).await;
+            assert_eq!(yard.read("f"), None, "{way:?}, once more");
+            yard.undo().await;
+            yard.undo().await;
+            yard.undo().await;
+            yard.undo().await;
+            assert_eq!((yard.read("f"), yard.read("g").as_deref()), (None, Some("made\n")), "{way:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn trial_10_a_line_and_a_bit_that_a_person_took_away_do_not_come_back_with_their_turn() {
+    for way in WAYS {
+        let yard = Yard::with(&[("f", LINES)]).await;
+        yard.run("sed -i '2a ONE\n8a TWO' f; chmod +x f").await;
+        assert!(yard.read("f").is_some_and(|text| text.contains("ONE\n") && text.contains("TWO\n")));
+        yard.write("f", &yard.read("f").unwrap().replace("ONE\n", "").replace("5\n", "5\nPERSON\n"));
+        fs::set_permissions(yard.path("f"), Permissions::from_mode(0o644)).expect("set");
+        let there = LINES.replace("5\n", "5\nPERSON\n").replace("8\n", "8\nTWO\n");
+        yard.goes_and_comes(way).await;
+        assert_eq!(yard.read("f").as_deref(), Some(&*there), "{way:?}");
+        let mode = fs::metadata(yard.path("f")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o644, "{way:?}");
+        // What the person takes away later is not put there again, either.
+        yard.write("f", &there.replace("PERSON\n", ""));
+        yard.goes_and_comes(way).await;
+        assert_eq!(yard.read("f").as_deref(), Some(&*there.replace("PERSON\n", "")), "{way:?}");
+    }
+}
+
+#[tokio::test]
+async fn trial_10_a_hunk_that_was_taken_back_comes_with_the_whole_turn() {
+    let yard = Yard::with(&[("f", LINES)]).await;
+    yard.run("sed -i '2a ONE\n8a TWO' f").await;
+    let whole = yard.read("f");
+    let head = yard.engine.store().summary(yard.id).await.expect("it").head;
+    yard.apply(yard.rewind("t1").await, choose("f", Choice::Hunks(vec![1]))).await.expect("done");
+    assert_ne!(yard.read("f"), whole);
+    yard.does(Action::Restore(head)).await;
+    assert_eq!(yard.read("f"), whole);
+}
