@@ -10,6 +10,7 @@ mod doctor;
 mod elsewhere;
 mod erase;
 mod git;
+mod hostile;
 mod jobs;
 mod keep;
 mod layers;

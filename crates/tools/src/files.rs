@@ -6,6 +6,7 @@ mod disk;
 mod edit;
 mod glob;
 mod grep;
+mod ignores;
 mod list;
 mod nearest;
 mod patch;
@@ -17,6 +18,8 @@ mod work;
 mod write;
 
 use std::sync::Arc;
+
+pub use ignores::IgnoreRules;
 
 use crate::arguments::read as arguments;
 use crate::set::Tool;

@@ -22,7 +22,7 @@ mod todo;
 pub use ask::ask_tool;
 pub use call::{Asked, Attached, Call, Host, Output, Piece};
 pub use fetch::{FetchConfig, fetch_tool};
-pub use files::file_tools;
+pub use files::{IgnoreRules, file_tools};
 pub use sandbox::{Sandbox, Sandboxed};
 pub use secret::Secrets;
 pub use set::{Schema, Tool, Toolbox, schema_of};

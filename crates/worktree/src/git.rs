@@ -2,6 +2,8 @@
 //! there can be told (spec `rewind.md`, *Plan*); and which files are what HEAD has. No configuration beyond the
 //! repository's own is read, and nothing is run.
 
+mod guard;
+
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -44,11 +46,13 @@ impl GitState {
     /// The repository that a folder is in; as if it were empty, where there is none. Nothing, when it can't be read: then
     /// nothing is known. `known` is an earlier state, which saves reading the same index again.
     pub fn read(folder: &Path, known: Option<&Self>) -> Option<Self> {
-        match open(folder) {
-            Ok(repository) => state(&repository, known),
+        let (folder, known) = (folder.to_owned(), known.and_then(|known| known.index.clone()));
+        let read = move || match open(&folder) {
+            Ok(repository) => state(&repository, known.as_ref()),
             Err(Opening::None) => Some(Self::default()),
             Err(Opening::Failed) => None,
-        }
+        };
+        guard::in_time(guard::PATIENCE, read).flatten()
     }
 
     /// Where HEAD is.
@@ -96,7 +100,15 @@ impl GitState {
 
 /// Which of these commits one of the tips leads to. Where that can't be read, none is.
 pub fn reached(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet<String> {
-    let Ok(repository) = open(folder) else { return HashSet::new() };
+    if commits.is_empty() {
+        return HashSet::new();
+    }
+    let (folder, tips) = (folder.to_owned(), tips.to_vec());
+    guard::in_time(guard::PATIENCE, move || reached_from(&folder, &tips, commits)).unwrap_or_default()
+}
+
+fn reached_from(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet<String> {
+    let Some(repository) = with_objects(folder) else { return HashSet::new() };
     let id = |commit: &String| gix::ObjectId::from_hex(commit.as_bytes()).ok();
     let tips: Vec<gix::ObjectId> = tips.iter().filter_map(id).collect();
     let is_reached = |commit: &String| {
@@ -107,6 +119,9 @@ pub fn reached(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet<
     commits.into_iter().filter(is_reached).collect()
 }
 
+/// What a commit has at a path.
+type Entry = Option<(EntryKind, gix::ObjectId)>;
+
 /// Which of these files, as they are below a folder, are what the commit `now` has and what there was not at `before`. Where
 /// that can't be read, none is.
 pub fn same_as_commit(
@@ -116,44 +131,57 @@ pub fn same_as_commit(
     objects: &dyn Objects,
 ) -> Vec<bool> {
     let none = || vec![false; files.len()];
-    let Ok(repository) = open(folder) else { return none() };
-    let Some(below) = below_worktree(&repository, folder) else { return none() };
+    let (folder, commits) = (folder.to_owned(), (now.to_owned(), before.commit.clone()));
+    let paths: Vec<FilePath> = files.iter().map(|(path, _)| path.clone()).collect();
+    if paths.is_empty() {
+        return none();
+    }
+    let read = guard::in_time(guard::PATIENCE, move || entries(&folder, &commits, &paths));
+    let Some((kind, entries)) = read.flatten() else { return none() };
+    let same = |(record, (now, then)): (&Option<Record>, (Entry, Entry))| {
+        let Some(record) = record else { return now.is_none() && then.is_some() };
+        match (now, record) {
+            (Some((EntryKind::Tree, _)), Record::Folder { .. }) => then.is_none(),
+            (Some(now), record) => Some(now) != then && blob(kind, record, objects) == Some(now),
+            (None, _) => false,
+        }
+    };
+    files.iter().map(|(_, record)| record).zip(entries).map(same).collect()
+}
+
+/// What a commit and an earlier one have at each of these paths below a folder.
+fn entries(
+    folder: &Path,
+    (now, before): &(String, Option<String>),
+    paths: &[FilePath],
+) -> Option<(gix::hash::Kind, Vec<(Entry, Entry)>)> {
+    let repository = with_objects(folder)?;
+    let below = below_worktree(&repository, folder)?;
     let tree_of = |commit: &str| {
         let id = gix::ObjectId::from_hex(commit.as_bytes()).ok()?;
         repository.find_commit(id).ok()?.tree().ok()
     };
-    let Some(tree) = tree_of(now) else { return none() };
-    let earlier = before.commit.as_deref().and_then(tree_of);
-    let same = |(path, record): &(FilePath, Option<Record>)| {
+    let (tree, earlier) = (tree_of(now)?, before.as_deref().and_then(tree_of));
+    let of = |path: &FilePath| {
         let path = below.join(OsStr::from_bytes(path.as_bytes()));
         let entry = |tree: &gix::Tree<'_>| {
             let entry = tree.lookup_entry_by_path(&path).ok().flatten()?;
             Some((entry.mode().kind(), entry.object_id()))
         };
-        let (now, then) = (entry(&tree), earlier.as_ref().and_then(entry));
-        let Some(record) = record else { return now.is_none() && then.is_some() };
-        match (now, record) {
-            (Some((EntryKind::Tree, _)), Record::Folder { .. }) => then.is_none(),
-            (Some(now), record) => Some(now) != then && blob(&repository, record, objects) == Some(now),
-            (None, _) => false,
-        }
+        (entry(&tree), earlier.as_ref().and_then(entry))
     };
-    files.iter().map(same).collect()
+    Some((repository.object_hash(), paths.iter().map(of).collect()))
 }
 
 /// What git would call a file.
-fn blob(
-    repository: &gix::Repository,
-    record: &Record,
-    objects: &dyn Objects,
-) -> Option<(EntryKind, gix::ObjectId)> {
+fn blob(hash: gix::hash::Kind, record: &Record, objects: &dyn Objects) -> Entry {
     let (bytes, kind) = match record {
         Record::File { hash, mode, .. } if mode & 0o100 == 0 => (objects.get(hash).ok()?, EntryKind::Blob),
         Record::File { hash, .. } => (objects.get(hash).ok()?, EntryKind::BlobExecutable),
         Record::Link { target } => (target.to_vec(), EntryKind::Link),
         Record::Folder { .. } => return None,
     };
-    let id = gix::objs::compute_hash(repository.object_hash(), gix::objs::Kind::Blob, &bytes).ok()?;
+    let id = gix::objs::compute_hash(hash, gix::objs::Kind::Blob, &bytes).ok()?;
     Some((kind, id))
 }
 
@@ -176,8 +204,7 @@ impl Nested {
         if !kind.is_file() {
             return kind.is_dir().then_some(Self::Repository);
         }
-        let mut text = Vec::new();
-        std::fs::File::open(&own).ok()?.take(LONGEST_LINK).read_to_end(&mut text).ok()?;
+        let text = guard::bytes(&own, LONGEST_LINK)?;
         let parts: Vec<&[u8]> = text.trim_end().split(|byte| *byte == b'/').collect();
         let within = |name: &[u8]| parts.contains(&name);
         match (within(b"worktrees"), within(b"modules")) {
@@ -197,8 +224,17 @@ enum Opening {
     Failed,
 }
 
+/// The repository that a folder is in, where its objects can be read.
+fn with_objects(folder: &Path) -> Option<gix::Repository> {
+    let repository = open(folder).ok()?;
+    guard::has_sound_objects(&repository.objects.store_ref().path().to_owned()).then_some(repository)
+}
+
 fn open(folder: &Path) -> Result<gix::Repository, Opening> {
     use gix::discover::upwards::Error;
+    if !guard::is_sound(folder) {
+        return Err(Opening::Failed);
+    }
     let (found, _) =
         gix::discover::upwards(folder).map_err(|error| match error.downcast_any_ref::<Error>() {
             Some(Error::NoTrustedGitRepository { .. }) | None => Opening::Failed,
@@ -215,7 +251,7 @@ fn below_worktree(repository: &gix::Repository, folder: &Path) -> Option<PathBuf
     Some(real(folder)?.strip_prefix(real(repository.workdir()?)?).ok()?.to_owned())
 }
 
-fn state(repository: &gix::Repository, known: Option<&GitState>) -> Option<GitState> {
+fn state(repository: &gix::Repository, known: Option<&Index>) -> Option<GitState> {
     let head = repository.head().ok()?;
     let branch = head.referent_name().map(|name| short(name.as_bstr()));
     let place = GitPlace { branch, commit: head.id().map(|id| id.to_string()) };
@@ -257,8 +293,7 @@ fn worktrees(repository: &gix::Repository, refs: &BTreeMap<String, String>) -> B
 
 /// Where the HEAD of a linked worktree is, as its own file says.
 fn head_of(git_dir: &Path, refs: &BTreeMap<String, String>) -> Option<GitPlace> {
-    let mut text = Vec::new();
-    std::fs::File::open(git_dir.join("HEAD")).ok()?.take(LONGEST_LINK).read_to_end(&mut text).ok()?;
+    let text = guard::bytes(&git_dir.join("HEAD"), LONGEST_LINK)?;
     let head = text.trim_end().as_bstr();
     Some(match head.strip_prefix(b"ref: ") {
         Some(name) => {
@@ -270,9 +305,9 @@ fn head_of(git_dir: &Path, refs: &BTreeMap<String, String>) -> Option<GitPlace> 
 }
 
 /// What is staged; a repository whose index can't be read has none, as a new one.
-fn index(repository: &gix::Repository, known: Option<&GitState>) -> Option<Index> {
+fn index(repository: &gix::Repository, known: Option<&Index>) -> Option<Index> {
     let sum = last_sum(&repository.index_path());
-    if let Some(known) = known.and_then(|known| known.index.as_ref())
+    if let Some(known) = known
         && sum.is_some()
         && known.sum == sum
     {

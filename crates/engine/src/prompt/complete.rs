@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 use retake_core::{ConversationId, Permission, Ruling};
+use retake_tools::IgnoreRules;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -99,13 +100,16 @@ fn below(
         let ruling = |tool: &&str| permission.reading(tool, path, &roots);
         READERS.iter().any(|tool| ruling(tool) == Some(Ruling::Deny))
     };
+    let rules = IgnoreRules::default();
     let walk = WalkBuilder::new(start)
+        .standard_filters(false)
         .max_depth(Some(MOST_DEPTH))
         .hidden(!hidden)
-        .require_git(false)
         .sort_by_file_name(std::ffi::OsStr::cmp)
         .filter_entry(move |entry| {
-            entry.depth() == 0 || (entry.file_name() != ".git" && !is_kept(entry.path()))
+            let is_out =
+                || entry.file_name() == ".git" || rules.leave_out_entry(entry) || is_kept(entry.path());
+            entry.depth() == 0 || !is_out()
         })
         .build();
     let start = start.to_owned();

@@ -15,7 +15,7 @@ fn script(script: &str) -> String {
 
 impl Yard {
     /// Somebody else does something.
-    fn git(&self, text: &str) -> String {
+    pub(super) fn git(&self, text: &str) -> String {
         let done =
             std::process::Command::new("sh").args(["-c", &script(text)]).current_dir(self.path("")).output();
         let done = done.expect("a shell");

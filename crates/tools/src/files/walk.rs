@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 
+use super::ignores::IgnoreRules;
 use super::place::{Ground, Place};
 use super::work::Stop;
 use crate::call::{Call, Host};
@@ -90,16 +91,21 @@ pub(super) fn walk(
 ) -> Missed {
     let mut missed = Missed::default();
     let mut builder = WalkBuilder::new(base);
-    builder.standard_filters(which == Which::Kept).hidden(false).require_git(false).max_depth(depth);
+    // The rules are read by ourselves: a pipe in the place of a file of rules would be waited for.
+    builder.standard_filters(false).max_depth(depth);
+    let rules = (which == Which::Kept).then(IgnoreRules::default);
     let left_out = Arc::new(AtomicUsize::new(0));
     let (veil, counted) = (veil.clone(), Arc::clone(&left_out));
     builder.filter_entry(move |entry| {
         if entry.depth() == 0 {
             return true;
         }
+        if entry.file_name() == ".git" || rules.as_ref().is_some_and(|rules| rules.leave_out_entry(entry)) {
+            return false;
+        }
         let is_covered = veil.covers(entry.path());
         counted.fetch_add(usize::from(is_covered), Ordering::Relaxed);
-        !is_covered && entry.file_name() != ".git"
+        !is_covered
     });
     builder.sort_by_file_name(Ord::cmp);
     for entry in builder.build() {

@@ -185,3 +185,45 @@ fn names_never_act_on_a_terminal() {
     let nul = stage.no("read", &json!({ "path": "a\0b" }));
     assert_eq!(nul, "the path `a\\u{0}b` holds a NUL character: no file has one");
 }
+
+/// What a tool finds, before long; nothing, where it is held up.
+fn soon(stage: Stage, tool: &'static str, asked: Value) -> Option<String> {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(stage.ok(tool, &asked)));
+    told.recv_timeout(std::time::Duration::from_secs(60)).ok()
+}
+
+#[test]
+fn trial_24_pipes_and_endless_links_as_ignore_files_hold_no_search_up() {
+    for name in [".gitignore", ".ignore", ".git/info/exclude"] {
+        for is_pipe in [true, false] {
+            for (tool, asked) in [
+                ("list", json!({ "depth": 3 })),
+                ("glob", json!({ "pattern": "**/*.rs" })),
+                ("grep", json!({ "pattern": "needle" })),
+            ] {
+                let stage = Stage::new(&[("src/a.rs", "needle\n"), (".git/info/attributes", "")]);
+                let path = stage.path(name);
+                match is_pipe {
+                    true => rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
+                    false => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
+                }
+                let found = soon(stage, tool, asked);
+                let found = found.unwrap_or_else(|| panic!("{tool} waits for {name}, a pipe: {is_pipe}"));
+                assert!(found.contains("a.rs"), "{found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn trial_24_fifty_megabytes_of_ignore_rules_hold_no_search_up() {
+    let rules: String = (0..90_000).map(|at| format!("x{at}y\n")).collect();
+    let files: Vec<(String, &str)> = (0..60)
+        .flat_map(|no| [(format!("sub{no}/.gitignore"), &*rules), (format!("sub{no}/kept"), "")])
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+    assert!(rules.len() * 60 > 40_000_000);
+    let found = soon(Stage::new(&files), "glob", json!({ "pattern": "**/kept" })).expect("in time");
+    assert_eq!(found.lines().filter(|line| line.ends_with("kept")).count(), 60);
+}

@@ -2,7 +2,7 @@
 //! the root count: `.git/info/exclude`, the user's global ignore file and those in folders above the root lie where no
 //! capture sees them, so that a change in them would change the coverage without anybody seeing why.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -123,13 +123,40 @@ impl Chain {
     }
 }
 
-/// Ignore files, parsed, by their bytes' hash.
+/// So many bytes of ignore files are kept parsed, which takes some forty times as many.
+const MOST_PARSED: usize = 2 << 20;
+
+/// Ignore files, parsed, by their bytes' hash. The oldest make way for new ones, and are parsed again when they are needed.
 #[derive(Debug, Default)]
-pub(crate) struct Parsed(Mutex<HashMap<ContentHash, Arc<Gitignore>>>);
+pub(crate) struct Parsed(Mutex<Cache>);
+
+#[derive(Debug, Default)]
+struct Cache {
+    parsed: HashMap<ContentHash, Arc<Gitignore>>,
+    /// Oldest first, each with its bytes.
+    order: VecDeque<(ContentHash, usize)>,
+    bytes: usize,
+}
+
+impl Cache {
+    fn insert(&mut self, hash: ContentHash, bytes: usize, parsed: Arc<Gitignore>) {
+        if self.parsed.insert(hash, parsed).is_some() {
+            return;
+        }
+        self.order.push_back((hash, bytes));
+        self.bytes += bytes;
+        while self.bytes > MOST_PARSED && self.order.len() > 1 {
+            if let Some((oldest, bytes)) = self.order.pop_front() {
+                self.parsed.remove(&oldest);
+                self.bytes -= bytes;
+            }
+        }
+    }
+}
 
 impl Parsed {
     pub(crate) fn get(&self, hash: &ContentHash) -> Option<Arc<Gitignore>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).parsed.get(hash).cloned()
     }
 
     /// From the object store, if need be; `None` when it can't be had.
@@ -139,7 +166,8 @@ impl Parsed {
 
     pub(crate) fn parse(&self, hash: ContentHash, bytes: &[u8]) -> Arc<Gitignore> {
         let parsed = Arc::new(parse(bytes));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, Arc::clone(&parsed));
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.insert(hash, bytes.len(), Arc::clone(&parsed));
         parsed
     }
 }
@@ -182,4 +210,23 @@ pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc5
 /// Whether git keeps its own things under that name.
 pub(crate) fn is_git(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b".git")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_24_parsed_ignore_files_take_so_much_memory_and_no_more() {
+        let parsed = Parsed::default();
+        let rules = |no: usize| (0..20_000).map(|at| format!("x{no}y{at}\n")).collect::<String>();
+        let hash = |no: u8| ContentHash([no; 32]);
+        for no in 0..20 {
+            let known = parsed.parse(hash(no), rules(no.into()).as_bytes());
+            assert!(known.matched(format!("x{no}y7"), false).is_ignore());
+        }
+        assert!(parsed.get(&hash(19)).is_some(), "the last one stays");
+        assert!(parsed.get(&hash(0)).is_none(), "the first one made way");
+        assert!(parsed.0.lock().unwrap().bytes <= MOST_PARSED);
+    }
 }

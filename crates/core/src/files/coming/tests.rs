@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, delta, observed, record, slots, writes};
+use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, observed, record, slots, writes};
 use crate::files::{FileChange, FilePath, Record};
 
 /// What is there, and the layers in it.

@@ -1,0 +1,179 @@
+//! Whether what git keeps may be read at all: regular files of a size that they can have, and only for so long. A folder is not trusted:
+//! a FIFO or a link to an endless device in git's own folder would hold up whoever reads it (number 24). What is swapped while it
+//! is read is met by the time limit.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use gix::bstr::ByteSlice as _;
+use rustix::fs::{Mode, OFlags};
+
+/// How long git's own files may take to be read. Cold ones of a huge repository on a slow disk take a second or two.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// With so many readers that never came back, nothing is read any more.
+const MOST_STUCK: usize = 4;
+
+/// Readers that have not come back in time, of any folder.
+static STUCK: AtomicUsize = AtomicUsize::new(0);
+
+/// So many bytes of a file that holds one line are read.
+const LINE: u64 = 8 << 10;
+const CONFIG: u64 = 1 << 20;
+const REFS: u64 = 256 << 20;
+const INDEX: u64 = 2 << 30;
+
+/// How deep folders of refs are, and how many files are in them.
+const DEPTH: usize = 32;
+const MOST_REFS: usize = 500_000;
+
+/// Reads in a thread of its own; nothing, when that takes longer than this.
+pub(super) fn in_time<T: Send + 'static>(
+    patience: Duration,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    if STUCK.load(Ordering::Relaxed) >= MOST_STUCK {
+        return None;
+    }
+    let (tell, told) = mpsc::sync_channel(1);
+    let reader = thread::Builder::new().name("git".to_owned()).spawn(move || {
+        let late = tell.send(read()).is_err();
+        if late {
+            STUCK.fetch_sub(1, Ordering::Relaxed);
+        }
+    });
+    reader.ok()?;
+    let read = told.recv_timeout(patience).ok();
+    if read.is_none() {
+        STUCK.fetch_add(1, Ordering::Relaxed);
+    }
+    read
+}
+
+/// The bytes of a regular file that is no longer than this. What is no such file is never waited for.
+pub(super) fn bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let opening = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = fs::File::from(rustix::fs::open(path, opening, Mode::empty()).ok()?);
+    let found = file.metadata().ok()?;
+    if !found.is_file() || found.len() > most {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Whether all that is read to find the repository of a folder, and where its HEAD, refs and index are, is as git makes it.
+pub(super) fn is_sound(folder: &Path) -> bool {
+    for folder in folder.ancestors() {
+        let own = folder.join(".git");
+        match fs::metadata(&own) {
+            Ok(found) if found.is_dir() => return is_sound_repository(&own),
+            Ok(_) => return named_in(&own, folder).is_some_and(|place| is_sound_repository(&place)),
+            Err(_) if fs::symlink_metadata(&own).is_ok() => return false,
+            // It may be a repository itself.
+            Err(_) if !is_file(&folder.join("HEAD"), REFS) => return false,
+            Err(_) => {}
+        }
+    }
+    true
+}
+
+/// The same of a repository, or of what a worktree has of one.
+fn is_sound_repository(place: &Path) -> bool {
+    let common = place.join("commondir");
+    let common = match fs::symlink_metadata(&common) {
+        Err(_) => None,
+        Ok(_) => match named_in(&common, place) {
+            Some(common) => Some(common),
+            None => return false,
+        },
+    };
+    is_sound_place(place) && common.is_none_or(|common| is_sound_place(&common))
+}
+
+fn is_sound_place(place: &Path) -> bool {
+    let lines = ["HEAD", "commondir", "gitdir", "locked", "shallow"];
+    lines.into_iter().all(|name| is_file(&place.join(name), if name == "shallow" { REFS } else { LINE }))
+        && ["config", "config.worktree"].into_iter().all(|name| is_file(&place.join(name), CONFIG))
+        && is_file(&place.join("packed-refs"), REFS)
+        && is_file(&place.join("index"), INDEX)
+        && is_file(&place.join("objects/info/alternates"), CONFIG)
+        && has_only_files(&place.join("refs"), DEPTH, &mut 0)
+        && has_sound_worktrees(&place.join("worktrees"))
+}
+
+fn has_sound_worktrees(place: &Path) -> bool {
+    let Ok(all) = fs::read_dir(place) else { return true };
+    all.flatten().all(|one| {
+        let place = one.path();
+        ["HEAD", "commondir", "gitdir", "locked"].into_iter().all(|name| is_file(&place.join(name), LINE))
+    })
+}
+
+/// Whether what is there is a regular file of such a size, links followed. Nothing is none that could hold anybody up.
+fn is_file(path: &Path, most: u64) -> bool {
+    match fs::metadata(path) {
+        Ok(found) => found.is_file() && found.len() <= most,
+        Err(error) => {
+            matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+        }
+    }
+}
+
+fn has_only_files(folder: &Path, depth: usize, seen: &mut usize) -> bool {
+    let Ok(all) = fs::read_dir(folder) else { return true };
+    all.flatten().all(|one| {
+        *seen += 1;
+        let is_folder = one.file_type().is_ok_and(|kind| kind.is_dir());
+        *seen <= MOST_REFS
+            && match is_folder {
+                true => depth > 0 && has_only_files(&one.path(), depth - 1, seen),
+                false => is_file(&one.path(), LINE),
+            }
+    })
+}
+
+/// The folder that a file names, from this one on.
+fn named_in(file: &Path, from: &Path) -> Option<PathBuf> {
+    let text = bytes(file, LINE)?;
+    let name = text.strip_prefix(b"gitdir: ").unwrap_or(&text);
+    Some(from.join(name.trim_end().to_path().ok()?))
+}
+
+/// Whether all objects of a repository are files: what a commit has is read from them.
+pub(super) fn has_sound_objects(place: &Path) -> bool {
+    let Ok(folders) = fs::read_dir(place) else { return true };
+    folders.flatten().all(|folder| {
+        let Ok(objects) = fs::read_dir(folder.path()) else {
+            return is_regular(&folder);
+        };
+        objects.flatten().all(|object| is_regular(&object))
+    })
+}
+
+fn is_regular(entry: &fs::DirEntry) -> bool {
+    match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => fs::metadata(entry.path()).is_ok_and(|found| found.is_file()),
+        Ok(kind) => kind.is_file() || kind.is_dir(),
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_24_a_reader_that_does_not_come_back_is_not_waited_for() {
+        let (_keep, never) = mpsc::channel::<()>();
+        let read = in_time(Duration::from_millis(50), move || never.recv().is_ok());
+        assert_eq!(read, None);
+        assert_eq!(in_time(PATIENCE, || 7), Some(7), "others are still read");
+    }
+}
