@@ -140,3 +140,22 @@ async fn an_erased_name_is_in_no_file_and_in_no_backup() {
     stage.store.objects_erased().await.expect("done");
     assert_eq!(holding(dir.path(), &[1; 32]), Vec::<PathBuf>::new(), "not even its hash is left");
 }
+
+#[tokio::test]
+async fn trial_28_a_text_that_json_escapes_in_the_arguments_of_a_call_is_erased() {
+    let secret = "hunt\"er2\\zebra\nline";
+    let dir = tempfile::tempdir().expect("a directory");
+    let stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
+    for arguments in [
+        serde_json::json!({ "content": secret }).to_string(),
+        r#"{"content":"hunt\u0022er2\u005Czebra\u000aline"}"#.to_owned(),
+        serde_json::json!({ "inner": serde_json::json!({ "content": secret }).to_string() }).to_string(),
+    ] {
+        let call = Part::ToolCall { id: "c-1".into(), name: "write".into(), arguments };
+        stage.store.say(stage.id, stage.saying(Role::Assistant, vec![call])).await.expect("said");
+    }
+    assert!(!holding(dir.path(), b"zebra").is_empty());
+    let erase = Action::Erase { entries: Vec::new(), matching: Some(secret.into()), objects: Vec::new() };
+    stage.act(erase).await.expect("erased");
+    assert_eq!(holding(dir.path(), b"zebra"), Vec::<PathBuf>::new());
+}

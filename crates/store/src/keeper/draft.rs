@@ -3,7 +3,7 @@
 use retake_core::{ConversationId, Part};
 
 use super::Context;
-use super::erase::part_contains;
+use super::erase::{holds, part_holds};
 use super::load::Loaded;
 use crate::error::Result;
 use crate::rows::Transactions;
@@ -34,7 +34,7 @@ impl<T: Transactions> Context<T> {
     pub(super) fn erase_drafts_in(&mut self, text: &str) -> Result<usize> {
         let mut all = self.rows.drafts_in()?;
         all.retain(|(_, author, parts)| {
-            author.contains(text) || parts.iter().any(|part| part_contains(part, text))
+            holds(author, text) || parts.iter().any(|part| part_holds(part, text))
         });
         for (folder, author, _) in &all {
             self.rows.set_draft_in(folder, author, None)?;
@@ -46,7 +46,7 @@ impl<T: Transactions> Context<T> {
     pub(super) fn erase_drafts(&mut self, member: &Loaded, text: &str) -> Result<usize> {
         let mut dropped = 0;
         for (author, parts) in self.rows.drafts(member.row.log)? {
-            if author.contains(text) || parts.iter().any(|part| part_contains(part, text)) {
+            if holds(&author, text) || parts.iter().any(|part| part_holds(part, text)) {
                 self.rows.set_draft(&member.row, &author, None)?;
                 self.drafted(member.row.id);
                 dropped += 1;

@@ -4,14 +4,15 @@
 //! A dated operation without the content stays.
 
 mod files;
+mod holds;
 
 pub(super) use files::noted;
+pub(super) use holds::{holds, part_holds};
 
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Part, Pos, Source, Time,
-    Words,
+    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Pos, Time, Words,
 };
 
 use super::Context;
@@ -120,15 +121,15 @@ impl<T: Transactions> Context<T> {
     fn erase_loose(&mut self, family: &[Loaded], text: &str, now: Time) -> Result<usize> {
         let mut dropped = self.erase_streams(family, text)? + self.erase_drafts_in(text)?;
         for member in family {
-            let holds = |words: &Words| {
-                words.author.contains(text) || words.parts.iter().any(|part| part_contains(part, text))
+            let is_in = |words: &Words| {
+                holds(&words.author, text) || words.parts.iter().any(|part| part_holds(part, text))
             };
-            dropped += self.erase_words(member, holds, now)?;
+            dropped += self.erase_words(member, is_in, now)?;
             dropped += self.erase_drafts(member, text)?;
             let Some(mut permission) = self.rows.permission(member.row.log)? else { continue };
             let all = permission.rules.len();
             permission.rules.retain(|rule| {
-                !rule.tool.contains(text) && !rule.what.as_deref().is_some_and(|what| what.contains(text))
+                !holds(&rule.tool, text) && !rule.what.as_deref().is_some_and(|what| holds(what, text))
             });
             if permission.rules.len() < all {
                 dropped += 1;
@@ -145,7 +146,7 @@ impl<T: Transactions> Context<T> {
         for stream in self.rows.streams()? {
             let member = family.iter().find(|member| member.row.id == stream.conversation);
             if let Some(member) = member
-                && stream.parts.iter().any(|part| part_contains(part, text))
+                && stream.parts.iter().any(|part| part_holds(part, text))
             {
                 self.rows.set_stream(member.row.log, None)?;
                 dropped += 1;
@@ -175,10 +176,10 @@ impl<T: Transactions> Context<T> {
             for (seq, entry) in (from..).zip(self.rows.entries(member.row.log, from, to)?) {
                 let Ok(entry) = entry else { continue };
                 let key = Key { log: member.row.log, seq };
-                let named = entry.author.contains(text)
-                    || entry.platform_id.as_deref().is_some_and(|id| id.contains(text));
+                let named = holds(&entry.author, text)
+                    || entry.platform_id.as_deref().is_some_and(|id| holds(id, text));
                 names.extend(named.then_some(key));
-                if named || entry.parts.iter().any(|part| part_contains(part, text)) {
+                if named || entry.parts.iter().any(|part| part_holds(part, text)) {
                     found.insert(key);
                 }
             }
@@ -190,8 +191,8 @@ impl<T: Transactions> Context<T> {
     /// All rows that hold something of what is erased.
     fn affected(&self, family: &[Loaded], keys: &BTreeSet<Key>, matching: Option<&str>) -> Result<Erasure> {
         let mut erasure = Erasure { entries: keys.iter().copied().collect(), ..Erasure::default() };
-        let holds = |text: &Option<String>| match (text, matching) {
-            (Some(text), Some(matching)) => text.contains(matching),
+        let is_in = |text: &Option<String>| match (text, matching) {
+            (Some(text), Some(matching)) => holds(text, matching),
             _ => false,
         };
         for member in family {
@@ -201,12 +202,12 @@ impl<T: Transactions> Context<T> {
             for op in self.rows.ops(member.row.log, OpNo(1), head)? {
                 let touched = match &op.change {
                     Change::Fold(fold) => {
-                        erased.iter().any(|pos| fold.covers.contains(*pos)) || holds(&op.summary)
+                        erased.iter().any(|pos| fold.covers.contains(*pos)) || is_in(&op.summary)
                     }
                     Change::Label { target, before, after } => {
                         let named = matches!(target, LabelTarget::Entry(pos) if erased.contains(pos));
-                        states |= named || holds(before) || holds(after);
-                        named || holds(before) || holds(after)
+                        states |= named || is_in(before) || is_in(after);
+                        named || is_in(before) || is_in(after)
                     }
                     _ => false,
                 };
@@ -259,26 +260,5 @@ impl<T: Transactions> Context<T> {
             }
         }
         receipt.ok_or(StoreError::Closed)
-    }
-}
-
-/// Whether any text of a part contains `text`.
-pub(super) fn part_contains(part: &Part, text: &str) -> bool {
-    let link = |source: &Source| matches!(source, Source::Link(link) if link.contains(text));
-    let inline = |source: &Source| match source {
-        Source::Inline(bytes) => bytes.windows(text.len()).any(|window| window == text.as_bytes()),
-        Source::Link(_) => false,
-    };
-    match part {
-        Part::Text(own) => own.contains(text),
-        Part::Image { source, .. } => link(source) || inline(source),
-        Part::File { name, source, .. } => name.contains(text) || link(source) || inline(source),
-        Part::ToolCall { id, name, arguments } => [id, name, arguments].iter().any(|own| own.contains(text)),
-        Part::ToolResult { call, content, .. } => call.contains(text) || content.contains(text),
-        Part::Reasoning { text: own, signature } => {
-            own.contains(text) || signature.as_deref().is_some_and(|own| own.contains(text))
-        }
-        Part::Facts(facts) => facts.iter().any(|fact| fact.key.contains(text) || fact.value.contains(text)),
-        Part::Erased => false,
     }
 }
