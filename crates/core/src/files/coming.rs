@@ -20,9 +20,9 @@ impl Coming {
         Self { delta, layers: made, came: None }
     }
 
-    /// The layers.
-    pub fn into_layers(self) -> Vec<Layer> {
-        self.layers
+    /// The layers, as far as it is known.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
     }
 
     /// Looks at a step that was done before those that it has seen. Says whether no earlier one matters.
@@ -59,8 +59,7 @@ impl Coming {
     /// somebody chose what the path is to be.
     fn less(&self, step: &PathMove, bytes: &mut dyn MergeBytes) -> Option<Vec<Layer>> {
         let (change, before, after) = (&step.change, &step.stack_before, &step.stack_after);
-        let merged = before.rebuild(change.before.as_ref(), after.layers(), bytes).ok()?;
-        if merged.record != change.after || merged.stack != *after {
+        if !step.is_merge(bytes) {
             return None;
         }
         let again = after.rebuild(change.after.as_ref(), before.layers(), bytes);
@@ -79,6 +78,21 @@ impl Coming {
             None => layer.clone(),
         };
         Some(self.of(before).iter().map(as_it_went).collect())
+    }
+}
+
+impl PathMove {
+    /// Whether the step did what layers come to, and nobody chose anything else.
+    pub fn is_merge(&self, bytes: &mut dyn MergeBytes) -> bool {
+        let (before, after) = (self.change.before.as_ref(), self.change.after.as_ref());
+        let merged = self.stack_before.rebuild(before, self.stack_after.layers(), bytes);
+        merged.is_ok_and(|merged| merged.record.as_ref() == after && merged.stack == self.stack_after)
+    }
+
+    /// Whether a path with these layers is as the step left it, and is to have just the deltas that it had before.
+    pub fn led_from(&self, wanted: &[Layer], stack: &Stack) -> bool {
+        let (out, into) = self.stack_before.difference(wanted);
+        self.stack_after == *stack && out.is_empty() && into.is_empty()
     }
 }
 

@@ -218,6 +218,16 @@ impl Stack {
         stack
     }
 
+    /// The layers when those of these deltas do nothing, as this was there already.
+    #[must_use]
+    pub(super) fn doing_nothing(&self, deltas: &[DeltaId], there: Option<&Record>) -> Self {
+        let mut layers = self.0.clone();
+        for layer in layers.iter_mut().filter(|layer| deltas.contains(&layer.delta)) {
+            (layer.before, layer.after) = (there.cloned(), there.cloned());
+        }
+        Self(layers)
+    }
+
     /// The layers when the path becomes a version that may be one of those that they left or found.
     #[must_use]
     pub fn at_version(&self, record: Option<&Record>) -> Self {

@@ -1,19 +1,19 @@
 //! The file half of a plan: which deltas an action wants, what that means for each path now. Captures first, changes
 //! nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, Chosen, ConversationId, DeltaId, EntryId, FilePath, FilePlan, KeptPath, Layer, OpNo, PathMove,
-    PathPlan, Pos, Reason, Scope, Stack, Verdict, Want, Wish,
+    Choice, Chosen, ConversationId, DeltaId, EntryId, FilePath, FilePlan, Layer, OpNo, PathMove, PathPlan,
+    Pos, Reason, Scope, Stack, Verdict, Want, Wish,
 };
 use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
 use retake_worktree::Objects;
 
 use super::blocking;
-use super::coming::Entering;
+use super::coming::Settling;
 use super::folders::refuse_mounted;
 use super::git::{GitHalf, nested};
 use super::leave::Effects;
@@ -344,9 +344,11 @@ impl Engine {
             // What is shown brings its own files, and settles nothing else: most of the time it was hidden, and they are there.
             WantedFiles::Path(lines) if matches!(action, Some(Action::Mark { verb: Reason::Show, .. })) => {
                 let lines = self.flipped(conversation, lines).await?;
-                self.settling(held, conversation, &lines, &wanted.kept).await
+                self.settling(held, conversation, &lines, wanted, true).await
             }
-            WantedFiles::Path(lines) => self.settling(held, conversation, lines, &wanted.kept).await,
+            WantedFiles::Path(lines) => {
+                self.settling(held, conversation, lines, wanted, action.is_some()).await
+            }
             WantedFiles::Back { reversed, without, staying } => {
                 self.going_back(held, conversation, reversed, (without, staying)).await
             }
@@ -359,20 +361,22 @@ impl Engine {
         held: &Held,
         conversation: ConversationId,
         lines: &[(DeltaLine, bool)],
-        kept: &BTreeSet<KeptPath>,
+        wanted: &Wanted,
+        reverses: bool,
     ) -> Result<Vec<Wish>> {
+        let is_kept = |line: &DeltaLine, path: &FilePath| {
+            let mut kept = wanted.kept.iter().filter(|kept| kept.workspace == held.no);
+            kept.any(|kept| kept.entry.seq == line.seq && kept.path == *path)
+        };
         let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaId, bool> =
             here.clone().map(|(line, wanted)| (line.id, *wanted)).collect();
         let unsettled =
             here.filter(|(line, wanted)| if *wanted { line.applied < line.paths } else { line.applied > 0 });
-        let mut paths = Entering::new();
+        let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
         for (line, wanted) in unsettled {
             for (path, layers) in self.store().delta(conversation, line.id).await? {
-                if kept
-                    .iter()
-                    .any(|kept| kept.entry.seq == line.seq && kept.workspace == held.no && kept.path == path)
-                {
+                if is_kept(line, &path) {
                     continue;
                 }
                 let entering = paths.entry(path).or_default();
@@ -380,12 +384,9 @@ impl Engine {
             }
         }
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
-        let paths = self.coming(conversation, held.no, &stacks, paths).await?;
-        let wish = |((path, stack), entering): ((FilePath, Stack), Vec<Layer>)| {
-            let layers = wanted_layers(&stack, entering, &is_wanted);
-            Wish { path, stack, want: Want::Layers(layers) }
-        };
-        Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
+        let entering = paths.into_values().collect();
+        let settling = Settling { stacks, entering, is_wanted: &is_wanted, reverses };
+        self.coming(conversation, held.no, settling).await
     }
 
     /// What operations did is reversed, and what was said since goes with it, but for what stays.
@@ -437,14 +438,6 @@ fn of_git(mut told: Vec<(Option<PathBuf>, String)>) -> Vec<String> {
         }
     }
     lines
-}
-
-/// The layers that are to be in a path, in the order of their deltas.
-fn wanted_layers(stack: &Stack, entering: Vec<Layer>, is_wanted: &HashMap<DeltaId, bool>) -> Vec<Layer> {
-    let staying = stack.layers().iter().filter(|layer| is_wanted.get(&layer.delta).copied().unwrap_or(true));
-    let mut layers: Vec<Layer> = staying.cloned().chain(entering).collect();
-    layers.sort_by_key(|layer| layer.delta);
-    layers
 }
 
 /// A plan, with what it was made on.

@@ -28,7 +28,7 @@ impl Yard {
                 self.does(Action::Restore(head)).await;
             }
             Way::Checkout => {
-                let call = self.engine.store().deltas(self.id).await.expect("deltas")[0].1;
+                let call = self.engine.store().deltas(self.id).await.expect("deltas").last().expect("one").1;
                 self.back("t1").await;
                 self.does(Action::Checkout(Some(call))).await;
             }
@@ -100,4 +100,59 @@ async fn trial_10_a_hunk_that_was_taken_back_comes_with_the_whole_turn() {
     assert_ne!(yard.read("f"), whole);
     yard.does(Action::Restore(head)).await;
     assert_eq!(yard.read("f"), whole);
+}
+
+#[tokio::test]
+async fn trial_10_a_turn_that_comes_back_goes_below_a_later_one_that_had_taken_it_back() {
+    for (first, second, name) in [
+        ("rm f", "cp kept f", "f"),
+        ("sed -i '2a ONE' kept", "sed -i /ONE/d kept", "kept"),
+        ("echo new > made", "rm made", "made"),
+    ] {
+        for way in WAYS {
+            let yard = Yard::with(&[("f", LINES), ("kept", LINES)]).await;
+            yard.run(first).await;
+            yard.run(second).await;
+            let there = yard.read(name);
+            yard.goes_and_comes(way).await;
+            assert_eq!(yard.read(name), there, "{second} after {first}, {way:?}");
+            yard.back("t2").await;
+            yard.undo().await;
+            assert_eq!(yard.read(name), there, "{second} after {first}, {way:?}, and undone");
+        }
+    }
+}
+
+#[tokio::test]
+async fn trial_06_what_a_person_wrote_that_equals_what_undo_and_redo_bring_back_stays_the_person_s() {
+    let undone = |yard: Yard| async move {
+        yard.back("t1").await;
+        yard
+    };
+    let redone = |yard: Yard| async move {
+        yard.undo().await;
+        yard
+    };
+    for redo in [false, true] {
+        for is_line in [false, true] {
+            let yard = Yard::with(&[("f", LINES)]).await;
+            yard.run("echo mine > made; echo mine >> f").await;
+            let yard = if redo { redone(yard).await } else { undone(yard).await };
+            assert_eq!((yard.read("made"), yard.read("f").as_deref()), (None, Some(LINES)));
+            // The person does the same.
+            match is_line {
+                true => yard.write("f", &format!("{LINES}mine\n")),
+                false => yard.write("made", "mine\n"),
+            }
+            let mine = (yard.read("made"), yard.read("f"));
+            if redo {
+                yard.redo().await
+            } else {
+                yard.undo().await
+            }
+            assert_eq!(yard.read("made").as_deref(), Some("mine\n"));
+            yard.back("t1").await;
+            assert_eq!((yard.read("made"), yard.read("f")), mine, "redone: {redo}, a line: {is_line}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What a path is to become, as layers, and how far that goes together with what is there.
 
+use std::borrow::Cow;
+
 use super::super::merge::merge;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::moved::Moved;
@@ -110,7 +112,8 @@ impl Goal {
         disk: Option<&Record>,
         look: &mut dyn Look,
     ) -> Result<Rebuilt, Clashed> {
-        let (mut now, mut stack, mut mixed) = (disk.cloned(), stack, false);
+        let (mut now, mut stack, mut mixed) = (disk.cloned(), Cow::Borrowed(stack), false);
+        let mut own = Cow::Borrowed(goal);
         for made in &self.reversed {
             // What was done upon it since goes first.
             let there = stack.rebuild(now.as_ref(), made.stack_after.layers(), look)?;
@@ -118,9 +121,16 @@ impl Goal {
             let merged = merge(base, there.record.as_ref(), theirs, look)
                 .map_err(|clash| Clashed { clash, by: ClashedBy::Found(there.record.clone()) })?;
             mixed |= there.mixed || merged.mixed;
-            (now, stack) = (merged.record, &made.stack_before);
+            stack = Cow::Borrowed(&made.stack_before);
+            if base != theirs && base != there.record.as_ref() && merged.record == there.record {
+                // Somebody else has done the same: what comes back does nothing any more.
+                let (_, came) = made.stack_after.difference(made.stack_before.layers());
+                let nothing = |stack: &Stack| stack.doing_nothing(&came, merged.record.as_ref());
+                (stack, own) = (Cow::Owned(nothing(&made.stack_before)), Cow::Owned(nothing(&own)));
+            }
+            now = merged.record;
         }
-        let rebuilt = stack.rebuild(now.as_ref(), goal.layers(), look)?;
+        let rebuilt = stack.rebuild(now.as_ref(), own.layers(), look)?;
         self.moved.along(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt }, look)
     }
 
