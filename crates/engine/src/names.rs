@@ -128,6 +128,14 @@ impl Engine {
         }
     }
 
+    /// The names of the ends of a range, the earlier turn first, whichever was named first.
+    pub fn ends<'a>(&self, from: &'a str, to: &'a str) -> (&'a str, &'a str) {
+        match (turn(from), turn(to)) {
+            (Some(first), Some(last)) if first > last => (to, from),
+            _ => (from, to),
+        }
+    }
+
     /// The last entry that a name means, where it ends a range: of a turn, `tN`, the last that is shown.
     pub async fn last_entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
         let entry = self.entry(conversation, name).await?;

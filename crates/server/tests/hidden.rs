@@ -118,6 +118,23 @@ async fn what_is_listed_as_hidden_comes_back_as_it_is_listed() {
     );
 }
 
+#[tokio::test]
+async fn trial_15_turns_that_are_named_backwards_are_the_same_range() {
+    for names in [["t1", "t2"], ["t2", "t1"]] {
+        let desk = Desk::new().await;
+        let (id, _) = desk.talk(&["one", "two", "three", "four", "five", "six"]).await;
+        let entries = names.map(str::to_owned).to_vec();
+        desk.apply(
+            &id,
+            Action::Mark { verb: MarkVerb::Hide, entries: entries.clone(), range: true, seen: None },
+        )
+        .await;
+        assert_eq!(desk.texts(&id).await, ["five", "six"], "{names:?}");
+        desk.apply(&id, Action::Mark { verb: MarkVerb::Show, entries, range: true, seen: None }).await;
+        assert_eq!(desk.texts(&id).await.len(), 6, "{names:?}");
+    }
+}
+
 /// The last message is one that is seen, except for who shows it again; and no label takes its name, or that of a turn.
 #[tokio::test]
 async fn names_of_messages_mean_what_is_seen() {

@@ -161,6 +161,18 @@ async fn what_is_no_request_is_told_as_a_problem() {
         ("no JSON", post("/v1/conversations").header("content-type", "application/json").body("{")),
         ("not said to be JSON", post("/v1/conversations").body("{}")),
         ("a wrong type", post("/v1/conversations").json(&json!({ "title": 3 }))),
+        (
+            "a misspelt wish for files",
+            post(&format!("{at}/operations")).json(
+                &json!({ "action": "rewind", "entry": "t1", "files": { "scop": "conversation" } }),
+            ),
+        ),
+        (
+            "a misspelt permit",
+            post("/v1/runs").json(&json!({
+                "start": "say", "conversation": "x", "parts": [{ "type": "text", "text": "x" }], "permit": { "mod": "plan" }
+            })),
+        ),
         ("an unknown action", post(&format!("{at}/operations")).json(&json!({ "action": "forget" }))),
         ("a missing field", post(&format!("{at}/operations")).json(&json!({ "action": "rewind" }))),
         ("a number for a word", post(&format!("{at}/operations")).json(&json!({ "action": 1, "count": 1 }))),

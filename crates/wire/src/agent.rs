@@ -129,6 +129,7 @@ pub enum Steer {
 
 /// What one run may do besides what its conversation's agent may. Nothing of it is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Permit {
     /// In another mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]

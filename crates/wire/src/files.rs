@@ -73,6 +73,7 @@ pub struct Choose {
 
 /// What is wished for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct FilesWish {
     /// What is taken along.
     #[serde(default)]

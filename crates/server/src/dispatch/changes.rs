@@ -268,8 +268,13 @@ impl InProcess {
                 }
                 let seen = seen.as_deref().map(mark).transpose()?;
                 let marks = taken_away(verb);
+                let mut names: Vec<&str> = entries.iter().map(String::as_str).collect();
+                if let ([from, to], true) = (names.as_slice(), range) {
+                    let (from, to) = self.engine.ends(from, to);
+                    names = vec![from, to];
+                }
                 let mut ids = Vec::new();
-                for (at, entry) in entries.iter().enumerate() {
+                for (at, entry) in names.into_iter().enumerate() {
                     if marks.is_empty() {
                         // A range that ends with a turn ends with its last answer.
                         ids.push(match range && at == 1 {
@@ -291,8 +296,9 @@ impl InProcess {
                 Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
             }
             WireAction::Fold { from, to, summary } => {
-                let from = self.entry(of, &from).await?;
-                let to = self.engine.last_entry(of, &to).await.map_err(problem)?;
+                let (first, last) = self.engine.ends(&from, &to);
+                let from = self.entry(of, first).await?;
+                let to = self.engine.last_entry(of, last).await.map_err(problem)?;
                 Action::Fold { verb: Reason::Fold, from, to, summary, covers: None }
             }
             WireAction::Unfold { fold } => Action::Unfold(self.fold(of, &fold).await?),
