@@ -442,6 +442,14 @@ impl Claim {
         self.engine.idle.notify_waiters();
     }
 
+    /// Another run is at work from here on: what was asked of the one before is over with it.
+    pub(crate) fn hand_on(&mut self) {
+        self.stop = Arc::default();
+        if let Some(running) = self.engine.runs().get_mut(&self.conversation) {
+            running.stop = Arc::clone(&self.stop);
+        }
+    }
+
     /// Waits until somebody asks the run to stop.
     pub(crate) async fn stopped(&self) {
         self.stop.notified().await;

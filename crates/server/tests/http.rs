@@ -104,6 +104,19 @@ async fn the_same_key_is_done_once_and_another_request_with_it_is_refused() {
 }
 
 #[tokio::test]
+async fn a_misspelt_wish_for_files_and_a_misspelt_permit_are_refused() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let at = format!("/v1/conversations/{}/operations", desk.create(None, None).await);
+    let wish = json!({ "action": "rewind", "entry": "t1", "files": { "scop": "conversation" } });
+    let run = json!({ "start": "answer", "conversation": "x", "permit": { "mod": "plan" } });
+    for (path, body) in [(at.as_str(), wish), ("/v1/runs", run)] {
+        let refused = asking.refused(asking.request(Method::POST, path).json(&body)).await;
+        assert!(refused.starts_with("400 \"bad_request\""), "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_request_is_told_as_a_problem() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
@@ -161,18 +174,6 @@ async fn what_is_no_request_is_told_as_a_problem() {
         ("no JSON", post("/v1/conversations").header("content-type", "application/json").body("{")),
         ("not said to be JSON", post("/v1/conversations").body("{}")),
         ("a wrong type", post("/v1/conversations").json(&json!({ "title": 3 }))),
-        (
-            "a misspelt wish for files",
-            post(&format!("{at}/operations")).json(
-                &json!({ "action": "rewind", "entry": "t1", "files": { "scop": "conversation" } }),
-            ),
-        ),
-        (
-            "a misspelt permit",
-            post("/v1/runs").json(&json!({
-                "start": "say", "conversation": "x", "parts": [{ "type": "text", "text": "x" }], "permit": { "mod": "plan" }
-            })),
-        ),
         ("an unknown action", post(&format!("{at}/operations")).json(&json!({ "action": "forget" }))),
         ("a missing field", post(&format!("{at}/operations")).json(&json!({ "action": "rewind" }))),
         ("a number for a word", post(&format!("{at}/operations")).json(&json!({ "action": 1, "count": 1 }))),

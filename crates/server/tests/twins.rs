@@ -193,6 +193,26 @@ async fn told(client: &dyn Client, run: Run) -> (Option<Box<Receipt>>, Box<Ended
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn trial_12_of_two_equal_runs_that_interrupt_both_hear_one_answer() {
+    let desk = Desk::slow(30).await;
+    let other = desk.another();
+    for round in 0..ROUNDS {
+        let (id, _) = desk.talk(&["one", "two"]).await;
+        let say = |text: &str, steer| RunStart::Say { parts: vec![Part::text(text)], seen: None, steer };
+        let mut first = desk.client.run(run(&id, say("three", None))).await.expect("begun");
+        let begun = first.next().await.expect("an event");
+        assert!(matches!(begun, RunEvent::Started { .. }), "{begun:?}");
+        let twin = Run {
+            request_id: Some(format!("twin-{round}")),
+            ..run(&id, say("what is 2 times 3", Some(retake_wire::Steer::Interrupt)))
+        };
+        let ((_, one), (_, two)) = join(told(&*desk.client, twin.clone()), told(&other, twin)).await;
+        assert_eq!((one.outcome, two.outcome), (Outcome::Succeeded, Outcome::Succeeded), "{round}: {one:?}");
+        drop(first);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn trial_12_of_two_equal_runs_at_once_both_hear_one_answer() {
     let desk = Desk::fast().await;
     let other = desk.another();

@@ -51,6 +51,11 @@ impl Desk {
         Self::with(SETTINGS).await
     }
 
+    /// With a demo that waits so many milliseconds between its words.
+    pub(super) async fn slow(delay: u32) -> Self {
+        Self::with(&SETTINGS.replace("10000", &delay.to_string())).await
+    }
+
     /// With a demo that does not wait between its words.
     pub(super) async fn fast() -> Self {
         Self::with(&SETTINGS.replace("10000", "0")).await

@@ -227,7 +227,7 @@ enum Opening {
 /// The repository that a folder is in, where its objects can be read.
 fn with_objects(folder: &Path) -> Option<gix::Repository> {
     let repository = open(folder).ok()?;
-    guard::has_sound_objects(&repository.objects.store_ref().path().to_owned()).then_some(repository)
+    guard::has_sound_objects(repository.objects.store_ref().path()).then_some(repository)
 }
 
 fn open(folder: &Path) -> Result<gix::Repository, Opening> {

@@ -60,12 +60,21 @@ impl Engine {
             return self.run_again(conversation, &by, receipt, request.model.as_deref()).await;
         }
         drop(events);
-        if steer == Steer::Interrupt {
+        if steer == Steer::Interrupt && self.is_behind(conversation, &name).await {
             self.cancel(conversation);
         }
         // What ran may be over by now: then nobody else takes them up.
         self.next_run(conversation).await;
         Ok(stream)
+    }
+
+    /// Whether the words of a request still wait behind a run, which is another's then: a twin of the request may have stopped what ran,
+    /// and be answered by now.
+    async fn is_behind(&self, conversation: ConversationId, name: &RequestId) -> bool {
+        let Ok(runs) = self.store().runs(conversation, 2).await else { return false };
+        let mut waiting = runs.iter().filter(|run| run.state == RunState::Queued).flat_map(|run| &run.words);
+        waiting.any(|words| words.request.as_ref() == Some(name))
+            && self.serving(conversation, name).is_none()
     }
 
     /// Takes a step by which words that wait may be said. Their turn is opened before, as any other is; what to tell their
@@ -196,7 +205,7 @@ impl Engine {
     }
 
     /// The same, of who has claimed the conversation.
-    pub(super) async fn next_claimed(self: &Arc<Self>, claim: Claim) {
+    pub(super) async fn next_claimed(self: &Arc<Self>, mut claim: Claim) {
         let conversation = claim.conversation();
         self.sought().remove(&conversation);
         if self.is_halted(conversation) {
@@ -209,6 +218,7 @@ impl Engine {
             drop(claim);
             return self.hand_back(conversation, &stepped.over).await;
         };
+        claim.hand_on();
         let events = match self.tell_said(conversation, &stepped).await {
             Some(last) => last,
             None => Events::none(),

@@ -145,10 +145,9 @@ async fn trial_06_what_a_person_wrote_that_equals_what_undo_and_redo_bring_back_
                 false => yard.write("made", "mine\n"),
             }
             let mine = (yard.read("made"), yard.read("f"));
-            if redo {
-                yard.redo().await
-            } else {
-                yard.undo().await
+            match redo {
+                true => yard.redo().await,
+                false => yard.undo().await,
             }
             assert_eq!(yard.read("made").as_deref(), Some("mine\n"));
             yard.back("t1").await;
