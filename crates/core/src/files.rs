@@ -15,12 +15,12 @@ mod tree;
 mod whose;
 
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
-pub use coming::Coming;
+pub use coming::{Above, Coming};
 pub use file_path::{BadFilePath, FilePath};
 pub use git::{GitBack, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove};
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
-pub use plan::{Choice, Chosen, FilePlan, Look, Now, PathMove, PathPlan, Verdict, Want, Wish};
+pub use plan::{Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Replay, Verdict, Want, Wish};
 pub use record::{ContentHash, Record};
 pub use stack::{Clashed, ClashedBy, DeltaId, Layer, Rebuilt, Stack};
 pub use whose::{Against, Becomes};

@@ -40,10 +40,11 @@ pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
-    Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, Coming, ContentHash, DeltaId,
-    FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Grade,
-    Layer, Look, MergeBytes, Merged, NoSuchHunks, Now, PathMove, PathPlan, Rebuilt, Record, Stack, Uncertain,
-    Unfit, Verdict, Want, WhyUnfit, Wish, merge, without_full_folders,
+    Above, Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, Coming, ContentHash,
+    DeltaId, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitWorktree,
+    GitWorktreeMove, Grade, Layer, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now, PathMove, PathPlan,
+    Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WhyUnfit, Wish, merge,
+    without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Hint, HintPiece, Remedy};

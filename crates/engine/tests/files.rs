@@ -18,6 +18,7 @@ mod let_go;
 mod model;
 mod others;
 mod restore;
+mod returning;
 mod rewinds;
 mod several;
 mod steps;

@@ -1,5 +1,6 @@
-//! With which layers a delta comes back into a path that it went from: what a person had removed of it before it went does not
-//! come back with it (spec `rewind.md`, *After*, case 58).
+//! With which layers a delta comes back into a path that it went from, and those that stay above it: what a person had removed
+//! of it before it went does not come back with it, and what a later delta did to it is done to it again (spec `rewind.md`,
+//! *After*, case 58).
 
 use super::merge::{MergeBytes, merge};
 use super::plan::PathMove;
@@ -20,14 +21,20 @@ impl Coming {
         Self { delta, layers: made, came: None }
     }
 
+    /// Whose layers they are.
+    pub fn delta(&self) -> DeltaId {
+        self.delta
+    }
+
     /// The layers, as far as it is known.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// Looks at a step that was done before those that it has seen. Says whether no earlier one matters.
-    pub fn look_at(&mut self, step: &PathMove, bytes: &mut dyn MergeBytes) -> bool {
-        let (had, has) = (self.of(&step.stack_before), self.of(&step.stack_after));
+    /// Looks at a step that was done before those that it has seen, and whether nobody chose anything for this path. Says whether
+    /// no earlier one matters.
+    pub fn look_at(&mut self, step: &PathMove, is_merge: bool, bytes: &mut dyn MergeBytes) -> bool {
+        let (had, has) = (step.stack_before.of(self.delta), step.stack_after.of(self.delta));
         if had.is_empty() {
             self.came = Some(has).filter(|has| !has.is_empty()).or(self.came.take());
             return false;
@@ -42,7 +49,8 @@ impl Coming {
             self.layers = had;
             return true;
         }
-        match self.less(step, bytes) {
+        let less = if is_merge { self.less(step, bytes) } else { None };
+        match less {
             Some(less) => {
                 self.layers = less;
                 true
@@ -51,17 +59,9 @@ impl Coming {
         }
     }
 
-    fn of(&self, stack: &Stack) -> Vec<Layer> {
-        stack.layers().iter().filter(|layer| layer.delta == self.delta).cloned().collect()
-    }
-
-    /// What was left of the delta when this step took it out; nothing, where all of it was, or where that can't be told as
-    /// somebody chose what the path is to be.
+    /// What was left of the delta when this step took it out; nothing, where all of it was.
     fn less(&self, step: &PathMove, bytes: &mut dyn MergeBytes) -> Option<Vec<Layer>> {
         let (change, before, after) = (&step.change, &step.stack_before, &step.stack_after);
-        if !step.is_merge(bytes) {
-            return None;
-        }
         let again = after.rebuild(change.after.as_ref(), before.layers(), bytes);
         if again.is_ok_and(|again| again.record == change.before) {
             return None;
@@ -77,22 +77,91 @@ impl Coming {
             }
             None => layer.clone(),
         };
-        Some(self.of(before).iter().map(as_it_went).collect())
+        Some(before.of(self.delta).iter().map(as_it_went).collect())
+    }
+}
+
+/// Finds out with which layers a delta lies above others that come back: with those that it had when it last lay upon them, as it
+/// may have lost what it did to them while they were away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Above {
+    delta: DeltaId,
+    below: Vec<DeltaId>,
+    /// Its layers upon the others, where there was such a time.
+    upon: Option<Vec<Layer>>,
+    /// Its layers right after that.
+    since: Option<Vec<Layer>>,
+    /// A later step had put it in.
+    came: bool,
+}
+
+impl Above {
+    /// Of a delta that stays or comes back, above these that come back.
+    pub fn new(delta: DeltaId, below: Vec<DeltaId>) -> Self {
+        Self { delta, below, upon: None, since: None, came: false }
+    }
+
+    /// Whose layers they are.
+    pub fn delta(&self) -> DeltaId {
+        self.delta
+    }
+
+    /// Its layers upon the others; nothing, where it never lay upon them, or somebody has chosen since what it does.
+    pub fn layers(&self) -> Option<&[Layer]> {
+        self.upon.as_deref()
+    }
+
+    /// Its layers upon the others, where it comes back with these and they are what was left of those.
+    pub fn instead_of(&self, coming: &[Layer]) -> Option<&[Layer]> {
+        self.layers().filter(|_| self.since.as_deref() == Some(coming))
+    }
+
+    /// Looks at a step that was done before those that it has seen, and whether nobody chose anything for this path. Says whether
+    /// no earlier one matters.
+    pub fn look_at(&mut self, step: &PathMove, is_merge: bool) -> bool {
+        let is_in = |stack: &Stack, delta: &DeltaId| stack.layers().iter().any(|layer| layer.delta == *delta);
+        let (had, has) = (step.stack_before.of(self.delta), step.stack_after.of(self.delta));
+        for (stack, layers) in [(&step.stack_after, &has), (&step.stack_before, &had)] {
+            if !layers.is_empty() && self.below.iter().all(|delta| is_in(stack, delta)) {
+                self.upon = Some(layers.clone());
+                return true;
+            }
+            self.since = Some(layers.clone()).filter(|layers| !layers.is_empty()).or(self.since.take());
+            if !has.is_empty() && had != has && !is_merge {
+                return true;
+            }
+        }
+        self.came |= had.is_empty() && !has.is_empty();
+        let went = |delta: &DeltaId| is_in(&step.stack_before, delta) && !is_in(&step.stack_after, delta);
+        // It was made when they were away.
+        had.is_empty() && !self.came && self.below.iter().any(went)
     }
 }
 
 impl PathMove {
-    /// Whether the step did what layers come to, and nobody chose anything else.
+    /// Whether the step did what layers come to, and nobody chose anything else, as far as the path alone tells it.
     pub fn is_merge(&self, bytes: &mut dyn MergeBytes) -> bool {
         let (before, after) = (self.change.before.as_ref(), self.change.after.as_ref());
         let merged = self.stack_before.rebuild(before, self.stack_after.layers(), bytes);
         merged.is_ok_and(|merged| merged.record.as_ref() == after && merged.stack == self.stack_after)
     }
 
+    /// Whether it needs other paths to be told: a file that came or went, now or before, may have been renamed.
+    pub fn is_told_by_others(&self) -> bool {
+        let is_away = |stack: &Stack| stack.layers().iter().any(|layer| layer.after.is_none());
+        self.change.before.is_none() || self.change.after.is_none() || is_away(&self.stack_before)
+    }
+
     /// Whether a path with these layers is as the step left it, and is to have just the deltas that it had before.
     pub fn led_from(&self, wanted: &[Layer], stack: &Stack) -> bool {
         let (out, into) = self.stack_before.difference(wanted);
         self.stack_after == *stack && out.is_empty() && into.is_empty()
+    }
+
+    /// Whether the step left a part of this delta in the path.
+    pub fn parted(&self, delta: DeltaId) -> bool {
+        let (had, has) = (self.stack_before.of(delta), self.stack_after.of(delta));
+        !had.is_empty() && !has.is_empty() && had != has
     }
 }
 

@@ -20,6 +20,14 @@ pub trait MergeBytes {
         ours: ContentHash,
         theirs: Option<ContentHash>,
     ) -> Option<(ContentHash, u64)>;
+    /// The bytes of `theirs` without the lines that it only added to `base` where `ours` wrote too: what [`Self::over`] does not
+    /// add. `None` when they are no texts.
+    fn beside(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)>;
     /// The bytes of `before` with only these hunks, counted from 1, of what leads to `after`.
     fn part(
         &mut self,
@@ -188,6 +196,10 @@ mod tests {
             self.0
         }
 
+        fn beside(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+            None
+        }
+
         fn part(
             &mut self,
             _: ContentHash,
@@ -213,6 +225,10 @@ mod tests {
             theirs: Option<ContentHash>,
         ) -> Option<(ContentHash, u64)> {
             { NINES }.over(base, ours, theirs)
+        }
+
+        fn beside(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+            None
         }
 
         fn part(

@@ -16,6 +16,7 @@ use moved::Moved;
 
 pub use chosen::Chosen;
 use chosen::offered;
+pub use replay::{Moves, Replay};
 
 /// What a plan looks at.
 pub trait Look: MergeBytes {
@@ -236,6 +237,7 @@ impl FilePlan {
         chosen.fits(|path| paths.contains_key(path))?;
         renames::follow(&mut paths, look);
         renames::wait(&mut paths, &pairs);
+        renames::removed(&mut paths, &pairs, look);
         moved::wait(&mut paths, &names);
         let both = names.into_iter().flat_map(|(old, new)| [(old.clone(), new.clone()), (new, old)]);
         for (name, other) in carried.into_iter().chain(both) {
@@ -263,7 +265,7 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
         return version::plan(path, stack, record, named, chosen, look);
     }
     let goal = Goal::new(&stack, want, moved, look);
-    if goal.stack == stack && goal.reversed.is_empty() && goal.moved.below.is_none() {
+    if goal.stack == stack && goal.reversed.is_empty() && goal.moved.below.is_empty() {
         return Ok(None);
     }
     let (out, into) = goal.difference(&stack);
@@ -483,6 +485,7 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 mod chosen;
 mod goal;
 mod moved;
+mod replay;
 mod version;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::merge::{Clash, merge};
 use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, Wish};
 use super::record::{ContentHash, Record};
 use super::stack::{DeltaId, Layer, Stack};
+use super::whose;
 
 /// Files of fewer bytes are equal by chance, such as empty ones, `{}`, or one line that every file of a kind has.
 const TELLING: u64 = 32;
@@ -130,6 +131,30 @@ pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
         goes.step.stack_after.clone_from(&goes.step.stack_before);
         goes.choices.sort_by_key(|choice| *choice != Choice::Skip);
         (goes.against, goes.renamed) = (against, Some(old.clone()));
+    }
+}
+
+/// What somebody has removed under one name of a rename is not made again under the other one without a word.
+pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &mut dyn Look) {
+    for (comes, goes) in pairs {
+        let is_removed = |path: &&PathPlan| {
+            let (step, was) = (&path.step, &path.step.stack_before);
+            let is_left = path.verdict == Verdict::Unchanged && path.choice.is_none();
+            is_left && step.change.after.is_none() && !was.is_just(None, &step.stack_after)
+        };
+        if paths.get(goes).filter(is_removed).is_none() {
+            continue;
+        }
+        let against = whose::who_left(goes, None, look);
+        let is_made = |path: &&mut PathPlan| path.verdict == Verdict::Recreate && path.choice.is_none();
+        let Some(made) = paths.get_mut(comes).filter(is_made) else { continue };
+        made.verdict = Verdict::Conflict(Clash::Removed);
+        made.step.change.after.clone_from(&made.step.change.before);
+        made.step.stack_after.clone_from(&made.step.stack_before);
+        made.choices.sort_by_key(|choice| *choice != Choice::Skip);
+        (made.against, made.renamed) = (Some(against), Some(goes.clone()));
+        let Some(gone) = paths.get_mut(goes) else { continue };
+        gone.step.stack_after.clone_from(&gone.step.stack_before);
     }
 }
 

@@ -8,6 +8,9 @@ use super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::record::Record;
 use crate::id::LogNo;
 
+pub(super) use one::what_is_left;
+use one::{as_far_as, as_it_is_left, upon, without_written};
+
 /// A delta of the store. Layers of several logs can lie upon one path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeltaId {
@@ -96,6 +99,11 @@ impl Stack {
         }
     }
 
+    /// Those of one delta.
+    pub(super) fn of(&self, delta: DeltaId) -> Vec<Layer> {
+        self.0.iter().filter(|layer| layer.delta == delta).cloned().collect()
+    }
+
     /// How many of the lowest layers stay when exactly `wanted` (in path order) are to be in the path.
     pub(super) fn kept(&self, wanted: &[Layer]) -> usize {
         let same = |(have, want): &(&Layer, &Layer)| have.delta == want.delta;
@@ -169,8 +177,7 @@ impl Stack {
         }
         let mut stack = self.0[..kept].to_vec();
         for layer in &wanted[kept..] {
-            // What stays goes only to make way: what others had taken out of it does not return.
-            let left = left.iter().find(|(of, _)| *of == layer).map_or(layer, |(_, left)| left);
+            let left = as_it_is_left(layer, &left, bytes);
             let merged = merge(left.before.as_ref(), now.as_ref(), left.after.as_ref(), bytes)
                 .map_err(|clash| Clashed { clash, by: self.clashed_by(layer, now.as_ref(), &stack) })?;
             mixed |= merged.mixed;
@@ -218,12 +225,20 @@ impl Stack {
         stack
     }
 
-    /// The layers when those of these deltas do nothing, as this was there already.
+    /// The layers when a part of what these deltas did to a version was there already: this version holds it.
     #[must_use]
-    pub(super) fn doing_nothing(&self, deltas: &[DeltaId], there: Option<&Record>) -> Self {
+    pub(super) fn upon_alike(
+        &self,
+        deltas: &[DeltaId],
+        (version, alike): (Option<&Record>, Option<&Record>),
+        bytes: &mut dyn MergeBytes,
+    ) -> Self {
         let mut layers = self.0.clone();
         for layer in layers.iter_mut().filter(|layer| deltas.contains(&layer.delta)) {
-            (layer.before, layer.after) = (there.cloned(), there.cloned());
+            let mut with = |found: &Option<Record>| merge(version, found.as_ref(), alike, bytes);
+            if let (Ok(before), Ok(after)) = (with(&layer.before), with(&layer.after)) {
+                (layer.before, layer.after) = (before.record, after.record);
+            }
         }
         Self(layers)
     }
@@ -389,85 +404,7 @@ impl Stack {
     }
 }
 
-/// Of each of these layers, highest first, what is left of it in what is there: what leads from what is there without it to what is
-/// there with it. Nothing of those that can't be taken out one by one.
-pub(super) fn what_is_left<'a>(
-    layers: &'a [Layer],
-    now: Option<&Record>,
-    bytes: &mut dyn MergeBytes,
-) -> Vec<(&'a Layer, Layer)> {
-    let (mut left, mut now) = (Vec::new(), now.cloned());
-    for layer in layers.iter().rev() {
-        if layer.after == now {
-            now = layer.before.clone();
-            continue;
-        }
-        match merge(layer.after.as_ref(), now.as_ref(), layer.before.as_ref(), bytes) {
-            Ok(below) => {
-                left.push((layer, Layer { before: below.record.clone(), after: now, ..layer.clone() }));
-                now = below.record;
-            }
-            Err(_) => break,
-        }
-    }
-    left
-}
-
-/// A layer upon another version than it found: what it did not write over becomes what is there. Where that can't be, as it wrote
-/// into a file that is none there, the layer loses only what it wrote over. Says whether it is upon the other version.
-fn upon(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> (Layer, bool) {
-    match merge_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), bytes) {
-        Ok(after) => (Layer { before, after, ..layer.clone() }, true),
-        Err(_) => {
-            let before = unwritten(layer, bytes).or_else(|| layer.before.clone());
-            (Layer { before, ..layer.clone() }, false)
-        }
-    }
-}
-
-/// What a layer found, without the lines that it wrote over; nothing where it is no file.
-fn unwritten(layer: &Layer, bytes: &mut dyn MergeBytes) -> Option<Record> {
-    let (Some(Record::File { hash: found, mode, .. }), Some(Record::File { hash: left, .. })) =
-        (&layer.before, &layer.after)
-    else {
-        return None;
-    };
-    let (written, _) = bytes.over(*found, *left, None)?;
-    let (hash, len) = bytes.over(written, *left, None)?;
-    Some(Record::File { hash, len, mode: *mode })
-}
-
-/// What a layer found, without the lines of this version that it wrote over: they are those of a file that goes, and that others
-/// wrote into. Nothing where one of them is no file.
-fn without_written(layer: &Layer, made: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Record> {
-    let (Record::File { hash: made, .. }, Record::File { hash: found, mode, .. }) =
-        (made?, layer.before.as_ref()?)
-    else {
-        return None;
-    };
-    let Some(Record::File { hash: left, .. }) = &layer.after else { return None };
-    let (others, _) = bytes.over(*made, *left, None)?;
-    let (stays, _) = bytes.over(others, *left, None)?;
-    let (hash, len) = bytes.over(*made, *found, Some(stays))?;
-    Some(Record::File { hash, len, mode: *mode })
-}
-
-/// A version with these steps done to it, from one version to another each, where others did not write; and the version that a
-/// step begins with and that could not be told apart from what others wrote, where that is so.
-fn as_far_as<'a>(
-    version: Option<&Record>,
-    steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,
-    bytes: &mut dyn MergeBytes,
-) -> (Option<Record>, Option<Option<&'a Record>>) {
-    let mut reached = version.cloned();
-    for (from, to) in steps {
-        match merge_over(from, reached.as_ref(), to, bytes) {
-            Ok(merged) => reached = merged,
-            Err(_) => return (reached, Some(from)),
-        }
-    }
-    (reached, None)
-}
+mod one;
 
 #[cfg(test)]
 pub(super) mod tests;

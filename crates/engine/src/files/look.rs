@@ -107,6 +107,15 @@ impl MergeBytes for Merging {
         is_kept.then(|| self.merges.over(base, ours, theirs)).flatten()
     }
 
+    fn beside(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.has([base, ours, theirs]).then(|| self.merges.beside(base, ours, theirs)).flatten()
+    }
+
     fn part(
         &mut self,
         before: ContentHash,
@@ -136,6 +145,16 @@ impl MergeBytes for Looking<'_> {
     ) -> Option<(ContentHash, u64)> {
         let merged = self.merging.over(base, ours, theirs);
         self.noting(merged)
+    }
+
+    fn beside(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        let beside = self.merging.beside(base, ours, theirs);
+        self.noting(beside)
     }
 
     fn part(

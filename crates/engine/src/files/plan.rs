@@ -371,8 +371,14 @@ impl Engine {
         let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaId, bool> =
             here.clone().map(|(line, wanted)| (line.id, *wanted)).collect();
-        let unsettled =
-            here.filter(|(line, wanted)| if *wanted { line.applied < line.paths } else { line.applied > 0 });
+        // What belongs to its turn again may be in the files in part.
+        let returns = self.flipped(conversation, lines).await?;
+        let returns: HashSet<DeltaId> =
+            returns.iter().filter(|(_, is)| *is).map(|(line, _)| line.id).collect();
+        let unsettled = here.filter(|(line, wanted)| match *wanted {
+            true => line.applied < line.paths || returns.contains(&line.id),
+            false => line.applied > 0,
+        });
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
         for (line, wanted) in unsettled {
             for (path, layers) in self.store().delta(conversation, line.id).await? {

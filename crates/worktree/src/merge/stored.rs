@@ -6,7 +6,7 @@ use retake_core::{ContentHash, FilePath, MergeBytes, NoSuchHunks, Record};
 
 use super::hunks::Hunks;
 use super::lines::MAX_TEXT;
-use super::three::{merge_texts, merge_texts_over};
+use super::three::{merge_texts, merge_texts_over, text_beside};
 use super::unified::{Diff, Shown, Side, unified};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
@@ -49,6 +49,12 @@ impl StoredMerges {
         Ok(Some((self.objects.put(&merged)?, merged.len() as u64)))
     }
 
+    fn theirs_beside(&self, versions: [ContentHash; 3]) -> Result<Option<(ContentHash, u64)>> {
+        let [base, ours, theirs] = versions.map(|hash| self.objects.get(&hash));
+        let Some(text) = text_beside(&base?, &ours?, &theirs?) else { return Ok(None) };
+        Ok(Some((self.objects.put(&text)?, text.len() as u64)))
+    }
+
     fn parted(
         &self,
         versions: [ContentHash; 2],
@@ -86,6 +92,18 @@ impl MergeBytes for StoredMerges {
         theirs: Option<ContentHash>,
     ) -> Option<(ContentHash, u64)> {
         self.merged_over(base, ours, theirs).unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            None
+        })
+    }
+
+    fn beside(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.theirs_beside([base, ours, theirs]).unwrap_or_else(|error| {
             self.error.get_or_insert(error);
             None
         })

@@ -98,6 +98,33 @@ pub fn merge_texts_over(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u
     Some(merged)
 }
 
+/// The text that is `theirs` without the lines that it only added to `base` in a place that `ours` changed too: those that
+/// [`merge_texts_over`] leaves out. `None` when one of them is no text, or as [`merge_texts`] is.
+pub(super) fn text_beside(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+    let texts = Texts::new([base, ours, theirs])?;
+    let (ours, changes) =
+        (texts.changes(BASE, OURS, Place::Lowest)?, texts.changes(BASE, THEIRS, Place::Lowest)?);
+    let (mut text, mut done) = (Vec::with_capacity(theirs.len()), 0);
+    let mut rest = &ours[..];
+    for change in &changes {
+        let lines = indexes(&change.before);
+        while let Some((_, below)) =
+            rest.split_first().filter(|(first, _)| indexes(&first.before).end < lines.start)
+        {
+            rest = below;
+        }
+        let mut near = rest.iter().map(|ours| indexes(&ours.before)).take_while(|it| it.start <= lines.end);
+        if lines.is_empty() && near.any(|ours| overlap(&ours, &lines)) {
+            continue;
+        }
+        text.extend_from_slice(texts.text(BASE).lines(done..lines.start));
+        text.extend_from_slice(texts.text(THEIRS).lines(indexes(&change.after)));
+        done = lines.end;
+    }
+    text.extend_from_slice(texts.text(BASE).lines(done..texts.text(BASE).len()));
+    Some(text)
+}
+
 /// Whether two changes of the same text can't both be done: they share a line, one adds lines within the other, or both add lines in
 /// one place.
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {

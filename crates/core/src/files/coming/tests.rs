@@ -28,7 +28,7 @@ fn coming(made: &Stack, steps: &[PathMove]) -> Vec<Layer> {
     let comes = |delta| {
         let of = made.layers().iter().filter(|layer| layer.delta == delta).cloned().collect();
         let mut coming = Coming::new(delta, of);
-        let _ = steps.iter().any(|step| coming.look_at(step, &mut BySlot));
+        let _ = steps.iter().any(|step| coming.look_at(step, step.is_merge(&mut BySlot), &mut BySlot));
         coming.layers().to_vec()
     };
     deltas.into_iter().flat_map(comes).collect()

@@ -34,6 +34,10 @@ impl MergeBytes for Disk {
         BySlot.over(base, ours, theirs)
     }
 
+    fn beside(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+        None
+    }
+
     fn part(
         &mut self,
         before: ContentHash,

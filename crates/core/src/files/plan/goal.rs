@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::merge::merge;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
-use super::moved::Moved;
+use super::moved::{self, Moved};
 use super::{Choice, Fork, Layer, Look, PathMove, Record, Verdict, Want, plain, whose};
 
 impl Want {
@@ -47,16 +47,17 @@ impl Goal {
             Want::Back { reversed, staying, .. } => (wanted.unwrap_or_default(), reversed, false, staying),
             Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
         };
-        let along = moved.below.as_ref().map(|_| moved.settled(have.exactly(stack.layers(), look), look));
+        let goes_along = !moved.below.is_empty();
+        let along = goes_along.then(|| moved.settled(have.exactly(stack.layers(), look), look));
         Self { stack, reversed, stays, since, moved, along }
     }
 
     /// The deltas that leave a path, and those that come into it, also where they only go along.
     pub(super) fn difference(&self, stack: &Stack) -> (Vec<DeltaId>, Vec<DeltaId>) {
         let (mut out, mut into) = stack.difference(self.stack.layers());
-        if let Some(below) = &self.moved.below {
-            out.extend(below.out.iter().filter(|no| !out.contains(no)).copied().collect::<Vec<_>>());
-            into.extend(below.into.iter().filter(|no| !into.contains(no)).copied().collect::<Vec<_>>());
+        for below in &self.moved.below {
+            moved::add(&mut out, &below.out);
+            moved::add(&mut into, &below.into);
         }
         (out, into)
     }
@@ -87,7 +88,7 @@ impl Goal {
         let (out, into) = stack.difference(self.stack.layers());
         let goes = |layer: &&Layer| out.contains(&layer.delta);
         let stays_above = stack.layers().iter().skip_while(|layer| !goes(layer)).any(|layer| !goes(&layer));
-        let is_plain = self.reversed.is_empty() && into.is_empty() && self.moved.below.is_none();
+        let is_plain = self.reversed.is_empty() && into.is_empty() && self.moved.below.is_empty();
         (is_plain && stays_above).then(|| stack.from_below(&out, disk, look)).flatten()
     }
 
@@ -122,16 +123,45 @@ impl Goal {
                 .map_err(|clash| Clashed { clash, by: ClashedBy::Found(there.record.clone()) })?;
             mixed |= there.mixed || merged.mixed;
             stack = Cow::Borrowed(&made.stack_before);
-            if base != theirs && base != there.record.as_ref() && merged.record == there.record {
-                // Somebody else has done the same: what comes back does nothing any more.
+            if let Some(alike) = alike(base, there.record.as_ref(), theirs, merged.record.as_ref(), look) {
+                // What somebody else has done alike is theirs: what comes back does only the rest.
                 let (_, came) = made.stack_after.difference(made.stack_before.layers());
-                let nothing = |stack: &Stack| stack.doing_nothing(&came, merged.record.as_ref());
-                (stack, own) = (Cow::Owned(nothing(&made.stack_before)), Cow::Owned(nothing(&own)));
+                let versions = (base, alike.as_ref());
+                own = Cow::Owned(own.upon_alike(&came, versions, look));
+                stack = Cow::Owned(stack.upon_alike(&came, versions, look));
             }
             now = merged.record;
         }
-        let rebuilt = stack.rebuild(now.as_ref(), own.layers(), look)?;
-        self.moved.along(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt }, look)
+        let rebuilt = match self.upon_along(&own, &stack, now.as_ref(), look) {
+            Some(rebuilt) => rebuilt,
+            None => {
+                let rebuilt = stack.rebuild(now.as_ref(), own.layers(), look)?;
+                self.moved.along(rebuilt, look)?
+            }
+        };
+        Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
+    }
+
+    /// The path with what goes along into it, and only then what comes in above that: it may have been made upon it. Nothing where
+    /// that does not go together, or nothing goes along.
+    fn upon_along(
+        &self,
+        goal: &Stack,
+        stack: &Stack,
+        disk: Option<&Record>,
+        look: &mut dyn Look,
+    ) -> Option<Rebuilt> {
+        if self.moved.below.is_empty() {
+            return None;
+        }
+        let (_, came) = stack.difference(goal.layers());
+        let staying = goal.without(&came);
+        let there = stack.rebuild(disk, staying.layers(), look).ok()?;
+        let there = self.moved.along(there, look).ok()?;
+        let coming = goal.without(&staying.layers().iter().map(|layer| layer.delta).collect::<Vec<_>>());
+        let wanted = there.stack.together(coming.layers());
+        let rebuilt = there.stack.rebuild(there.record.as_ref(), wanted.layers(), look).ok()?;
+        Some(Rebuilt { mixed: rebuilt.mixed || there.mixed, ..rebuilt })
     }
 
     /// What the path is exactly, whatever others wrote since; nothing, where what is to leave it can't be told from what stays.
@@ -182,6 +212,22 @@ impl Goal {
             false => Err(clashed),
         })))
     }
+}
+
+/// The base with what both sides did alike to it, where that is something.
+fn alike(
+    base: Option<&Record>,
+    ours: Option<&Record>,
+    theirs: Option<&Record>,
+    merged: Option<&Record>,
+    look: &mut dyn Look,
+) -> Option<Option<Record>> {
+    if base == ours || base == theirs {
+        return None;
+    }
+    // Without what only they did.
+    let alike = merge(merged, theirs, ours, look).ok()?.record;
+    (alike.as_ref() != base).then_some(alike)
 }
 
 /// What becomes of a path with a layer of which nobody is sure that it is the agent's.

@@ -14,8 +14,8 @@ use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, Wish};
 pub(super) struct Moved {
     /// It was removed or moved away: the path with its layers, or why it waits for a choice.
     gone: Option<Result<Rebuilt, Clashed>>,
-    /// A change that goes along into it.
-    pub(super) below: Option<Below>,
+    /// The changes that go along into it, in the order of the deltas that have made it with them.
+    pub(super) below: Vec<Below>,
 }
 
 /// A change that goes along into a path, below what was written there since.
@@ -32,44 +32,58 @@ pub(super) struct Below {
     becomes: Record,
 }
 
-/// What a layer that stays has taken away from a path.
+/// A change below a layer that stays and has taken the path away.
 struct Taken {
     by: DeltaId,
     was: Option<Record>,
     becomes: Result<Option<Record>, Clashed>,
-    stack: Stack,
-    /// What has been made there since, without what goes of it.
-    above: Rebuilt,
+}
+
+/// What changes in a path below layers that stay and have taken it away.
+struct Changed {
+    taken: Vec<Taken>,
+    /// The path then, with what has been made there since.
+    there: Rebuilt,
     out: Vec<DeltaId>,
     into: Vec<DeltaId>,
 }
 
-/// Follows what was moved, from path to path. It ends: each further move is of a later delta.
+/// Follows what was moved, from path to path. It ends, as each further move is of a later delta: what goes along into a path changes
+/// nothing below the layer that made it.
 pub(super) fn follow(wishes: &[Wish], look: &mut dyn Look) -> BTreeMap<FilePath, Moved> {
     let mut all: BTreeMap<FilePath, Moved> = BTreeMap::new();
     let mut open: Vec<&Wish> = wishes.iter().collect();
     while let Some(wish) = open.pop() {
-        let below = all.get(&wish.path).and_then(|moved| moved.below.clone());
-        let Some(taken) = taken(wish, below.as_ref(), look) else { continue };
-        let doubt = || Err(Clashed { clash: Clash::Removed, by: ClashedBy::Stays(taken.by) });
-        let (record, mixed) = (taken.above.record.clone(), taken.above.mixed);
-        let gone = match target(wishes, wish, &taken, look) {
-            // Nothing is there: layers go from below a removal as they are.
-            Target::None if record.is_none() => continue,
-            Target::None => Ok(Rebuilt { record, stack: taken.stack, mixed }),
-            Target::Doubt => doubt(),
-            Target::One(target, below) => {
-                let there = &mut all.entry(target.path.clone()).or_default().below;
-                match there {
-                    Some(other) if other.from != below.from => doubt(),
-                    Some(other) if *other == below => continue,
-                    _ => {
-                        *there = Some(below);
-                        open.push(target);
-                        Ok(Rebuilt { record, stack: taken.stack, mixed })
+        let below = all.get(&wish.path).map(|moved| moved.below.clone()).unwrap_or_default();
+        let Some(changed) = changed(wish, &below, look) else { continue };
+        let (mut doubt, mut is_decided) = (None, changed.there.record.is_some());
+        for taken in &changed.taken {
+            let in_doubt = || Some(Clashed { clash: Clash::Removed, by: ClashedBy::Stays(taken.by) });
+            match target(wishes, wish, (taken, &changed), look) {
+                // Where nothing is there, layers go from below a removal as they are.
+                Target::None => {}
+                Target::Doubt => doubt = doubt.or_else(in_doubt),
+                Target::One(target, below) => {
+                    is_decided = true;
+                    let there = &mut all.entry(target.path.clone()).or_default().below;
+                    match there.binary_search_by_key(&below.by, |other| other.by) {
+                        Ok(at) if there[at].from != below.from => doubt = doubt.or_else(in_doubt),
+                        Ok(at) if there[at] == below => {}
+                        found => {
+                            match found {
+                                Ok(at) => there[at] = below,
+                                Err(at) => there.insert(at, below),
+                            }
+                            open.push(target);
+                        }
                     }
                 }
             }
+        }
+        let gone = match doubt {
+            Some(doubt) => Err(doubt),
+            None if is_decided => Ok(changed.there),
+            None => continue,
         };
         all.entry(wish.path.clone()).or_default().gone = Some(gone);
     }
@@ -86,13 +100,18 @@ enum Target<'a> {
     One(&'a Wish, Below),
 }
 
-fn target<'a>(wishes: &'a [Wish], from: &Wish, taken: &Taken, look: &mut dyn Look) -> Target<'a> {
+fn target<'a>(
+    wishes: &'a [Wish],
+    from: &Wish,
+    (taken, changed): (&Taken, &Changed),
+    look: &mut dyn Look,
+) -> Target<'a> {
     let made = |wish: &&Wish| {
         let mut layers = wish.stack.layers().iter();
         let bytes = telling(taken.was.as_ref());
         wish.path != from.path
             && bytes.is_some()
-            && matches!(wish.want, Want::Layers(_))
+            && matches!(wish.want, Want::Layers(_) | Want::Back { .. })
             && layers.any(|layer| made_by(layer, taken.by) && telling(layer.after.as_ref()) == bytes)
     };
     let mut found = wishes.iter().filter(made);
@@ -107,7 +126,7 @@ fn target<'a>(wishes: &'a [Wish], from: &Wish, taken: &Taken, look: &mut dyn Loo
                 && matches!(becomes, Record::File { .. })
                 && matches!(look.now(&one.path), Now::Covered(_)) =>
         {
-            let (out, into) = (taken.out.clone(), taken.into.clone());
+            let (out, into) = (changed.out.clone(), changed.into.clone());
             let (was, becomes) = (was.clone(), becomes.clone());
             Target::One(one, Below { from: from.path.clone(), out, into, by: taken.by, was, becomes })
         }
@@ -119,44 +138,57 @@ fn made_by(layer: &Layer, by: DeltaId) -> bool {
     layer.delta == by && layer.before.is_none()
 }
 
-/// What a layer that stays has taken away from a path, if that changes.
-fn taken(wish: &Wish, below: Option<&Below>, look: &mut dyn Look) -> Option<Taken> {
+/// What changes in a path below layers that stay and have taken it away; nothing where nothing does.
+fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed> {
     let Want::Layers(wanted) = &wish.want else { return None };
     let have = wish.stack.layers();
     let (mut out, mut into) = wish.stack.difference(wanted);
     let unsure = |layer: &Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
-    if (out.is_empty() && into.is_empty() && below.is_none()) || have.iter().any(unsure) {
+    if (out.is_empty() && into.is_empty() && below.is_empty()) || have.iter().any(unsure) {
         return None;
     }
-    let same = have.iter().zip(wanted).take_while(|(have, want)| have.delta == want.delta).count();
-    let made = below.and_then(|below| have.iter().position(|layer| made_by(layer, below.by)));
-    let changed = made.map_or(same, |made| same.min(made));
-    let removes = |layer: &Layer| layer.after.is_none();
-    let find = |by: DeltaId| have.iter().position(|layer| layer.delta == by && removes(layer));
-    let (to, from) =
-        wanted.iter().enumerate().skip(changed).find_map(|(to, layer)| {
-            removes(layer).then(|| find(layer.delta)).flatten().map(|from| (to, from))
-        })?;
     let Now::Covered(now) = look.now(&wish.path) else { return None };
-    let was = have[from].before.clone();
-    let lower = Stack::new(have[..from].to_vec()).rebuild(was.as_ref(), &wanted[..to], look);
-    let lower = lower.and_then(|lower| match below {
-        Some(below) => below.under(lower, look),
-        None => Ok(lower),
-    });
-    let above = Stack::new(have[from..].to_vec()).rebuild(now.as_ref(), &wanted[to..], look).ok()?;
-    if lower.as_ref().is_ok_and(|lower| lower.record == was) {
-        return None;
+    let (mut taken, mut layers, mut start) = (Vec::new(), Vec::new(), (0, 0));
+    let mut becomes: Option<Result<Option<Record>, Clashed>> = None;
+    // Each time that the path was taken away, and at last what is there now.
+    for end in removals(have, wanted).into_iter().map(Some).chain([None]) {
+        let (from, to) = end.unwrap_or((have.len(), wanted.len()));
+        let found = end.map_or_else(|| now.clone(), |(from, _)| have[from].before.clone());
+        let part = Stack::new(have[start.0..from].to_vec());
+        let part = part.rebuild(found.as_ref(), &wanted[start.1..to], look);
+        let part = part.and_then(|part| under(below, part, look));
+        let mut above = part.as_ref().map_or_else(|_| Vec::new(), |part| part.stack.layers().to_vec());
+        if let (Some(becomes), Some(removal)) = (becomes.take(), above.first_mut()) {
+            removal.before = becomes.ok().flatten();
+        }
+        layers.extend(above);
+        let Some((from, to)) = end else {
+            for below in below {
+                add(&mut out, &below.out);
+                add(&mut into, &below.into);
+            }
+            let there = Rebuilt { stack: Stack::new(layers), ..part.ok()? };
+            return (!taken.is_empty()).then_some(Changed { taken, there, out, into });
+        };
+        let part = part.map(|part| part.record);
+        if part.as_ref().ok() != Some(&found) {
+            taken.push(Taken { by: wanted[to].delta, was: found, becomes: part.clone() });
+        }
+        (becomes, start) = (Some(part), (from, to));
     }
-    let mut layers = lower.as_ref().map_or_else(|_| Vec::new(), |lower| lower.stack.layers().to_vec());
-    let becomes = lower.map(|lower| lower.record);
-    for (at, layer) in above.stack.layers().iter().enumerate() {
-        let before = if at == 0 { becomes.clone().ok().flatten() } else { layer.before.clone() };
-        layers.push(Layer { before, ..layer.clone() });
+    None
+}
+
+/// Where layers that stay have taken the path away: in those that it has, and in those that it is to have.
+fn removals(have: &[Layer], wanted: &[Layer]) -> Vec<(usize, usize)> {
+    let removes = |layer: &Layer| layer.after.is_none();
+    let mut removals: Vec<(usize, usize)> = Vec::new();
+    for (to, layer) in wanted.iter().enumerate().filter(|(_, layer)| removes(layer)) {
+        let next = removals.last().map_or(0, |(from, _)| from + 1);
+        let found = have[next..].iter().position(|have| have.delta == layer.delta && removes(have));
+        removals.extend(found.map(|at| (next + at, to)));
     }
-    out.extend(below.iter().flat_map(|below| &below.out));
-    into.extend(below.iter().flat_map(|below| &below.into));
-    Some(Taken { by: wanted[to].delta, was, becomes, stack: Stack::new(layers), above, out, into })
+    removals
 }
 
 impl Below {
@@ -196,26 +228,36 @@ impl Moved {
 
     /// A path with what goes along into it.
     pub(super) fn along(&self, there: Rebuilt, look: &mut dyn Look) -> Result<Rebuilt, Clashed> {
-        match &self.below {
-            Some(below) => below.under(there, look),
-            None => Ok(there),
-        }
+        under(&self.below, there, look)
     }
 
     /// The layers of a path with what goes along into it, whatever is there.
     pub(super) fn settled(&self, stack: Stack, look: &mut dyn Look) -> Stack {
-        match &self.below {
-            Some(below) => below.settled(stack, look),
-            None => stack,
+        self.below.iter().fold(stack, |stack, below| below.settled(stack, look))
+    }
+}
+
+/// A path with these changes in it.
+fn under(below: &[Below], there: Rebuilt, look: &mut dyn Look) -> Result<Rebuilt, Clashed> {
+    below.iter().try_fold(there, |there, below| below.under(there, look))
+}
+
+/// Adds the deltas that are missing.
+pub(super) fn add(deltas: &mut Vec<DeltaId>, further: &[DeltaId]) {
+    for delta in further {
+        if !deltas.contains(delta) {
+            deltas.push(*delta);
         }
     }
 }
 
 /// The names of each move: the old one, and the new one.
 pub(super) fn names(moved: &BTreeMap<FilePath, Moved>) -> Vec<(FilePath, FilePath)> {
-    let below =
-        moved.iter().filter_map(|(path, moved)| Some((moved.below.as_ref()?.from.clone(), path.clone())));
-    below.collect()
+    let names = |(path, moved): (&FilePath, &Moved)| {
+        let names = moved.below.iter().map(|below| (below.from.clone(), path.clone()));
+        names.collect::<Vec<_>>()
+    };
+    moved.iter().flat_map(names).collect()
 }
 
 /// What is left alone where it was moved to keeps its layer where that was made: a later step asks again.

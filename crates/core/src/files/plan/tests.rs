@@ -28,6 +28,10 @@ impl MergeBytes for Tree {
         None
     }
 
+    fn beside(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+        None
+    }
+
     fn part(&mut self, _: ContentHash, _: ContentHash, _: &[u32]) -> Result<(ContentHash, u64), NoSuchHunks> {
         Err(NoSuchHunks::NoText)
     }

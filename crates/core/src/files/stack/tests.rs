@@ -63,6 +63,10 @@ impl MergeBytes for BySlot {
     }
 
     /// Each slot that differs is a hunk.
+    fn beside(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+        None
+    }
+
     fn part(
         &mut self,
         before: ContentHash,

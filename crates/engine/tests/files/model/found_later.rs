@@ -3,10 +3,10 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, DEX, G, act, call, check, choosing, turn, with_fault, within};
+use super::found::{A, B, C, DE, DEX, DX, G, act, call, check, choosing, turn, with_fault, within};
 use super::run;
 use super::steps::Do::{self, Act, Say};
-use super::steps::Edit::{Lines, Link, Mode, Remove, Rename, Write};
+use super::steps::Edit::{Flat, Folder, Lines, Link, Mode, Remove, Rename, Write};
 use super::steps::Fault::{Never, Saves};
 use super::steps::{Aim, Bytes};
 
@@ -250,6 +250,32 @@ fn bytes_that_are_back_already_are_in_no_conflict_whatever_their_bits() {
             (0, Do::Git(0)),
             (0, call(&[Write(A, Bytes::Empty)])),
             (1, act(Aim::Restore(7))),
+        ],
+    );
+}
+
+#[test]
+fn what_another_conversation_made_a_folder_does_not_keep_a_branch_from_coming_back() {
+    let steps = [
+        (0, call(&[Lines(DX, 0, 0)])),
+        (1, call(&[Flat(A)])),
+        (1, call(&[Folder(A)])),
+        (0, act(Aim::Rewind(0))),
+        (0, act(Aim::Checkout(Some(3)))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_text_that_was_moved_back_over_another_one_and_changed_goes_back() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, call(&[Lines(A, 0, 1)])),
+            (1, call(&[Rename(A, DE), Lines(A, 0, 0)])),
+            (0, Do::End),
+            (0, call(&[Rename(DEX, A), Lines(A, 0, 0)])),
+            (0, act(Aim::Rewind(0))),
         ],
     );
 }

@@ -105,6 +105,17 @@ impl Truth {
                 let (text, mode) = &found[path];
                 news.born.push((at, Body { places: text.places.clone(), mode: *mode }));
             }
+            // Another text with this frame went away just now: it may be that one.
+            let went = self.at.iter().filter(|(other, val)| match val {
+                Val::Text(other_at) => {
+                    *other_at != at && self.texts[*other_at].0 == text.frame && !found.contains_key(other)
+                }
+                _ => false,
+            });
+            let went: Vec<String> = went.map(|(other, _)| other.clone()).collect();
+            if !went.is_empty() {
+                news.unclear.extend(went.into_iter().chain([(*path).clone()]));
+            }
             places.insert((*path).clone(), at);
         }
         for (at, body) in &news.born {

@@ -31,6 +31,8 @@ pub(super) struct View {
     pub(super) piles: BTreeMap<Reg, Vec<Item>>,
     /// Of these it is not known what lies below.
     pub(super) unsure: BTreeSet<Reg>,
+    /// What others had removed of an entry's change before that went: it does not come back with the entry (case 58).
+    removed: BTreeMap<(usize, Reg), Val>,
 }
 
 /// How two changes of the same thing get in each other's way.
@@ -210,6 +212,14 @@ impl View {
             let last = pile.iter().rposition(goes).expect("there is a first");
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
+            let is_removed = stays.last().is_some_and(|top| is_other(top, reg, theirs) && top.val == *target);
+            for item in pile.iter().filter(|item| goes(item)) {
+                let Who::Own(entry, _) = item.who else { continue };
+                match is_removed {
+                    true => self.removed.insert((entry, reg.clone()), item.val.clone()),
+                    false => self.removed.remove(&(entry, reg.clone())),
+                };
+            }
             if let Some(top) = stays.last() {
                 // What comes to nothing on its own is in nobody's way.
                 // So does what differs in bits alone from what comes back.
@@ -255,6 +265,12 @@ impl View {
                 continue;
             }
             let top = self.top(&event.reg).clone();
+            if self.is_removed(delta.entry, event) {
+                // What others did there since may meet it all the same.
+                let clash = self.piles.get(&event.reg).filter(|_| top != event.from).map(|_| Clash::May);
+                clash.into_iter().for_each(|clash| add(&mut clashes, &event.reg, clash));
+                continue;
+            }
             if top == event.from {
                 if let (Val::Text(text), Some(found)) = (&event.from, &event.found)
                     && self.body(*text, found.places.len()) != *found
@@ -278,6 +294,13 @@ impl View {
         clashes
     }
 
+    /// Whether others had removed it before it went, or the text that it is in.
+    fn is_removed(&self, entry: usize, event: &Event) -> bool {
+        let is_text =
+            |text| self.removed.iter().any(|((of, _), val)| *of == entry && *val == Val::Text(text));
+        self.removed.contains_key(&(entry, event.reg.clone())) || event.reg.text().is_some_and(is_text)
+    }
+
     /// What comes again was made upon a text that is not in the files: nothing makes it any more.
     fn missing(&self, delta: &Delta, clashes: &mut Clashes) {
         let is_made = |text| self.piles.values().flatten().any(|item| item.val == Val::Text(text));
@@ -287,7 +310,12 @@ impl View {
         let is_whole = |path: &String| delta.events.iter().any(|event| event.reg == Reg::Whole(path.clone()));
         if delta.events.iter().any(is_missing) {
             let within: Vec<&String> = delta.before.keys().filter(|path| !is_whole(path)).collect();
-            let clash = if within.len() == 1 { Clash::Must } else { Clash::May };
+            let is_removed = |event: &Event| match event.reg.text() {
+                Some(text) => self.removed.values().any(|val| *val == Val::Text(text)),
+                None => false,
+            };
+            let is_plain = within.len() == 1 && !delta.events.iter().any(is_removed);
+            let clash = if is_plain { Clash::Must } else { Clash::May };
             within.into_iter().for_each(|path| add(clashes, &Reg::Whole(path.clone()), clash));
         }
     }

@@ -1,0 +1,162 @@
+//! A step on files, planned again on what it found: whether it did what layers come to, or somebody chose something else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Chosen, DeltaId, FilePath, FilePlan, Layer, Look, Now, PathMove, PathPlan, Record, Want, Wish};
+use crate::files::merge::{MergeBytes, NoSuchHunks};
+use crate::files::record::ContentHash;
+use crate::files::renames;
+
+/// What a step did in a folder, by path.
+pub type Moves = BTreeMap<FilePath, PathMove>;
+
+/// A step, planned again without any choice.
+pub struct Replay {
+    paths: BTreeMap<FilePath, PathPlan>,
+    /// The other names of each path that was renamed.
+    renamed: BTreeMap<FilePath, Vec<FilePath>>,
+}
+
+impl Replay {
+    /// Plans a step again. It takes as long as the plan of the step did.
+    pub fn new(step: &Moves, bytes: &mut dyn MergeBytes) -> Self {
+        let wish = |made: &PathMove| Wish {
+            path: made.change.path.clone(),
+            stack: made.stack_before.clone(),
+            want: Want::Layers(made.wanted()),
+        };
+        let wishes: Vec<Wish> = step.values().map(wish).collect();
+        let pairs = renames::pairs(&wishes);
+        let plan = FilePlan::new(wishes, &Chosen::default(), &mut Found::new(step, bytes));
+        let paths = plan.map(|plan| plan.paths).unwrap_or_default();
+        let mut renamed: BTreeMap<FilePath, Vec<FilePath>> = BTreeMap::new();
+        let followed = paths.iter().filter_map(|path| Some((&path.path, path.renamed.as_ref()?)));
+        for (one, other) in pairs.iter().map(|(old, new)| (old, new)).chain(followed) {
+            renamed.entry(one.clone()).or_default().push(other.clone());
+            renamed.entry(other.clone()).or_default().push(one.clone());
+        }
+        Self { paths: paths.into_iter().map(|path| (path.path.clone(), path)).collect(), renamed }
+    }
+
+    /// Whether the step did the same to this path: nobody chose anything else.
+    pub fn is_merge(&self, step: &PathMove) -> bool {
+        self.paths.get(&step.change.path).is_some_and(|path| path.step == *step)
+    }
+
+    /// The paths with which this one was renamed: what was done to one of them makes sense only with the others.
+    pub fn renamed_with(&self, path: &FilePath) -> BTreeSet<FilePath> {
+        let (mut names, mut open) = (BTreeSet::new(), vec![path.clone()]);
+        while let Some(name) = open.pop() {
+            for other in self.renamed.get(&name).into_iter().flatten() {
+                if other != path && names.insert(other.clone()) {
+                    open.push(other.clone());
+                }
+            }
+        }
+        names
+    }
+}
+
+impl PathMove {
+    /// The layers that the step wanted: those that stay as they were.
+    fn wanted(&self) -> Vec<Layer> {
+        let mut deltas: Vec<DeltaId> = self.stack_after.layers().iter().map(|layer| layer.delta).collect();
+        deltas.dedup();
+        let of = |delta| {
+            let had = self.stack_before.of(delta);
+            if had.is_empty() { self.stack_after.of(delta) } else { had }
+        };
+        deltas.into_iter().flat_map(of).collect()
+    }
+}
+
+/// What a step found.
+struct Found<'a> {
+    step: &'a Moves,
+    bytes: &'a mut dyn MergeBytes,
+    /// The folders that its paths are in, and the paths in each.
+    folders: BTreeMap<FilePath, Vec<FilePath>>,
+}
+
+impl<'a> Found<'a> {
+    fn new(step: &'a Moves, bytes: &'a mut dyn MergeBytes) -> Self {
+        let mut folders: BTreeMap<FilePath, Vec<FilePath>> = BTreeMap::new();
+        for path in step.keys() {
+            let mut parent = path.parent();
+            if let Some(parent) = &parent {
+                folders.entry(parent.clone()).or_default().push(path.clone());
+            }
+            while let Some(above) = parent {
+                parent = above.parent();
+                folders.entry(above).or_default();
+            }
+        }
+        Self { step, bytes, folders }
+    }
+}
+
+impl MergeBytes for Found<'_> {
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.bytes.merge(base, ours, theirs)
+    }
+
+    fn over(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: Option<ContentHash>,
+    ) -> Option<(ContentHash, u64)> {
+        self.bytes.over(base, ours, theirs)
+    }
+
+    fn beside(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.bytes.beside(base, ours, theirs)
+    }
+
+    fn part(
+        &mut self,
+        before: ContentHash,
+        after: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks> {
+        self.bytes.part(before, after, hunks)
+    }
+}
+
+impl Look for Found<'_> {
+    /// Of a path that the step did nothing to it is known only whether it was a folder on the way to one.
+    fn now(&mut self, path: &FilePath) -> Now {
+        let is_folder = || self.folders.contains_key(path).then_some(Record::Folder { mode: 0o755 });
+        Now::Covered(self.step.get(path).map_or_else(is_folder, |made| made.change.before.clone()))
+    }
+
+    fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
+        self.folders.get(folder).into_iter().flatten().cloned().map(Some).collect()
+    }
+
+    fn theirs(&mut self, _: &FilePath) -> Option<Option<Record>> {
+        None
+    }
+
+    fn left_by(&mut self, _: &FilePath, _: Option<&Record>) -> Option<DeltaId> {
+        None
+    }
+
+    fn is_adopted(&mut self, _: DeltaId) -> bool {
+        false
+    }
+
+    fn is_git_s(&mut self, _: &FilePath) -> bool {
+        false
+    }
+}

@@ -1,0 +1,122 @@
+//! One layer of a path: what is left of it, and what it is upon another version than it found.
+
+use super::super::merge::{MergeBytes, merge, merge_over};
+use super::super::record::Record;
+use super::Layer;
+
+/// Of each of these layers, highest first, what is left of it in what is there: what leads from what is there without it to what is
+/// there with it. Nothing of those that can't be taken out one by one.
+pub(in crate::files) fn what_is_left<'a>(
+    layers: &'a [Layer],
+    now: Option<&Record>,
+    bytes: &mut dyn MergeBytes,
+) -> Vec<(&'a Layer, Layer)> {
+    let (mut left, mut now) = (Vec::new(), now.cloned());
+    for layer in layers.iter().rev() {
+        if layer.after == now {
+            now = layer.before.clone();
+            continue;
+        }
+        match merge(layer.after.as_ref(), now.as_ref(), layer.before.as_ref(), bytes) {
+            Ok(below) => {
+                left.push((layer, Layer { before: below.record.clone(), after: now, ..layer.clone() }));
+                now = below.record;
+            }
+            Err(_) => break,
+        }
+    }
+    left
+}
+
+/// What is to be put forward of a layer that only went to make way: what others had taken out of it does not return. Where it is to
+/// be as it was above what comes back now, that goes out of it, too.
+pub(super) fn as_it_is_left(layer: &Layer, left: &[(&Layer, Layer)], bytes: &mut dyn MergeBytes) -> Layer {
+    if let Some((_, left)) = left.iter().find(|(of, _)| *of == layer) {
+        return left.clone();
+    }
+    let mut others = left.iter().filter(|(of, _)| of.delta == layer.delta);
+    let (Some((of, left)), None) = (others.next(), others.next()) else { return layer.clone() };
+    let mut without = |there: &Option<Record>, was: &Option<Record>, is: &Option<Record>| {
+        merge(was.as_ref(), there.as_ref(), is.as_ref(), bytes).map(|merged| merged.record)
+    };
+    let before = without(&layer.before, &of.before, &left.before);
+    let after = without(&layer.after, &of.after, &left.after);
+    match (before, after) {
+        (Ok(before), Ok(after)) => Layer { before, after, ..layer.clone() },
+        _ => left.clone(),
+    }
+}
+
+/// A layer upon another version than it found: what it did not write over becomes what is there. Where that can't be, as it wrote
+/// into a file that is none there, the layer loses only what it wrote over. Says whether it is upon the other version.
+pub(super) fn upon(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> (Layer, bool) {
+    match merge_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), bytes) {
+        Ok(after) => (Layer { before: beside(layer, before, bytes), after, ..layer.clone() }, true),
+        Err(_) => {
+            let before = unwritten(layer, bytes).or_else(|| layer.before.clone());
+            (Layer { before, ..layer.clone() }, false)
+        }
+    }
+}
+
+/// The version that a layer is upon, without lines that were only added where the layer wrote: they are not in what it left, and it
+/// did not remove them.
+fn beside(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> Option<Record> {
+    let hash = |record: &Option<Record>| record.as_ref().and_then(Record::hash);
+    let (Some(found), Some(left)) = (hash(&layer.before), hash(&layer.after)) else { return before };
+    match before {
+        Some(Record::File { hash, len, mode }) if hash != found => {
+            let (hash, len) = bytes.beside(found, left, hash).unwrap_or((hash, len));
+            Some(Record::File { hash, len, mode })
+        }
+        before => before,
+    }
+}
+
+/// What a layer found, without the lines that it wrote over; nothing where it is no file.
+fn unwritten(layer: &Layer, bytes: &mut dyn MergeBytes) -> Option<Record> {
+    let (Some(Record::File { hash: found, mode, .. }), Some(Record::File { hash: left, .. })) =
+        (&layer.before, &layer.after)
+    else {
+        return None;
+    };
+    let (written, _) = bytes.over(*found, *left, None)?;
+    let (hash, len) = bytes.over(written, *left, None)?;
+    Some(Record::File { hash, len, mode: *mode })
+}
+
+/// What a layer found, without the lines of this version that it wrote over: they are those of a file that goes, and that others
+/// wrote into. Nothing where one of them is no file.
+pub(super) fn without_written(
+    layer: &Layer,
+    made: Option<&Record>,
+    bytes: &mut dyn MergeBytes,
+) -> Option<Record> {
+    let (Record::File { hash: made, .. }, Record::File { hash: found, mode, .. }) =
+        (made?, layer.before.as_ref()?)
+    else {
+        return None;
+    };
+    let Some(Record::File { hash: left, .. }) = &layer.after else { return None };
+    let (others, _) = bytes.over(*made, *left, None)?;
+    let (stays, _) = bytes.over(others, *left, None)?;
+    let (hash, len) = bytes.over(*made, *found, Some(stays))?;
+    Some(Record::File { hash, len, mode: *mode })
+}
+
+/// A version with these steps done to it, from one version to another each, where others did not write; and the version that a
+/// step begins with and that could not be told apart from what others wrote, where that is so.
+pub(super) fn as_far_as<'a>(
+    version: Option<&Record>,
+    steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,
+    bytes: &mut dyn MergeBytes,
+) -> (Option<Record>, Option<Option<&'a Record>>) {
+    let mut reached = version.cloned();
+    for (from, to) in steps {
+        match merge_over(from, reached.as_ref(), to, bytes) {
+            Ok(merged) => reached = merged,
+            Err(_) => return (reached, Some(from)),
+        }
+    }
+    (reached, None)
+}
