@@ -12,7 +12,8 @@ pub(super) use holds::{holds, part_holds};
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Pos, Time, Words,
+    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Pos, RequestId, Time,
+    Words,
 };
 
 use super::Context;
@@ -42,6 +43,18 @@ impl<'a> Doomed<'a> {
     }
 }
 
+/// Who erases, without what is erased: it must not be written down again.
+pub(super) fn by_without(by: &By, matching: Option<&str>) -> By {
+    let mut by = by.clone();
+    if let Some(text) = matching.filter(|text| !text.is_empty()) {
+        by.request.take_if(|request| holds(request.as_str(), text));
+        if holds(&by.author, text) {
+            by.author.clear();
+        }
+    }
+    by
+}
+
 /// Where it is.
 struct Reach {
     family: Vec<Loaded>,
@@ -63,6 +76,8 @@ impl<T: Transactions> Context<T> {
         if erasure.entries.is_empty()
             && erasure.ops.is_empty()
             && erasure.kept.is_empty()
+            && erasure.requests.is_empty()
+            && erasure.authors.is_empty()
             && loose == 0
             && files.is_empty()
         {
@@ -91,16 +106,17 @@ impl<T: Transactions> Context<T> {
 
     fn reach(&mut self, loaded: &Loaded, what: &Doomed<'_>) -> Result<Reach> {
         let family = self.family(loaded)?;
-        let (mut keys, mut names) = (BTreeSet::new(), Vec::new());
+        let (mut keys, mut names, mut requests) = (BTreeSet::new(), Vec::new(), Vec::new());
         for id in what.entries {
             keys.insert(loaded.key(locate(&self.rows, loaded, *id)?)?);
         }
         if let Some(text) = what.matching {
             for member in &family {
                 self.entries_with(member, text, &mut keys, &mut names)?;
+                self.requests_with(member, text, &mut requests)?;
             }
         }
-        let rows = Erasure { names, ..self.affected(&family, &keys, what.matching)? };
+        let rows = Erasure { names, requests, ..self.affected(&family, &keys, what.matching)? };
         let files = files::reach(&self.rows, &family, &keys, what)?;
         Ok(Reach { family, rows, files })
     }
@@ -120,8 +136,12 @@ impl<T: Transactions> Context<T> {
     /// Drops what is beside the log and contains a text: streams in progress, words that wait, drafts, rules; how many there were.
     fn erase_loose(&mut self, family: &[Loaded], text: &str, now: Time) -> Result<usize> {
         let mut dropped = self.erase_streams(family, text)? + self.erase_drafts_in(text)?;
+        for root in family.iter().take(1).map(|member| member.row.root) {
+            dropped += self.erase_unchanged(root, text)?;
+        }
         for member in family {
-            let is_in = |words: &Words| {
+            let is_in = |words: &mut Words| {
+                words.request.take_if(|request| holds(request.as_str(), text));
                 holds(&words.author, text) || words.parts.iter().any(|part| part_holds(part, text))
             };
             dropped += self.erase_words(member, is_in, now)?;
@@ -188,6 +208,19 @@ impl<T: Transactions> Context<T> {
         Ok(())
     }
 
+    /// The requests of a conversation whose id holds a text.
+    fn requests_with(&self, member: &Loaded, text: &str, found: &mut Vec<(LogNo, RequestId)>) -> Result<()> {
+        let log = member.row.log;
+        let said = self.rows.requests_in(log, 1, member.conversation.tree.last())?;
+        let ops = self.rows.ops(log, OpNo(1), member.conversation.head.op)?.into_iter();
+        let made = member.row.request.iter().map(|(request, _)| request.clone());
+        let all = said.into_iter().map(|(_, request, _)| request);
+        let all = all.chain(ops.filter_map(|op| op.request)).chain(made);
+        let held: BTreeSet<_> = all.filter(|request| holds(request.as_str(), text)).collect();
+        found.extend(held.into_iter().map(|request| (log, request)));
+        Ok(())
+    }
+
     /// All rows that hold something of what is erased.
     fn affected(&self, family: &[Loaded], keys: &BTreeSet<Key>, matching: Option<&str>) -> Result<Erasure> {
         let mut erasure = Erasure { entries: keys.iter().copied().collect(), ..Erasure::default() };
@@ -213,6 +246,9 @@ impl<T: Transactions> Context<T> {
                 };
                 if touched {
                     erasure.ops.push((member.row.log, op.no));
+                }
+                if matching.is_some_and(|text| holds(&op.author, text)) {
+                    erasure.authors.push((member.row.log, op.no));
                 }
                 let named = |path: &[u8]| {
                     matching.is_some_and(|text| path.windows(text.len()).any(|part| part == text.as_bytes()))
