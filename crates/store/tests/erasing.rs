@@ -137,7 +137,7 @@ async fn an_erased_name_is_in_no_file_and_in_no_backup() {
     assert_eq!(holding(dir.path(), &[0xee; 16]), Vec::<PathBuf>::new(), "nor is the digest of a call");
     let named = stage.store.erased_objects().await.expect("a note");
     assert_eq!(named, [ContentHash([1; 32])], "for who has the object store");
-    stage.store.objects_erased().await.expect("done");
+    stage.store.objects_erased(Vec::new()).await.expect("done");
     assert_eq!(holding(dir.path(), &[1; 32]), Vec::<PathBuf>::new(), "not even its hash is left");
 }
 

@@ -121,12 +121,13 @@ impl<T: Transactions> Context<T> {
         Ok(Reach { family, rows, files })
     }
 
-    /// What was to be erased from the object store is: its names go as well.
-    pub(super) fn objects_erased(&mut self) -> Result<()> {
-        if noted(&self.rows)?.is_empty() {
+    /// What was to be erased from the object store is, but for what is left for later: its names go as well.
+    pub(super) fn objects_erased(&mut self, left: &[ContentHash]) -> Result<()> {
+        if noted(&self.rows)? == left {
             return Ok(());
         }
-        self.rows.set_note(ERASED_OBJECTS, None)?;
+        let names: Vec<u8> = left.iter().flat_map(|hash| hash.0).collect();
+        self.rows.set_note(ERASED_OBJECTS, (!names.is_empty()).then_some(&names))?;
         // Names nothing: only the pages are to be overwritten.
         self.rows.erase(LogNo(0), &Erasure::default())?;
         self.scrub();

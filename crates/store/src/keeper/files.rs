@@ -401,8 +401,8 @@ where
         self.read(noted).await
     }
 
-    async fn objects_erased(&self) -> Result<()> {
-        self.write(|context| context.objects_erased()).await
+    async fn objects_erased(&self, left: Vec<ContentHash>) -> Result<()> {
+        self.write(move |context| context.objects_erased(&left)).await
     }
 
     async fn claims(&self) -> Result<Vec<Claim>> {
