@@ -208,6 +208,24 @@ async fn what_the_user_has_just_removed_is_erased_with_its_name() {
     assert_eq!(holding(&yard.dir.path().join("data"), b"hunter2name"), Vec::<PathBuf>::new());
 }
 
+/// A file that is kept in chunks, of which two versions share most.
+#[tokio::test]
+async fn trial_28_no_chunk_of_an_erased_large_file_is_left() {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    let bytes = [secret(&yard.dir), (0..6).flat_map(|_| secret(&yard.dir)).collect()].concat();
+    fs::write(yard.dir.path().join("secret"), &bytes).expect("written");
+    yard.run("cp ../secret s").await;
+    yard.run("echo more >> s").await;
+    yard.run("rm s").await;
+    assert!(is_kept(&yard, &bytes));
+    let done = erase(&yard, matching("hunter2zebra")).await;
+    assert_eq!((done.gone, done.current, done.shared), (2, 0, 0));
+    assert!(!is_kept(&yard, &bytes));
+    let data = yard.dir.path().join("data");
+    assert_eq!(holding(&data, b"hunter2zebra"), Vec::<PathBuf>::new());
+    assert_eq!(holding(&data, &bytes[..24]), Vec::<PathBuf>::new(), "nor of chunks without the text");
+}
+
 async fn fork_of(yard: Yard) -> Yard {
     let fork = yard.engine.fork(yard.id, None, None, yard.engine.by(None)).await.expect("forked");
     Yard { id: fork.conversation, ..yard }
