@@ -333,6 +333,13 @@ pub trait FileStore: Send + Sync {
 
     /// What of files an erasure would take; nothing, for another action. Changes nothing.
     async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased>;
+    /// Of each other tree of forks a conversation that holds a text, or names one of these objects, and how many of the tree do.
+    async fn elsewhere(
+        &self,
+        conversation: ConversationId,
+        text: String,
+        objects: Vec<ContentHash>,
+    ) -> Result<Vec<(ConversationId, usize)>>;
     /// What erasures named, to be erased from the object store unless something else names it.
     async fn erased_objects(&self) -> Result<Vec<ContentHash>>;
     /// It is erased from there: its names are forgotten too, for real. What a file in a folder is now is left for later: it is

@@ -100,6 +100,17 @@ impl Engine {
         Ok(ErasePlan { conversation: planned, files, objects })
     }
 
+    /// Where else a text is that is erased in a conversation: of each other tree of forks one that holds it, and how many do.
+    pub async fn elsewhere(
+        &self,
+        conversation: ConversationId,
+        text: String,
+    ) -> Result<Vec<(ConversationId, usize)>> {
+        let action = Action::Erase { entries: Vec::new(), matching: Some(text.clone()), objects: Vec::new() };
+        let Action::Erase { objects, .. } = self.with_objects(action).await? else { return Ok(Vec::new()) };
+        Ok(self.store().elsewhere(conversation, text, objects).await?)
+    }
+
     /// Looks at the folders: what was removed there since is not what a file is now, and an index must not name it. A folder that
     /// is gone or can't be looked at keeps nothing from being erased.
     async fn look_first(&self, conversation: ConversationId, action: &Action) {

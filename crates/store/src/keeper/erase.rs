@@ -3,10 +3,13 @@
 //! what calls did to files.
 //! A dated operation without the content stays.
 
+mod elsewhere;
 mod files;
 mod holds;
 
+pub(super) use elsewhere::elsewhere;
 pub(super) use files::noted;
+use holds::names_hold;
 pub(super) use holds::{holds, part_holds};
 
 use std::collections::{BTreeSet, HashSet};
@@ -197,8 +200,7 @@ impl<T: Transactions> Context<T> {
             for (seq, entry) in (from..).zip(self.rows.entries(member.row.log, from, to)?) {
                 let Ok(entry) = entry else { continue };
                 let key = Key { log: member.row.log, seq };
-                let named = holds(&entry.author, text)
-                    || entry.platform_id.as_deref().is_some_and(|id| holds(id, text));
+                let named = names_hold(&entry, text);
                 names.extend(named.then_some(key));
                 if named || entry.parts.iter().any(|part| part_holds(part, text)) {
                     found.insert(key);
