@@ -104,7 +104,9 @@ fn a_damaged_chunk_is_that_of_every_object_that_shares_it_and_one_heals_them_all
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     // Nobody needs these, so that a collection goes through the segment.
-    [5, 6].map(|number| pack.put(&noise(number, 3_000)).unwrap());
+    for number in [5, 6] {
+        pack.put(&noise(number, 3_000)).unwrap();
+    }
     let names = put_versions(&pack, 0..3);
     pack.sync().unwrap();
     for path in files(dir.path(), "pack") {
