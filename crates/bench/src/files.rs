@@ -6,6 +6,7 @@ mod edits;
 mod git;
 mod growth;
 mod keeps;
+mod large;
 mod ours;
 mod program;
 mod rounds;
@@ -110,6 +111,7 @@ fn measure(
     times.tell(&mut report);
     watched::measure(&mut ours, &edits, &mut report)?;
     growth::measure(&mut ours, &edits, &mut report)?;
+    large::measure(folder, git.is_some(), &mut report)?;
     let of = (tree, edits.files());
     missing.extend(program::measure(retake, of, folder, (runs, git.is_some()), &mut report)?);
     Ok((report, missing))
@@ -148,6 +150,7 @@ mod tests {
             nulls(&json).into_iter().filter(|name| !name.contains("5000") && !programs.contains(name));
         let small = small.collect::<Vec<_>>();
         assert_eq!(small.is_empty(), version.is_some(), "{small:?}");
+        assert!(json["edit_5mb_kb"].as_f64().unwrap() < 64.0, "{json}");
     }
 
     #[test]
@@ -160,7 +163,7 @@ mod tests {
             "checkpoint_contents_kb",
             "index_mb",
         ]);
-        let programs = super::program::all_names();
+        let programs = super::program::all_names().chain(super::large::NAMES[1..].iter().copied());
         assert_eq!(nulls(&json), expected.chain(small).chain(programs).collect());
         assert_eq!(missing.len(), 4);
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_wire::request::{Fork, ImportLines, ImportStart, Of, SetDraft};
-use retake_wire::{Action, Client as _, Event, Follow, Part, Request, Role, RunEvent, Told};
+use retake_wire::request::{Fork, ImportLines, ImportStart, Of, Plan, SetDraft};
+use retake_wire::{Action, Client as _, Event, FilesWish, Follow, Part, Request, Role, RunEvent, Told};
 
 use super::events::saying;
 use super::world::{Desk, get};
@@ -185,4 +185,35 @@ async fn forks_and_imports_come_into_the_list_that_is_followed() {
         has.retain(|other| other.id != of.id);
         has.push(*of);
     }
+}
+
+/// Receipts and plans say where else the text is, and the commands do what they say.
+#[tokio::test]
+async fn trial_28_an_erasure_says_which_other_conversations_hold_the_text_and_how_to_erase_it_there() {
+    let desk = Desk::new().await;
+    let (here, _) = desk.talk(&["one", SECRET]).await;
+    let (there, _) = desk.talk(&[SECRET]).await;
+    let fork = Fork { conversation: there.clone(), entry: None, title: None, request_id: None };
+    let child = get!(desk, Receipt, Request::Fork(fork)).conversation;
+    desk.say(&child, Role::User, &format!("it is {SECRET}")).await;
+    desk.create(Some("nothing of it"), None).await;
+    let titled = desk.create(Some(SECRET), None).await;
+    let matching = || Action::Erase { entries: Vec::new(), matching: Some(SECRET.to_owned()) };
+    let said = |said: &[String]| said.join("\n");
+
+    let conversation = here.clone();
+    let plan = Plan { conversation, action: matching(), files: FilesWish::default(), diff: false };
+    let planned = said(&get!(desk, Plan, Request::Plan(plan)).stays);
+    let told = said(&desk.apply(&here, matching()).await.stays);
+    for told in [&planned, &told] {
+        assert!(told.contains("3 other conversations, forks included, contain the text, too."), "{told}");
+        for id in [&there, &titled] {
+            assert!(told.contains(&format!("`retake erase --matching TEXT --conversation {id}`")), "{told}");
+        }
+        assert!(!told.contains(SECRET), "it is not quoted: {told}");
+    }
+    let told = said(&desk.apply(&there, matching()).await.stays);
+    assert!(told.contains("1 other conversation contains the text, too."), "{told}");
+    assert_eq!(said(&desk.apply(&titled, matching()).await.stays), "", "it is nowhere any more");
+    assert_eq!(desk.texts(&child).await.iter().filter(|text| text.contains(SECRET)).count(), 0);
 }

@@ -333,10 +333,18 @@ pub trait FileStore: Send + Sync {
 
     /// What of files an erasure would take; nothing, for another action. Changes nothing.
     async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased>;
+    /// Of each other tree of forks a conversation that holds a text, or names one of these objects, and how many of the tree do.
+    async fn elsewhere(
+        &self,
+        conversation: ConversationId,
+        text: String,
+        objects: Vec<ContentHash>,
+    ) -> Result<Vec<(ConversationId, usize)>>;
     /// What erasures named, to be erased from the object store unless something else names it.
     async fn erased_objects(&self) -> Result<Vec<ContentHash>>;
-    /// It is erased from there: its names are forgotten too, for real.
-    async fn objects_erased(&self) -> Result<()>;
+    /// It is erased from there: its names are forgotten too, for real. What a file in a folder is now is left for later: it is
+    /// erased by the first erasure, or start, that finds it in no file any more.
+    async fn objects_erased(&self, left: Vec<ContentHash>) -> Result<()>;
     /// Every file's bytes that a row names, of all conversations and captures.
     async fn claims(&self) -> Result<Vec<Claim>>;
     /// How many captures before a time have no name. The last one of a workspace counts while it says something.

@@ -195,6 +195,10 @@ pub struct Erasure {
     pub kept: Vec<(LogNo, OpNo, KeptChange)>,
     /// Logs whose full states hold one of the labels or of the paths.
     pub states: Vec<LogNo>,
+    /// Requests that go from what they made: the log itself, its entries and operations.
+    pub requests: Vec<(LogNo, RequestId)>,
+    /// Operations whose author goes.
+    pub authors: Vec<(LogNo, OpNo)>,
 }
 
 /// A place to keep rows: transactions for one writer, readers beside it.

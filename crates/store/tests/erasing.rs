@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use retake_core::{
     By, ContentHash, Effect, EffectClass, EffectState, Fact, FileChange, FilePath, GitMove, GitRef, Grade,
-    Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, Steer, Time, Words,
+    Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, Seen, Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
-use retake_store::{Action, CallsSeen, Keeper, NewCapture, NewDelta, SayRequest, Sqlite, Store};
+use retake_store::{Action, Apply, CallsSeen, Keeper, NewCapture, NewDelta, SayRequest, Sqlite, Store};
 
 const SECRET: &str = "hunter2zebra";
 
@@ -137,7 +137,7 @@ async fn an_erased_name_is_in_no_file_and_in_no_backup() {
     assert_eq!(holding(dir.path(), &[0xee; 16]), Vec::<PathBuf>::new(), "nor is the digest of a call");
     let named = stage.store.erased_objects().await.expect("a note");
     assert_eq!(named, [ContentHash([1; 32])], "for who has the object store");
-    stage.store.objects_erased().await.expect("done");
+    stage.store.objects_erased(Vec::new()).await.expect("done");
     assert_eq!(holding(dir.path(), &[1; 32]), Vec::<PathBuf>::new(), "not even its hash is left");
 }
 
@@ -158,4 +158,41 @@ async fn trial_28_a_text_that_json_escapes_in_the_arguments_of_a_call_is_erased(
     let erase = Action::Erase { entries: Vec::new(), matching: Some(secret.into()), objects: Vec::new() };
     stage.act(erase).await.expect("erased");
     assert_eq!(holding(dir.path(), b"zebra"), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
+async fn trial_28_a_text_in_the_ids_of_requests_and_in_the_names_of_who_asked_is_erased() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
+    let by = |author: &str, number: u32| {
+        let request = Some(format!("{SECRET}-{number}").parse().expect("an id"));
+        By { author: author.into(), time: Time(2), request, wording: None }
+    };
+    let say = || SayRequest { by: by("me", 1), ..stage.saying(Role::User, vec![Part::text("kept words")]) };
+    stage.store.say(stage.id, say()).await.expect("said");
+    let apply = |action, by| stage.store.apply(stage.id, Apply { action, seen: Seen::Anything, by });
+    apply(Action::Rewind(stage.named("T1")), by(SECRET, 2)).await.expect("done");
+    let other =
+        Action::Erase { entries: Vec::new(), matching: Some("not there".into()), objects: Vec::new() };
+    assert!(apply(other, by("me", 3)).await.expect("nothing to do").unchanged);
+    let words = Words {
+        parts: vec![Part::text("waiting words")],
+        author: String::new(),
+        request: by("", 4).request,
+        wording: None,
+        time: Time(1),
+    };
+    let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
+    stage.store.step_runs(stage.id, vec![RunInput::Enqueue(new, Time(1))]).await.expect("it waits");
+    assert!(!holding(dir.path(), SECRET.as_bytes()).is_empty());
+
+    let erase = || Action::Erase { entries: Vec::new(), matching: Some(SECRET.into()), objects: Vec::new() };
+    let receipt = apply(erase(), by(SECRET, 5)).await.expect("erased");
+    assert!(!receipt.unchanged);
+    assert_eq!(holding(dir.path(), SECRET.as_bytes()), Vec::<PathBuf>::new());
+    assert!(
+        !holding(dir.path(), b"kept words").is_empty() && !holding(dir.path(), b"waiting words").is_empty()
+    );
+    assert!(apply(erase(), by("me", 5)).await.expect("nothing is left").unchanged);
+    assert_eq!(holding(dir.path(), SECRET.as_bytes()), Vec::<PathBuf>::new());
 }

@@ -14,6 +14,7 @@ mod erase;
 mod find;
 mod guard;
 mod index;
+mod kind;
 mod pack;
 mod read;
 mod segment;

@@ -1,5 +1,6 @@
 //! The object stores: what each must do, and what the pack on the disk promises.
 
+mod chunks;
 mod collect;
 mod crash;
 mod damage;
@@ -15,8 +16,8 @@ use std::path::{Path, PathBuf};
 use retake_core::ContentHash;
 use retake_worktree::{MemoryObjects, Objects, PackObjects, PackSizes, WorktreeError, hash};
 
-/// So small that a few objects make several blocks and segments.
-const SMALL: PackSizes = PackSizes { block: 2_000, segment: 20_000 };
+/// So small that a few objects make several blocks and segments, and one of 3,000 bytes several chunks.
+const SMALL: PackSizes = PackSizes { block: 2_000, segment: 20_000, whole: 3_000, chunk: 512 };
 
 fn open(dir: &Path) -> PackObjects {
     PackObjects::open_sized(dir, SMALL).expect("opened")

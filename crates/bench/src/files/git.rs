@@ -59,6 +59,18 @@ impl Git {
 }
 
 impl Git {
+    /// Commits all that is there, so that it is packed as git packs histories.
+    pub(super) fn commit(&mut self) -> anyhow::Result<()> {
+        self.run(&["add", "-A"])?;
+        let author = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
+        self.run(&[&author[..], &["commit", "-q", "-m", "edit"]].concat()).map(drop)
+    }
+
+    /// Packs all commits into one file.
+    pub(super) fn pack(&mut self) -> anyhow::Result<()> {
+        self.run(&["repack", "-a", "-d", "-q"]).map(drop)
+    }
+
     /// Puts back the files that differ from the last snapshot, and makes them durable.
     pub(super) fn checkout(&mut self) -> anyhow::Result<()> {
         self.run(&["checkout", "-q", "--", "."])?;

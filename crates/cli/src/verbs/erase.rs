@@ -12,8 +12,9 @@ use crate::error::{Result, usage};
 /// Overwrite messages for good, everywhere; this can't be undone
 ///
 /// The content goes from the conversation, its forks, the search index, labels, titles and summaries, and what is
-/// kept of files that its command changed or that contain the text; a dated line stays. Files in your folders stay as they are. Copies
-/// that you made yourself (exports, backups elsewhere) are not reached.
+/// kept of files that its command changed or that contain the text; a dated line stays. Files in your folders stay as they are. What
+/// one of them contains now is kept until it does no more. Other conversations are not reached: those that contain the text are
+/// named, with the command that erases it there. Copies that you made yourself (exports, backups elsewhere) are not reached.
 #[derive(Debug, Args)]
 pub(crate) struct Erase {
     /// Everything that contains this text

@@ -51,7 +51,7 @@ impl Engine {
     async fn doctor_rewinds(&self, care: Care, checked: &mut Checked) -> Result<()> {
         let intents = self.left_open().await?;
         let rows = self.store().workspaces().await?;
-        let pending = self.store().erased_objects().await?.len();
+        let pending = self.erasures_open().await?;
         let mut why = Vec::new();
         if care == Care::Mend {
             why = self.settle_files().await?;
@@ -70,7 +70,7 @@ impl Engine {
                 checked.mended.push(format!("the step in {folder} that was cut short is {way}"));
             }
         }
-        if pending > 0 && self.store().erased_objects().await?.is_empty() {
+        if pending > 0 && self.erasures_open().await? == 0 {
             checked.mended.push("the erasure of versions of files that was cut short is finished".to_owned());
         } else if pending > 0 {
             checked
@@ -79,6 +79,13 @@ impl Engine {
         }
         checked.details.extend(why);
         Ok(())
+    }
+
+    /// How many versions are still to be erased; what a file is now is not.
+    async fn erasures_open(&self) -> Result<usize> {
+        let current = self.current().await?;
+        let noted = self.store().erased_objects().await?;
+        Ok(noted.iter().filter(|object| !current.contains(object)).count())
     }
 
     /// What is needed and can't be had, by whom.

@@ -5,7 +5,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{ContentHash, ConversationId, Time};
-use retake_store::{Action, Apply, Claim, Claimant, FilesErased, Planned, Receipt};
+use retake_store::{
+    Action, Apply, Claim, Claimant, FilesErased, Planned, Receipt, WorkspaceNo, WorkspaceRow,
+};
 use retake_worktree::{Mark, Tree};
 
 use super::blocking;
@@ -58,7 +60,7 @@ impl Engine {
         conversation: ConversationId,
         apply: Apply,
     ) -> Result<(Receipt, ObjectsErased)> {
-        self.look_first(conversation).await;
+        self.look_first(conversation, &apply.action).await;
         let _quiet = self.files.quiet().await;
         let mut by = apply.by;
         if by.request.is_some() && by.wording.is_none() {
@@ -83,32 +85,66 @@ impl Engine {
 
     /// What an erasure would do. Changes nothing.
     pub async fn plan_erase(&self, conversation: ConversationId, action: Action) -> Result<ErasePlan> {
-        self.look_first(conversation).await;
+        self.look_first(conversation, &action).await;
         let _quiet = self.files.quiet().await;
         let action = self.with_objects(action).await?;
         let files = self.store().erasing(conversation, action.clone()).await?;
         let planned = self.plan(conversation, action).await?;
+        let mut doomed = files.objects.clone();
+        doomed.extend(self.store().erased_objects().await?);
         let mut objects = ObjectsErased::default();
-        if !files.objects.is_empty() {
+        if !doomed.is_empty() {
             let in_use = self.in_use_without(&files).await?;
-            objects = tally(files.objects.iter().copied(), &in_use).1;
+            objects = tally(doomed.into_iter(), &in_use).1;
         }
         Ok(ErasePlan { conversation: planned, files, objects })
     }
 
+    /// Where else a text is that is erased in a conversation: of each other tree of forks one that holds it, and how many do.
+    pub async fn elsewhere(
+        &self,
+        conversation: ConversationId,
+        text: String,
+    ) -> Result<Vec<(ConversationId, usize)>> {
+        let action = Action::Erase { entries: Vec::new(), matching: Some(text.clone()), objects: Vec::new() };
+        let Action::Erase { objects, .. } = self.with_objects(action).await? else { return Ok(Vec::new()) };
+        Ok(self.store().elsewhere(conversation, text, objects).await?)
+    }
+
     /// Looks at the folders: what was removed there since is not what a file is now, and an index must not name it. A folder that
     /// is gone or can't be looked at keeps nothing from being erased.
-    async fn look_first(&self, conversation: ConversationId) {
-        if !self.store().has_changes(conversation).await.unwrap_or(false) {
+    async fn look_first(&self, conversation: ConversationId, action: &Action) {
+        let Ok(nos) = self.folders_of(conversation, action.clone()).await else { return };
+        if nos.is_empty() {
             return;
         }
-        let deltas = self.store().deltas(conversation).await.unwrap_or_default();
-        let nos: BTreeSet<_> = deltas.iter().map(|(line, _)| line.workspace).collect();
         if let Ok((held, _)) = self.workspaces_with(conversation, &nos).await {
             for one in held.all {
                 drop(self.capture(one, None).await);
             }
         }
+    }
+
+    /// The folders that the conversation's calls changed; of a fork also those of which something is erased. And every folder in which
+    /// a file is now what is to be erased.
+    async fn folders_of(
+        &self,
+        conversation: ConversationId,
+        action: Action,
+    ) -> Result<BTreeSet<WorkspaceNo>> {
+        let deltas = self.store().deltas(conversation).await?;
+        let mut nos: BTreeSet<_> = deltas.iter().map(|(line, _)| line.workspace).collect();
+        let action = self.with_objects(action).await?;
+        let files = self.store().erasing(conversation, action).await?;
+        nos.extend(files.rows.iter().map(|(workspace, _)| *workspace));
+        let mut doomed = files.objects;
+        doomed.extend(self.store().erased_objects().await?);
+        for row in self.store().workspaces().await? {
+            if !doomed.is_disjoint(&self.current_in(&row).await?.into_iter().collect()) {
+                nos.insert(row.no);
+            }
+        }
+        Ok(nos)
     }
 
     /// What is left to be erased of a start before this one.
@@ -138,14 +174,16 @@ impl Engine {
         if doomed.is_empty() {
             return Ok(ObjectsErased::default());
         }
-        let mut erased = ObjectsErased::default();
+        let (mut erased, mut left) = (ObjectsErased::default(), Vec::new());
         if let Some(pack) = self.files.objects_if_any().await? {
-            let (gone, counts) = tally(doomed.into_iter(), &self.in_use().await?);
+            let in_use = self.in_use().await?;
+            left = doomed.iter().copied().filter(|object| in_use.current.contains(object)).collect();
+            let (gone, counts) = tally(doomed.into_iter(), &in_use);
             let was = gone.iter().filter(|object| pack.has(object)).count() as u64;
             let done = blocking(move || pack.erase(&gone, &mut |_, _| ())).await??;
             erased = ObjectsErased { gone: was, lost: done.lost.len() as u64, ..counts };
         }
-        self.store().objects_erased().await?;
+        self.store().objects_erased(left).await?;
         Ok(erased)
     }
 
@@ -178,14 +216,20 @@ impl Engine {
     pub(super) async fn current(&self) -> Result<HashSet<ContentHash>> {
         let mut current = HashSet::new();
         for row in self.store().workspaces().await? {
-            if let Some(opened) = self.files.opened(row.no) {
-                current.extend(opened.lock().await.tree.objects_in_use());
-            } else if let Some(mark) = row.mark {
-                let dir = self.files.index_dir(row.no)?;
-                current.extend(blocking(move || Tree::objects_kept(&dir, Mark(mark))).await?);
-            }
+            current.extend(self.current_in(&row).await?);
         }
         Ok(current)
+    }
+
+    /// The same of one.
+    async fn current_in(&self, row: &WorkspaceRow) -> Result<HashSet<ContentHash>> {
+        if let Some(opened) = self.files.opened(row.no) {
+            return Ok(opened.lock().await.tree.objects_in_use().into_iter().collect());
+        }
+        let Some(mark) = row.mark else { return Ok(HashSet::new()) };
+        let dir = self.files.index_dir(row.no)?;
+        let kept = blocking(move || Tree::objects_kept(&dir, Mark(mark))).await?;
+        Ok(kept.into_iter().collect())
     }
 
     /// What rewinds that are not settled need, however old they are.

@@ -90,7 +90,7 @@ async fn erasing_the_calls_erases_the_bytes_that_only_they_named() {
     );
     assert!(is_kept(&yard, &bytes), "the second call still needs it");
     let second = erase(&yard, entries(&[result(&yard, 1).await])).await;
-    assert_eq!(second, ObjectsErased { gone: 1, ..ObjectsErased::default() });
+    assert_eq!(second, ObjectsErased { gone: 1, current: 1, ..ObjectsErased::default() }, "a: is, as before");
     assert!(!is_kept(&yard, &bytes), "{:?}", holding(&yard.dir.path().join("data"), &bytes[PIECE]));
     assert_eq!(yard.read("a").as_deref(), Some("1\n"), "the user's files stay as they are");
     let yard = yard.restarted().await;
@@ -191,7 +191,8 @@ async fn killed_between_rows_and_bytes_an_erasure_is_finished_at_the_next_start(
     assert!(is_kept(&yard, &bytes), "in between");
     assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new());
     assert!(!is_kept(&yard, &bytes));
-    assert!(yard.engine.store().erased_objects().await.expect("a note").is_empty());
+    let left = yard.engine.store().erased_objects().await.expect("a note");
+    assert_eq!(left, [retake_engine::worktree::hash(b"1\n")], "what a file is now");
     assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new(), "twice is once");
     assert_eq!(yard.read("a").as_deref(), Some("1\n"));
 }
@@ -205,4 +206,62 @@ async fn what_the_user_has_just_removed_is_erased_with_its_name() {
     let done = erase(&yard, matching("hunter2name")).await;
     assert_eq!((done.gone > 0, done.shared, done.current), (true, 0, 0), "{done:?}");
     assert_eq!(holding(&yard.dir.path().join("data"), b"hunter2name"), Vec::<PathBuf>::new());
+}
+
+/// A file that is kept in chunks, of which two versions share most.
+#[tokio::test]
+async fn trial_28_no_chunk_of_an_erased_large_file_is_left() {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    let bytes = [secret(&yard.dir), (0..6).flat_map(|_| secret(&yard.dir)).collect()].concat();
+    fs::write(yard.dir.path().join("secret"), &bytes).expect("written");
+    yard.run("cp ../secret s").await;
+    yard.run("echo more >> s").await;
+    yard.run("rm s").await;
+    assert!(is_kept(&yard, &bytes));
+    let done = erase(&yard, matching("hunter2zebra")).await;
+    assert_eq!((done.gone, done.current, done.shared), (2, 0, 0));
+    assert!(!is_kept(&yard, &bytes));
+    let data = yard.dir.path().join("data");
+    assert_eq!(holding(&data, b"hunter2zebra"), Vec::<PathBuf>::new());
+    assert_eq!(holding(&data, &bytes[..24]), Vec::<PathBuf>::new(), "nor of chunks without the text");
+}
+
+async fn fork_of(yard: Yard) -> Yard {
+    let fork = yard.engine.fork(yard.id, None, None, yard.engine.by(None)).await.expect("forked");
+    Yard { id: fork.conversation, ..yard }
+}
+
+#[tokio::test]
+async fn trial_28_what_is_in_a_file_is_erased_once_the_file_is_gone_also_from_a_fork() {
+    for text in [true, false] {
+        for forked in [false, true] {
+            for restarted in [false, true] {
+                let yard = Yard::with(&[("a", "0\n")]).await;
+                let bytes = secret(&yard.dir);
+                yard.run("cp ../secret s").await;
+                let mut from = if forked { fork_of(yard).await } else { yard };
+                let call = last(&from).await;
+                let action = || if text { matching("hunter2zebra") } else { entries(&[call]) };
+                let done = erase(&from, action()).await;
+                assert_eq!((done.gone, done.current), (0, 1), "{text} {forked}: it is in a file now");
+                if restarted {
+                    from = from.restarted().await;
+                }
+                fs::remove_file(from.path("s")).expect("removed");
+                let done = erase(&from, action()).await;
+                assert_eq!((done.gone, done.current, done.shared), (1, 0, 0), "{text} {forked} {restarted}");
+                assert!(!is_kept(&from, &bytes), "{text} {forked} {restarted}");
+            }
+        }
+    }
+}
+
+/// The last entry that is shown: the result of a call.
+async fn last(yard: &Yard) -> EntryId {
+    let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
+    let request = retake_engine::store::PageRequest { limit: 99, ..Default::default() };
+    let page = yard.engine.store().page(yard.id, reading, request).await;
+    let entries = page.expect("a page").entries;
+    let last = entries.into_iter().next_back().expect("one");
+    last.entry.expect("whole").meta.id
 }

@@ -13,11 +13,42 @@ const NAMED: usize = 5;
 
 impl InProcess {
     pub(super) async fn plan_erase(&self, of: ConversationId, action: Action) -> Result<Reply, Problem> {
+        let text = text_of(&action);
         let ErasePlan { conversation, files, objects } =
             self.engine.plan_erase(of, action).await.map_err(problem)?;
         let mut stays = vec!["erased content can't be brought back, by nothing".to_owned()];
         stays.extend(would(&files, &objects));
+        stays.extend(self.elsewhere(of, text).await);
         Ok(Reply::Plan(convert::plan(of.to_string(), conversation, stays)))
+    }
+
+    /// Which other conversations hold the text, and how to erase it there.
+    pub(super) async fn elsewhere(&self, of: ConversationId, text: Option<String>) -> Option<String> {
+        let found = match self.engine.elsewhere(of, text?).await {
+            Ok(found) => found,
+            Err(error) => return Some(format!("other conversations could not be searched: {error}")),
+        };
+        let all: usize = found.iter().map(|(_, of_tree)| of_tree).sum();
+        if all == 0 {
+            return None;
+        }
+        let commands = found.iter().take(NAMED);
+        let commands = commands.map(|(id, _)| format!("`retake erase --matching TEXT --conversation {id}`"));
+        let more = if found.len() > NAMED { ", …" } else { "" };
+        let whose = match all {
+            1 => "1 other conversation contains".to_owned(),
+            _ => format!("{all} other conversations, forks included, contain"),
+        };
+        let commands = commands.collect::<Vec<_>>().join(", ");
+        Some(format!("{whose} the text, too. Erase it there with the same TEXT: {commands}{more}"))
+    }
+}
+
+/// The text that is to be erased wherever it is.
+pub(super) fn text_of(action: &Action) -> Option<String> {
+    match action {
+        Action::Erase { matching, .. } => matching.clone().filter(|text| !text.is_empty()),
+        _ => None,
     }
 }
 

@@ -173,8 +173,11 @@ impl InProcess {
     /// Does an action with its files. Several steps back or forth are taken one at a time: each is whole, or is not done.
     async fn act(&self, of: ConversationId, apply: Apply, wish: FilesWish) -> Result<Done, Problem> {
         if matches!(apply.action, Action::Erase { .. }) {
+            let text = erase::text_of(&apply.action);
             let (receipt, objects) = self.engine.erase(of, apply).await.map_err(problem)?;
-            return Ok(Done { receipts: vec![receipt], notes: erase::done(&objects), ..Done::default() });
+            let (notes, stays) = (erase::done(&objects), self.elsewhere(of, text).await);
+            let stays = stays.into_iter().collect();
+            return Ok(Done { receipts: vec![receipt], notes, stays, ..Done::default() });
         }
         if !takes_files(&apply.action) {
             let receipt = self.engine.apply(of, apply).await.map_err(problem)?;

@@ -58,7 +58,7 @@ pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
     let moved = stage.store.moved(stage.id, back.ops[0]).await.expect("read");
     assert!(matches!(&moved[..], [row] if row.moves.is_empty()), "the row stays: {moved:?}");
     assert!(stage.store.erasing(stage.id, action).await.expect("it can be").paths.is_empty());
-    stage.store.objects_erased().await.expect("forgotten");
+    stage.store.objects_erased(Vec::new()).await.expect("forgotten");
     assert!(noted(&*stage.store).await.is_empty());
 }
 

@@ -3,16 +3,20 @@
 //! what calls did to files.
 //! A dated operation without the content stays.
 
+mod elsewhere;
 mod files;
 mod holds;
 
+pub(super) use elsewhere::elsewhere;
 pub(super) use files::noted;
+use holds::names_hold;
 pub(super) use holds::{holds, part_holds};
 
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Pos, Time, Words,
+    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Pos, RequestId, Time,
+    Words,
 };
 
 use super::Context;
@@ -42,6 +46,18 @@ impl<'a> Doomed<'a> {
     }
 }
 
+/// Who erases, without what is erased: it must not be written down again.
+pub(super) fn by_without(by: &By, matching: Option<&str>) -> By {
+    let mut by = by.clone();
+    if let Some(text) = matching.filter(|text| !text.is_empty()) {
+        by.request.take_if(|request| holds(request.as_str(), text));
+        if holds(&by.author, text) {
+            by.author.clear();
+        }
+    }
+    by
+}
+
 /// Where it is.
 struct Reach {
     family: Vec<Loaded>,
@@ -63,6 +79,8 @@ impl<T: Transactions> Context<T> {
         if erasure.entries.is_empty()
             && erasure.ops.is_empty()
             && erasure.kept.is_empty()
+            && erasure.requests.is_empty()
+            && erasure.authors.is_empty()
             && loose == 0
             && files.is_empty()
         {
@@ -91,26 +109,28 @@ impl<T: Transactions> Context<T> {
 
     fn reach(&mut self, loaded: &Loaded, what: &Doomed<'_>) -> Result<Reach> {
         let family = self.family(loaded)?;
-        let (mut keys, mut names) = (BTreeSet::new(), Vec::new());
+        let (mut keys, mut names, mut requests) = (BTreeSet::new(), Vec::new(), Vec::new());
         for id in what.entries {
             keys.insert(loaded.key(locate(&self.rows, loaded, *id)?)?);
         }
         if let Some(text) = what.matching {
             for member in &family {
                 self.entries_with(member, text, &mut keys, &mut names)?;
+                self.requests_with(member, text, &mut requests)?;
             }
         }
-        let rows = Erasure { names, ..self.affected(&family, &keys, what.matching)? };
+        let rows = Erasure { names, requests, ..self.affected(&family, &keys, what.matching)? };
         let files = files::reach(&self.rows, &family, &keys, what)?;
         Ok(Reach { family, rows, files })
     }
 
-    /// What was to be erased from the object store is: its names go as well.
-    pub(super) fn objects_erased(&mut self) -> Result<()> {
-        if noted(&self.rows)?.is_empty() {
+    /// What was to be erased from the object store is, but for what is left for later: its names go as well.
+    pub(super) fn objects_erased(&mut self, left: &[ContentHash]) -> Result<()> {
+        if noted(&self.rows)? == left {
             return Ok(());
         }
-        self.rows.set_note(ERASED_OBJECTS, None)?;
+        let names: Vec<u8> = left.iter().flat_map(|hash| hash.0).collect();
+        self.rows.set_note(ERASED_OBJECTS, (!names.is_empty()).then_some(&names))?;
         // Names nothing: only the pages are to be overwritten.
         self.rows.erase(LogNo(0), &Erasure::default())?;
         self.scrub();
@@ -120,8 +140,12 @@ impl<T: Transactions> Context<T> {
     /// Drops what is beside the log and contains a text: streams in progress, words that wait, drafts, rules; how many there were.
     fn erase_loose(&mut self, family: &[Loaded], text: &str, now: Time) -> Result<usize> {
         let mut dropped = self.erase_streams(family, text)? + self.erase_drafts_in(text)?;
+        for root in family.iter().take(1).map(|member| member.row.root) {
+            dropped += self.erase_unchanged(root, text)?;
+        }
         for member in family {
-            let is_in = |words: &Words| {
+            let is_in = |words: &mut Words| {
+                words.request.take_if(|request| holds(request.as_str(), text));
                 holds(&words.author, text) || words.parts.iter().any(|part| part_holds(part, text))
             };
             dropped += self.erase_words(member, is_in, now)?;
@@ -176,8 +200,7 @@ impl<T: Transactions> Context<T> {
             for (seq, entry) in (from..).zip(self.rows.entries(member.row.log, from, to)?) {
                 let Ok(entry) = entry else { continue };
                 let key = Key { log: member.row.log, seq };
-                let named = holds(&entry.author, text)
-                    || entry.platform_id.as_deref().is_some_and(|id| holds(id, text));
+                let named = names_hold(&entry, text);
                 names.extend(named.then_some(key));
                 if named || entry.parts.iter().any(|part| part_holds(part, text)) {
                     found.insert(key);
@@ -185,6 +208,19 @@ impl<T: Transactions> Context<T> {
             }
             from = to + 1;
         }
+        Ok(())
+    }
+
+    /// The requests of a conversation whose id holds a text.
+    fn requests_with(&self, member: &Loaded, text: &str, found: &mut Vec<(LogNo, RequestId)>) -> Result<()> {
+        let log = member.row.log;
+        let said = self.rows.requests_in(log, 1, member.conversation.tree.last())?;
+        let ops = self.rows.ops(log, OpNo(1), member.conversation.head.op)?.into_iter();
+        let made = member.row.request.iter().map(|(request, _)| request.clone());
+        let all = said.into_iter().map(|(_, request, _)| request);
+        let all = all.chain(ops.filter_map(|op| op.request)).chain(made);
+        let held: BTreeSet<_> = all.filter(|request| holds(request.as_str(), text)).collect();
+        found.extend(held.into_iter().map(|request| (log, request)));
         Ok(())
     }
 
@@ -213,6 +249,9 @@ impl<T: Transactions> Context<T> {
                 };
                 if touched {
                     erasure.ops.push((member.row.log, op.no));
+                }
+                if matching.is_some_and(|text| holds(&op.author, text)) {
+                    erasure.authors.push((member.row.log, op.no));
                 }
                 let named = |path: &[u8]| {
                     matching.is_some_and(|text| path.windows(text.len()).any(|part| part == text.as_bytes()))

@@ -10,7 +10,7 @@ use retake_core::{
 };
 
 use super::decide::locate;
-use super::erase::{Doomed, noted};
+use super::erase::{Doomed, elsewhere, noted};
 use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
@@ -397,12 +397,22 @@ where
         .await
     }
 
+    async fn elsewhere(
+        &self,
+        conversation: ConversationId,
+        text: String,
+        objects: Vec<ContentHash>,
+    ) -> Result<Vec<(ConversationId, usize)>> {
+        let objects = objects.into_iter().collect();
+        self.read(move |rows| elsewhere(rows, conversation, &text, &objects)).await
+    }
+
     async fn erased_objects(&self) -> Result<Vec<ContentHash>> {
         self.read(noted).await
     }
 
-    async fn objects_erased(&self) -> Result<()> {
-        self.write(|context| context.objects_erased()).await
+    async fn objects_erased(&self, left: Vec<ContentHash>) -> Result<()> {
+        self.write(move |context| context.objects_erased(&left)).await
     }
 
     async fn claims(&self) -> Result<Vec<Claim>> {

@@ -4,6 +4,7 @@
 use retake_core::{EntryId, Head, RequestId, Revision};
 
 use super::Context;
+use super::erase::holds;
 use super::load::Loaded;
 use super::write::{empty_plan, receipt_of, same_arguments};
 use crate::error::{Result, StoreError};
@@ -52,6 +53,18 @@ impl<T: Transactions> Context<T> {
         same_arguments(request, Some(recorded), print)?;
         let receipt = receipt_of(loaded, retake_core::Commit::default(), &empty_plan(loaded), None);
         Ok(Some(Receipt { head, revision, entries: entry.into_iter().collect(), ..receipt }))
+    }
+
+    /// Drops the notes of requests whose id holds a text; how many there were.
+    pub(super) fn erase_unchanged(&mut self, root: LogNo, text: &str) -> Result<usize> {
+        let mut dropped = 0;
+        for (name, _) in self.rows.notes(&of_root(root))? {
+            if name.rsplit(' ').next().is_some_and(|request| holds(request, text)) {
+                self.rows.set_note(&name, None)?;
+                dropped += 1;
+            }
+        }
+        Ok(dropped)
     }
 
     /// Something of this tree of forks is erased: no digest of what was said stays. The id alone counts then.

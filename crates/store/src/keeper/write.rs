@@ -9,7 +9,7 @@ use retake_core::{
 
 use super::Context;
 use super::decide::{decide, locate};
-use super::erase::Doomed;
+use super::erase::{Doomed, by_without};
 use super::load::{Loaded, load_at, load_new};
 use crate::error::{Result, StoreError};
 use crate::request::{Action, Apply, NewConversation, NewFork, Receipt, SayRequest};
@@ -245,8 +245,9 @@ impl<T: Transactions> Context<T> {
         }
         if let Action::Erase { entries, matching, objects } = &apply.action {
             let what = Doomed::new(entries, matching.as_deref(), objects);
-            let receipt = self.erase(&loaded, &what, &apply.by, print)?;
-            let request = apply.by.request.as_ref().filter(|_| receipt.unchanged);
+            let by = by_without(&apply.by, matching.as_deref());
+            let receipt = self.erase(&loaded, &what, &by, print)?;
+            let request = by.request.as_ref().filter(|_| receipt.unchanged);
             // Its arguments are what nothing is to be kept of.
             return self.note_unchanged(&loaded, request, Fingerprint::default(), receipt);
         }

@@ -120,6 +120,22 @@ impl Data {
             let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
             op.ok_or(StoreError::MissingOperation(*no))?.kept = kept.clone();
         }
+        for (log, request) in &what.requests {
+            let log = self.log_mut(*log)?;
+            if let Some((no, _)) = log.done.get(request).copied()
+                && let Some(op) = log.ops.get_mut(index(no.0))
+            {
+                op.request = None;
+            }
+            log.row.request.take_if(|(made, _)| made == request);
+            log.said.remove_mut(request);
+            log.done.remove_mut(request);
+            self.requests.remove_mut(request);
+        }
+        for (log, no) in &what.authors {
+            let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
+            op.ok_or(StoreError::MissingOperation(*no))?.author.clear();
+        }
         for log in &what.states {
             // A full state can be had from the operations again.
             self.log_mut(*log)?.states = RedBlackTreeMapSync::default();

@@ -6,13 +6,13 @@
 
 use std::path::Path;
 
-use retake_core::{OpNo, Part};
+use retake_core::{OpNo, Part, RequestId};
 use rusqlite::{Connection, params};
 
 use super::cells::{first, missing, run};
 use super::{agent, backup, entry, files, operation, schema, search};
 use crate::error::{Result, StoreError};
-use crate::record::{decode_parts, encode_kept, encode_parts, erased_delta};
+use crate::record::{decode_parts, encode_kept, encode_parts, encode_request, erased_delta};
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
 
 /// Stands where a fingerprint was: it is made from the content and could confirm a guess.
@@ -37,6 +37,16 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
         );
         let no = super::cells::int(no.0);
         run(db, sql, params![root.0, log.0, no, encode_kept(kept), NO_FINGERPRINT])?;
+    }
+    for (log, request) in &what.requests {
+        erase_request(db, root, *log, request)?;
+    }
+    for (log, no) in &what.authors {
+        let sql = (
+            "erase an operation's author",
+            "UPDATE operation SET author = '' WHERE root = ? AND log = ? AND no = ?",
+        );
+        run(db, sql, params![root.0, log.0, super::cells::int(no.0)])?;
     }
     for log in &what.states {
         // A full state can be had from the operations again.
@@ -65,6 +75,19 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
     );
     let nothing = encode_parts(&[Part::Erased]);
     run(db, sql, params![packed, nothing, NO_FINGERPRINT]).map(drop)
+}
+
+/// What a request made stays; it is only no longer known whose it was.
+fn erase_request(db: &Connection, root: LogNo, log: LogNo, request: &RequestId) -> Result<()> {
+    let statements = [
+        "UPDATE entry SET request = NULL, fingerprint = NULL WHERE root = ?1 AND key >> 32 = ?2 AND request = ?3",
+        "UPDATE operation SET request = NULL, fingerprint = NULL WHERE root = ?1 AND log = ?2 AND request = ?3",
+        "UPDATE conversation SET request = NULL, fingerprint = NULL WHERE root = ?1 AND log = ?2 AND request = ?3",
+    ];
+    for sql in statements {
+        run(db, ("erase a request", sql), params![root.0, log.0, encode_request(request)])?;
+    }
+    Ok(())
 }
 
 fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {

@@ -2,16 +2,18 @@
 //! never a file's name. Its format is pinned by a golden test.
 //!
 //! ```text
-//! magic 4 | method 1, zero 3 | count 4 | raw 4 | stored 4 | check of the payload 8 | check of all before and the names 8
+//! magic 4 | method 1, kind 1, zero 2 | count 4 | raw 4 | stored 4 | check of the payload 8 | check of all before and the names 8
 //! names: count times (hash 32 | length 4)
 //! payload: `stored` bytes
 //! ```
-//! Numbers are little-endian, a check is the beginning of a BLAKE3 hash.
+//! Numbers are little-endian, a check is the beginning of a BLAKE3 hash. All entries of a block are of one kind.
 
 use std::sync::{Mutex, PoisonError};
 
 use retake_core::ContentHash;
 use zstd::bulk::{Compressor, Decompressor};
+
+use super::kind::Kind;
 
 /// The largest object that is taken, in bytes.
 pub(super) const LARGEST: usize = 1 << 30;
@@ -27,7 +29,7 @@ const LEVEL: i32 = 1;
 const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 
-/// An object in a block.
+/// An entry of a block: an object, or what a large one is made of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) name: ContentHash,
@@ -35,15 +37,21 @@ pub(super) struct Entry {
     len: u32,
 }
 
-/// Objects, not compressed.
+/// Entries, not compressed.
 #[derive(Debug, Default)]
 pub(super) struct Block {
+    pub(super) kind: Kind,
     pub(super) entries: Vec<Entry>,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Block {
-    /// Adds an object, which is at most [`LARGEST`] bytes long.
+    /// An empty block for entries of this kind.
+    pub(super) fn of(kind: Kind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// Adds an entry, which is at most [`LARGEST`] bytes long.
     pub(super) fn push(&mut self, name: ContentHash, bytes: &[u8]) {
         let small = "BUG: a block is smaller than 4 GiB";
         let start = u32::try_from(self.bytes.len()).expect(small);
@@ -56,9 +64,14 @@ impl Block {
         &self.bytes[entry.start as usize..][..entry.len as usize]
     }
 
-    /// The bytes of an object, as they are here.
+    /// The bytes of an entry, as they are here.
     pub(super) fn find(&self, name: &ContentHash) -> Option<&[u8]> {
         self.entries.iter().find(|entry| entry.name == *name).map(|entry| self.bytes_of(entry))
+    }
+
+    /// The same, if they are what its name says.
+    pub(super) fn verified(&self, name: &ContentHash) -> Option<&[u8]> {
+        self.find(name).filter(|bytes| self.kind.verifies(name, bytes))
     }
 
     /// Whether nothing more belongs into it.
@@ -70,6 +83,7 @@ impl Block {
 /// What stands before a block's payload.
 #[derive(Debug)]
 pub(super) struct Head {
+    pub(super) kind: Kind,
     method: u8,
     count: u32,
     raw: u32,
@@ -85,6 +99,7 @@ impl Head {
         let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let check = |at: usize| bytes.get(at..at + 8)?.try_into().ok();
         let head = Self {
+            kind: Kind::from_byte(bytes[5])?,
             method: bytes[4],
             count: number(8)?,
             raw: number(12)?,
@@ -94,7 +109,7 @@ impl Head {
             fixed: bytes[..HEAD - 8].try_into().ok()?,
         };
         let possible = bytes[..4] == MAGIC && head.method <= ZSTD && head.count as usize <= MOST;
-        (possible && bytes[5..8] == [0; 3] && head.raw as usize <= 2 * LARGEST).then_some(head)
+        (possible && bytes[6..8] == [0; 2] && head.raw as usize <= 2 * LARGEST).then_some(head)
     }
 
     /// How long the names are, in bytes.
@@ -187,7 +202,7 @@ impl Codec {
             self.unpackers.lock().unwrap_or_else(PoisonError::into_inner).push(unpacker);
             bytes?
         };
-        (bytes.len() == head.raw()).then_some(Block { entries, bytes })
+        (bytes.len() == head.raw()).then_some(Block { kind: head.kind, entries, bytes })
     }
 }
 
@@ -195,7 +210,7 @@ fn frame(block: &Block, method: u8, payload: &[u8]) -> Vec<u8> {
     let number = |len: usize| u32::try_from(len).expect("BUG: a block is smaller than 4 GiB").to_le_bytes();
     let mut frame = Vec::with_capacity(HEAD + block.entries.len() * NAME + payload.len());
     frame.extend_from_slice(&MAGIC);
-    frame.extend_from_slice(&[method, 0, 0, 0]);
+    frame.extend_from_slice(&[method, block.kind as u8, 0, 0]);
     for len in [block.entries.len(), block.bytes.len(), payload.len()] {
         frame.extend_from_slice(&number(len));
     }

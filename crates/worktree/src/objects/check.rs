@@ -4,11 +4,11 @@ use retake_core::ContentHash;
 
 use super::Objects as _;
 use super::index::{MEMORY, Place};
+use super::kind::Kind;
 use super::pack::{Names, PackObjects, locked};
 use super::read::unpack;
 use super::segment::Segment;
 use crate::error::Result;
-use crate::objects::hash;
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +36,8 @@ impl PackObjects {
             for found in &scan.blocks {
                 progress((done + found.at).min(total), total);
                 let Ok(at) = u32::try_from(found.at) else { continue };
-                self.check_block(Place { segment: number, at }, &segment, &mut sound);
+                let place = Place { segment: number, at, kind: found.head.kind };
+                self.check_block(place, &segment, &mut sound);
             }
             done += segment.len()?;
         }
@@ -46,6 +47,24 @@ impl PackObjects {
         let damaged: Vec<_> = on_disk.map(|(name, _)| *name).filter(|name| !sound.contains(name)).collect();
         state.damaged.retain(|name| !sound.contains(name));
         state.damaged.extend(&damaged);
+        let is_chunk = |name: &ContentHash| state.index.get(name).is_some_and(|it| it.kind == Kind::Chunk);
+        let (chunks, whole): (Vec<_>, Vec<_>) = damaged.into_iter().partition(is_chunk);
+        sound.retain(|name| !is_chunk(name));
+        drop(state);
+        self.checked(sound, whole, &chunks.into_iter().collect())
+    }
+
+    /// The same by objects: a list is no more than its chunks are. One of which a chunk was collected is there no more.
+    fn checked(&self, mut sound: Names, mut damaged: Vec<ContentHash>, chunks: &Names) -> Result<Checked> {
+        self.each_list(&mut |name, list| {
+            let is_damaged = list.chunks.iter().any(|chunk| chunks.contains(chunk));
+            if is_damaged || !self.has_all(list) {
+                sound.remove(&name);
+            }
+            if is_damaged {
+                damaged.push(name);
+            }
+        })?;
         Ok(Checked { sound: sound.len(), damaged })
     }
 
@@ -54,7 +73,7 @@ impl PackObjects {
         let Some(block) = unpack(&self.codec, segment, place.at).ok().flatten() else { return };
         for entry in &block.entries {
             let is_here = || locked(&self.state).index.get(&entry.name) == Some(&place);
-            if hash(block.bytes_of(entry)) == entry.name && is_here() {
+            if block.kind.verifies(&entry.name, block.bytes_of(entry)) && is_here() {
                 sound.insert(entry.name);
             }
         }

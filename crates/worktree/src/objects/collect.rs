@@ -10,11 +10,11 @@ use retake_core::ContentHash;
 use super::block::Block;
 use super::guard::Guard;
 use super::index::Place;
+use super::kind::Kind;
 use super::pack::{Names, PackObjects, index_path, locked};
 use super::read::unpack;
 use super::segment::{Depth, Scan, Segment, sync_folder_of};
 use crate::error::{Result, WorktreeError};
-use crate::objects::hash;
 
 /// A segment is written anew when less than this share of it is still needed, in hundredths.
 const NEEDED: u64 = 75;
@@ -38,6 +38,22 @@ pub(super) struct Candidate {
     pub(super) needed: u64,
     /// What is not needed; everything else in it is.
     dead: Names,
+    /// How many of these are objects, not chunks.
+    pub(super) objects: u64,
+}
+
+/// What is needed.
+pub(super) struct Needed<'a> {
+    /// Of the objects.
+    live: &'a dyn Fn(&ContentHash) -> bool,
+    /// The chunks of those.
+    chunks: Names,
+}
+
+impl Needed<'_> {
+    fn has(&self, kind: Kind, name: &ContentHash) -> bool {
+        if kind == Kind::Chunk { self.chunks.contains(name) } else { (self.live)(name) }
+    }
 }
 
 /// What became of the objects of a segment.
@@ -72,9 +88,11 @@ impl PackObjects {
         assert!(guard.is_of(&self.kept), "BUG: the guard of a collection is of the pack that is collected");
         let _collecting = locked(&self.collecting);
         self.make_durable()?;
+        // A list that is put, or found, after this is kept by the guard, with each of its chunks.
+        let needed = self.needed(live)?;
         let mut candidates = Vec::new();
         for (number, segment) in self.segments() {
-            let candidate = self.candidate(number, segment, live)?;
+            let candidate = self.candidate(number, segment, &needed)?;
             if candidate.needed * 100 < candidate.len * NEEDED {
                 candidates.push(candidate);
             }
@@ -85,7 +103,7 @@ impl PackObjects {
         let mut done = 0;
         for candidate in &candidates {
             if stop.load(Ordering::Relaxed) {
-                return Ok(collected);
+                break;
             }
             progress(done, total);
             done += candidate.len;
@@ -94,7 +112,21 @@ impl PackObjects {
         if candidates.is_empty() {
             progress(total, total);
         }
+        let damaged = self.objects_of(std::mem::take(&mut collected.damaged))?;
+        let needed = |name: &ContentHash| live(name) || locked(&self.kept).has(name);
+        collected.damaged = damaged.into_iter().filter(needed).collect();
         Ok(collected)
+    }
+
+    /// What is needed, when `live` says which objects are.
+    pub(super) fn needed<'a>(&self, live: &'a dyn Fn(&ContentHash) -> bool) -> Result<Needed<'a>> {
+        let mut chunks = Names::default();
+        self.each_list(&mut |name, list| {
+            if live(&name) {
+                chunks.extend(&list.chunks);
+            }
+        })?;
+        Ok(Needed { live, chunks })
     }
 
     /// The segments there are, oldest first.
@@ -116,22 +148,24 @@ impl PackObjects {
         &self,
         number: u32,
         segment: Arc<Segment>,
-        live: &dyn Fn(&ContentHash) -> bool,
+        needs: &Needed<'_>,
     ) -> Result<Candidate> {
         let scan = self.scan(number, &segment)?;
         let len = segment.len()?;
-        let mut candidate = Candidate { number, segment, len, needed: 0, dead: Names::default() };
+        let mut candidate = Candidate { number, segment, len, needed: 0, dead: Names::default(), objects: 0 };
         for found in &scan.blocks {
             let at = u32::try_from(found.at).unwrap_or(u32::MAX);
-            let here = Place { segment: number, at };
+            let kind = found.head.kind;
+            let here = Place { segment: number, at, kind };
             let mut needed = 0;
             for entry in &found.entries {
                 let is_here = locked(&self.state).index.get(&entry.name) == Some(&here);
                 // Not asked with a lock held: whoever answers may read from this pack.
-                if is_here && live(&entry.name) {
+                if is_here && needs.has(kind, &entry.name) {
                     needed += entry.len() as u64 + 1;
                 } else if is_here {
                     candidate.dead.insert(entry.name);
+                    candidate.objects += u64::from(kind != Kind::Chunk);
                 }
             }
             let raw = found.head.raw() as u64 + found.entries.len() as u64;
@@ -209,11 +243,11 @@ impl PackObjects {
         stays: &dyn Fn(&ContentHash) -> bool,
     ) -> Result<Moved> {
         let mut moved = Moved::default();
-        let mut copies = Block::default();
+        let mut copies = [Kind::Object, Kind::Chunk, Kind::List].map(Block::of);
         let mut listed = Names::default();
         for found in self.scan(number, segment)?.blocks {
             let at = u32::try_from(found.at).unwrap_or(u32::MAX);
-            let here = Place { segment: number, at };
+            let here = Place { segment: number, at, kind: found.head.kind };
             let is_here = |name: &ContentHash| locked(&self.state).index.get(name) == Some(&here);
             let names = found.entries.iter().map(|entry| entry.name).filter(is_here).collect::<Vec<_>>();
             listed.extend(&names);
@@ -223,20 +257,20 @@ impl PackObjects {
             }
             let block = unpack(&self.codec, segment, at).map_err(WorktreeError::io("read", &segment.path))?;
             for name in wanted {
-                let bytes = block.as_ref().and_then(|block| block.find(&name));
-                let Some(bytes) = bytes.filter(|bytes| hash(bytes) == name) else {
+                let Some(bytes) = block.as_ref().and_then(|block| block.verified(&name)) else {
                     moved.unreadable.insert(name);
                     continue;
                 };
-                moved.objects += 1;
+                moved.objects += usize::from(here.kind != Kind::Chunk);
+                let copies = &mut copies[here.kind as usize];
                 copies.push(name, bytes);
                 if copies.is_full(self.sizes.block) {
-                    self.append_copies(number, &std::mem::take(&mut copies))?;
+                    self.append_copies(number, &std::mem::replace(copies, Block::of(here.kind)))?;
                 }
             }
         }
-        if !copies.entries.is_empty() {
-            self.append_copies(number, &copies)?;
+        for copies in copies.iter().filter(|copies| !copies.entries.is_empty()) {
+            self.append_copies(number, copies)?;
         }
         // What the index has here and the segment doesn't list is damaged in its head.
         let state = locked(&self.state);

@@ -10,7 +10,8 @@ use retake_core::ContentHash;
 use super::Objects as _;
 use super::collect::remove;
 use super::index::MEMORY;
-use super::pack::{Names, PackObjects, State, index_path, locked};
+use super::kind::Kind;
+use super::pack::{Names, PackObjects, index_path, locked};
 use super::segment::sync_folder_of;
 use crate::error::{Result, WorktreeError};
 
@@ -29,29 +30,39 @@ impl PackObjects {
     /// with zeros, synced, and removed. What is put again from now on is a new object. After a failure, of a full disk for
     /// one, the objects read as damaged, and it is to be done again.
     ///
+    /// The chunks of a large object go with it, except those that another object shares. Chunks of no object go as well: nobody
+    /// can tell whose they were.
+    ///
     /// On a file system that writes in place (ext4, XFS without shared extents) the bytes are gone from the device as
     /// the system sees it. On one that copies when it writes (Btrfs, ZFS, APFS), on a journal of data, in snapshots
     /// and backups, and in the spare cells of a flash disk, older copies can remain until they are reused.
     pub fn erase(&self, hashes: &[ContentHash], progress: &mut dyn FnMut(u64, u64)) -> Result<Erased> {
         let _collecting = locked(&self.collecting);
-        let hashes: Names = hashes.iter().copied().collect();
-        let before = self.disown(&hashes)?;
+        let (mut doomed, before) = self.disown(&hashes.iter().copied().collect())?;
         let mut segments = self.segments();
         segments.retain(|(number, _)| *number < before);
         let total = segments.len() as u64;
         let mut erased = Erased::default();
+        let mut lost = Names::default();
         for (done, (number, segment)) in segments.into_iter().enumerate() {
             progress(done as u64, total);
             let scan = self.scan(number, &segment)?;
-            let mut entries = scan.blocks.iter().flat_map(|block| &block.entries);
-            if !scan.gaps && !entries.any(|entry| hashes.contains(&entry.name)) {
+            let mut any = false;
+            for found in &scan.blocks {
+                let names = found.entries.iter().map(|entry| entry.name);
+                for name in names.filter(|name| doomed.has(found.head.kind, name)).collect::<Vec<_>>() {
+                    doomed.names.insert(name);
+                    any = true;
+                }
+            }
+            if !scan.gaps && !any {
                 continue;
             }
-            self.relocate(number, &segment, &|name| !hashes.contains(name))?;
+            self.relocate(number, &segment, &|name| !doomed.names.contains(name))?;
             self.sync_written()?;
             let gone = locked(&self.state).forget(number);
             locked(&self.cache).forget(|place| place.segment == number);
-            erased.lost.extend(gone.into_iter().filter(|name| !hashes.contains(name)));
+            lost.extend(gone.into_iter().filter(|name| !doomed.names.contains(name)));
             erased.segments += 1;
             remove(&index_path(&self.dir, number))?;
             let doomed = segment.path.with_extension("erased");
@@ -59,26 +70,57 @@ impl PackObjects {
             sync_folder_of(&doomed).map_err(WorktreeError::io("sync the folder of", &doomed))?;
             destroy(&doomed)?;
         }
+        erased.lost = self.objects_of(lost)?.into_iter().collect();
         progress(total, total);
         Ok(erased)
     }
 
-    /// From here on these objects are not there: who puts one puts it into a segment from the returned number on.
-    fn disown(&self, hashes: &Names) -> Result<u32> {
+    /// From here on these objects, and the chunks that are no other object's, are not there: who puts one puts it into a
+    /// segment from the returned number on.
+    fn disown(&self, hashes: &Names) -> Result<(Doomed, u32)> {
         loop {
             self.sync()?;
+            let lists = locked(&self.state).lists;
+            let shared = self.chunks_without(hashes)?;
+            let mut doomed = Doomed { names: hashes.clone(), shared };
             let mut writer = locked(&self.writer);
             self.seal(&mut writer)?;
             let mut state = locked(&self.state);
-            let State { index, damaged, .. } = &mut *state;
-            let places = hashes.iter().filter_map(|name| Some((name, index.get(name)?)));
+            let places = state.index.iter().filter(|(name, place)| doomed.has(place.kind, name));
+            let places: Vec<_> = places.map(|(name, place)| (*name, place.segment)).collect();
             // Put since the sync, by another thread: it goes to the disk first, like what was there.
-            if places.clone().any(|(_, place)| place.segment == MEMORY) {
+            if state.lists != lists || places.iter().any(|(_, segment)| *segment == MEMORY) {
                 continue;
             }
-            damaged.extend(places.map(|(name, _)| *name));
-            return Ok(writer.next);
+            state.damaged.extend(places.iter().map(|(name, _)| *name));
+            doomed.names.extend(places.iter().map(|(name, _)| *name));
+            return Ok((doomed, writer.next));
         }
+    }
+
+    /// The chunks of all objects but these.
+    fn chunks_without(&self, hashes: &Names) -> Result<Names> {
+        let mut shared = Names::default();
+        self.each_list(&mut |name, list| {
+            if !hashes.contains(&name) && self.has_all(list) {
+                shared.extend(&list.chunks);
+            }
+        })?;
+        Ok(shared)
+    }
+}
+
+/// What an erasure takes.
+struct Doomed {
+    /// Objects, and what was found of their parts.
+    names: Names,
+    /// The chunks that stay.
+    shared: Names,
+}
+
+impl Doomed {
+    fn has(&self, kind: Kind, name: &ContentHash) -> bool {
+        if kind == Kind::Chunk { !self.shared.contains(name) } else { self.names.contains(name) }
     }
 }
 

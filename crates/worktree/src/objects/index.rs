@@ -2,7 +2,7 @@
 //! missing or damaged is made again from its segment; it is never believed against it.
 //!
 //! ```text
-//! magic 8 | version 4 | covered 8 | count 8 | count times (block's place 4 | hash 32) | BLAKE3 of all before 32
+//! magic 8 | version 4 | covered 8 | count 8 | count times (block's place 4 | kind 1 | hash 32) | BLAKE3 of all before 32
 //! ```
 
 use std::collections::HashMap;
@@ -13,12 +13,14 @@ use std::path::Path;
 
 use retake_core::ContentHash;
 
+use super::kind::Kind;
 use crate::failpoint::failpoint;
 
 const MAGIC: [u8; 8] = *b"RetakeIx";
-const VERSION: u32 = 1;
+/// One of another version is made again.
+const VERSION: u32 = 2;
 const HEADER: usize = 28;
-const ENTRY: usize = 36;
+const ENTRY: usize = 37;
 const CHECK: usize = 32;
 
 /// The number that stands for no segment: the block is still in memory, and `at` is its number there.
@@ -29,6 +31,8 @@ pub(super) const MEMORY: u32 = u32::MAX;
 pub(super) struct Place {
     pub(super) segment: u32,
     pub(super) at: u32,
+    /// What the entry is.
+    pub(super) kind: Kind,
 }
 
 /// Hashes are already spread evenly.
@@ -49,15 +53,15 @@ impl Hasher for FirstBytes {
     }
 }
 
-/// The place of every object, 40 bytes for each and the table's air.
+/// The place of every entry, 44 bytes for each and the table's air.
 pub(super) type Index = HashMap<ContentHash, Place, BuildHasherDefault<FirstBytes>>;
 
 /// What an index file says of its segment.
 pub(super) struct Listed {
     /// Up to where, in bytes of the segment.
     pub(super) covered: u64,
-    /// The objects and their blocks.
-    pub(super) objects: Vec<(u32, ContentHash)>,
+    /// The entries and their blocks.
+    pub(super) entries: Vec<(u32, Kind, ContentHash)>,
 }
 
 /// Reads an index file. Nothing, if it is missing, damaged, of another version, or covers more than `len`.
@@ -71,23 +75,24 @@ pub(super) fn read(path: &Path, len: u64) -> Option<Listed> {
     if !known || count != (entries.len() / ENTRY) as u64 || blake3::hash(body).as_bytes() != check {
         return None;
     }
-    let object = |entry: &[u8]| {
+    let entry = |entry: &[u8]| {
         let at = u32::from_le_bytes(entry[..4].try_into().ok()?);
-        Some((at, ContentHash(entry[4..].try_into().ok()?)))
+        Some((at, Kind::from_byte(entry[4])?, ContentHash(entry[5..].try_into().ok()?)))
     };
-    Some(Listed { covered, objects: entries.chunks_exact(ENTRY).map(object).collect::<Option<_>>()? })
+    Some(Listed { covered, entries: entries.chunks_exact(ENTRY).map(entry).collect::<Option<_>>()? })
 }
 
 /// Writes an index file. It is not synced: half of one is known for that, and made again.
 pub(super) fn write(path: &Path, listed: &mut Listed) -> io::Result<()> {
-    listed.objects.sort_unstable_by_key(|(at, name)| (*at, name.0));
-    let mut bytes = Vec::with_capacity(HEADER + listed.objects.len() * ENTRY + CHECK);
+    listed.entries.sort_unstable_by_key(|(at, _, name)| (*at, name.0));
+    let mut bytes = Vec::with_capacity(HEADER + listed.entries.len() * ENTRY + CHECK);
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&listed.covered.to_le_bytes());
-    bytes.extend_from_slice(&(listed.objects.len() as u64).to_le_bytes());
-    for (at, name) in &listed.objects {
+    bytes.extend_from_slice(&(listed.entries.len() as u64).to_le_bytes());
+    for (at, kind, name) in &listed.entries {
         bytes.extend_from_slice(&at.to_le_bytes());
+        bytes.push(*kind as u8);
         bytes.extend_from_slice(&name.0);
     }
     let check = blake3::hash(&bytes);

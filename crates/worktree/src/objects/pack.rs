@@ -15,13 +15,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use retake_core::ContentHash;
 
+use super::Objects;
 use super::block::{Block, Codec};
 use super::guard::{Guard, Kept};
 use super::index::{self, FirstBytes, Index, Listed, MEMORY, Place};
+use super::kind::Kind;
 use super::read::{Cache, unpack};
 use super::segment::{Depth, HEADER, Segment, sync_folder_of};
 use super::write::Writer;
-use super::{Objects, hash};
 use crate::error::{Result, WorktreeError};
 
 pub(super) type Names = HashSet<ContentHash, BuildHasherDefault<FirstBytes>>;
@@ -33,11 +34,29 @@ pub struct PackSizes {
     pub block: usize,
     /// A segment gets no more blocks when they would not fit into so many bytes.
     pub segment: u64,
+    /// An object of more bytes is kept as chunks, so that versions of it share what they have in common.
+    pub whole: usize,
+    /// How large a chunk is on average.
+    pub chunk: usize,
 }
 
 impl Default for PackSizes {
+    /// Up to 256 KiB another version costs little more, compressed, than a chunk and its list. With chunks of 32 KiB a change of a
+    /// line in a file of 5 MB costs one of them and 5 KB for the list: with smaller ones the list outgrows them.
     fn default() -> Self {
-        Self { block: 192 << 10, segment: 256 << 20 }
+        Self { block: 192 << 10, segment: 256 << 20, whole: 256 << 10, chunk: 32 << 10 }
+    }
+}
+
+impl PackSizes {
+    /// The same, within what the format and the cutting of chunks allow.
+    fn bounded(self) -> Self {
+        Self {
+            block: self.block.min(64 << 20),
+            segment: self.segment.min(2 << 30),
+            whole: self.whole.min(64 << 20),
+            chunk: self.chunk.clamp(256, 4 << 20) / 8 * 8,
+        }
     }
 }
 
@@ -64,14 +83,21 @@ pub(super) struct State {
     /// Objects whose bytes were found to be wrong. They count as not there, so that putting them again heals them.
     pub(super) damaged: Names,
     pub(super) segments: BTreeMap<u32, Arc<Segment>>,
-    /// The block that small objects join.
-    pub(super) pending: Block,
-    /// Its number.
-    pub(super) pending_number: u32,
+    /// The blocks that small entries join, by their kind.
+    pub(super) pending: [Pending; Kind::COUNT],
     /// Full blocks that are not written yet.
     pub(super) full: BTreeMap<u32, Full>,
     /// The number that was given last.
     pub(super) blocks: u32,
+    /// How many lists have been added.
+    pub(super) lists: u64,
+}
+
+/// A block that is not full yet.
+#[derive(Default)]
+pub(super) struct Pending {
+    pub(super) block: Block,
+    pub(super) number: u32,
 }
 
 /// A block on its way to the disk.
@@ -104,7 +130,7 @@ impl PackObjects {
     /// Opens the pack in this folder, and adds to it by these sizes. What is there may have others.
     pub fn open_sized(dir: impl Into<PathBuf>, sizes: PackSizes) -> Result<Self> {
         let dir = dir.into();
-        let sizes = PackSizes { block: sizes.block.min(64 << 20), segment: sizes.segment.min(2 << 30) };
+        let sizes = sizes.bounded();
         if !dir.is_dir() {
             let mut builder = DirBuilder::new();
             builder.recursive(true).mode(0o700).create(&dir).map_err(WorktreeError::io("create", &dir))?;
@@ -143,21 +169,20 @@ impl PackObjects {
         let mut len = segment.len()?;
         let index = index_path(&self.dir, number);
         let mut listed =
-            index::read(&index, len).unwrap_or(Listed { covered: HEADER as u64, objects: Vec::new() });
+            index::read(&index, len).unwrap_or(Listed { covered: HEADER as u64, entries: Vec::new() });
         let fresh = listed.covered < len;
         if fresh {
             let depth = if last { Depth::Payloads } else { Depth::Names };
             let scan = segment.scan(listed.covered, len, depth)?;
             for found in &scan.blocks {
                 let Ok(at) = u32::try_from(found.at) else { continue };
-                listed.objects.extend(found.entries.iter().map(|entry| (at, entry.name)));
+                let kind = found.head.kind;
+                listed.entries.extend(found.entries.iter().map(|entry| (at, kind, entry.name)));
                 if !found.sound {
                     // Cut off by a crash in the middle of others' blocks, or damaged: not to be taken for there.
                     let block = unpack(&self.codec, &segment, at).ok().flatten().unwrap_or_default();
                     let names = found.entries.iter().map(|entry| entry.name);
-                    let sound =
-                        |name: &ContentHash| block.find(name).is_some_and(|bytes| hash(bytes) == *name);
-                    state.damaged.extend(names.filter(|name| !sound(name)));
+                    state.damaged.extend(names.filter(|name| block.verified(name).is_none()));
                 }
             }
             if last {
@@ -172,12 +197,12 @@ impl PackObjects {
                 super::collect::remove(&index)?;
             }
         }
-        for (at, name) in listed.objects {
-            state.index.insert(name, Place { segment: number, at });
+        for (at, kind, name) in listed.entries {
+            state.index.insert(name, Place { segment: number, at, kind });
         }
         let segment = Arc::new(segment);
         state.segments.insert(number, Arc::clone(&segment));
-        if last && len < self.sizes.segment {
+        if last && segment.grows && len < self.sizes.segment {
             writer.resume(number, segment, len);
         }
         Ok(())
@@ -200,7 +225,7 @@ impl PackObjects {
 
     /// How many objects there are.
     pub fn count(&self) -> usize {
-        locked(&self.state).index.len()
+        locked(&self.state).index.values().filter(|place| place.kind != Kind::Chunk).count()
     }
 
     /// Keeps what is put, and what is asked for and there, from every collection until the guard is dropped. Taken
@@ -222,12 +247,7 @@ impl Objects for PackObjects {
     }
 
     fn contains(&self, hash: &ContentHash) -> bool {
-        let state = locked(&self.state);
-        let there = state.index.contains_key(hash) && !state.damaged.contains(hash);
-        if there {
-            locked(&self.kept).touch(hash);
-        }
-        there
+        self.look(hash, true)
     }
 
     fn get(&self, hash: &ContentHash) -> Result<Vec<u8>> {

@@ -8,7 +8,8 @@ use retake_core::ContentHash;
 
 use super::block::{Block, Codec};
 use super::index::{MEMORY, Place};
-use super::pack::{PackObjects, State, locked};
+use super::kind::{Kind, List};
+use super::pack::{Names, PackObjects, State, locked};
 use super::segment::Segment;
 use crate::error::{Result, WorktreeError};
 use crate::objects::hash;
@@ -44,9 +45,9 @@ impl Cache {
     }
 }
 
-/// Where to read an object.
+/// Where to read an entry.
 enum Source {
-    Memory(Vec<u8>),
+    Memory(Kind, Vec<u8>),
     Disk(Place, Arc<Segment>),
 }
 
@@ -57,21 +58,122 @@ impl State {
             return Err(WorktreeError::Damaged(*name));
         }
         if place.segment == MEMORY {
-            let block = self.full.get(&place.at).map_or(&self.pending, |full| &full.block);
+            let pending = &self.pending[place.kind as usize].block;
+            let block = self.full.get(&place.at).map_or(pending, |full| &full.block);
             let bytes = block.find(name).expect("BUG: a block in memory holds what the index says");
-            return Ok(Source::Memory(bytes.to_vec()));
+            return Ok(Source::Memory(place.kind, bytes.to_vec()));
         }
         let segment = self.segments.get(&place.segment).ok_or(WorktreeError::Missing(*name))?;
         Ok(Source::Disk(place, Arc::clone(segment)))
     }
 }
 
+impl State {
+    /// Whether an entry is there, as far as is known.
+    pub(super) fn has(&self, name: &ContentHash) -> bool {
+        self.index.contains_key(name) && !self.damaged.contains(name)
+    }
+}
+
 impl PackObjects {
+    /// An object. A large one is put together chunk by chunk, so that there is one copy of it.
     pub(super) fn read(&self, name: &ContentHash) -> Result<Vec<u8>> {
+        let (kind, bytes) = self.entry(name)?;
+        if kind != Kind::List {
+            return Ok(bytes);
+        }
+        let list = List::parse(&bytes).ok_or(WorktreeError::Damaged(*name))?;
+        let mut whole = Vec::with_capacity(list.len);
+        for chunk in &list.chunks {
+            let (_, bytes) = self.entry(chunk).map_err(|error| match error {
+                // With a chunk that was collected the object was, too.
+                WorktreeError::Missing(_) => WorktreeError::Missing(*name),
+                WorktreeError::Damaged(_) => WorktreeError::Damaged(*name),
+                other => other,
+            })?;
+            whole.extend_from_slice(&bytes);
+        }
+        if hash(&whole) == *name { Ok(whole) } else { Err(WorktreeError::Damaged(*name)) }
+    }
+
+    /// Whether an object is there, and, of a large one, each of its chunks; with `touch` a guard keeps it from now on.
+    pub(super) fn look(&self, name: &ContentHash, touch: bool) -> bool {
+        let mut chunks = Vec::new();
+        let is_list = |state: &State| state.index.get(name).is_some_and(|place| place.kind == Kind::List);
+        let listed = is_list(&locked(&self.state));
+        if listed {
+            match self.list(name) {
+                Ok(Some(list)) => chunks = list.chunks,
+                Ok(None) | Err(_) => return false,
+            }
+        }
+        let state = locked(&self.state);
+        let there = state.has(name) && chunks.iter().all(|chunk| state.has(chunk));
+        if there && touch {
+            let mut kept = locked(&self.kept);
+            chunks.iter().chain([name]).for_each(|name| kept.touch(name));
+        }
+        // As a list it may have taken the place of a whole one just now.
+        there && is_list(&state) == listed
+    }
+
+    /// The list of an object; nothing, if there is none that can be read.
+    fn list(&self, name: &ContentHash) -> Result<Option<List>> {
+        match self.entry(name) {
+            Ok((Kind::List, bytes)) => Ok(List::parse(&bytes)),
+            Ok(_) | Err(WorktreeError::Missing(_) | WorktreeError::Damaged(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every list that can be read, in the order of the disk.
+    pub(super) fn each_list(&self, of: &mut dyn FnMut(ContentHash, &List)) -> Result<()> {
+        let mut names: Vec<(Place, ContentHash)> = {
+            let state = locked(&self.state);
+            let lists = state.index.iter().filter(|(_, place)| place.kind == Kind::List);
+            lists.map(|(name, place)| (*place, *name)).collect()
+        };
+        names.sort_unstable();
+        for (_, name) in names {
+            if let Some(list) = self.list(&name)? {
+                of(name, &list);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the chunks of a list are all there, damaged or not. A collection takes those of an object that is not needed one
+    /// by one.
+    pub(super) fn has_all(&self, list: &List) -> bool {
+        let state = locked(&self.state);
+        list.chunks.iter().all(|chunk| state.index.contains_key(chunk))
+    }
+
+    /// The objects that these entries are, or are parts of.
+    pub(super) fn objects_of(&self, entries: impl IntoIterator<Item = ContentHash>) -> Result<Names> {
+        let mut objects: Names = entries.into_iter().collect();
+        if objects.is_empty() {
+            return Ok(objects);
+        }
+        let (mut parts, mut wholes) = (Names::default(), Names::default());
+        self.each_list(&mut |name, list| {
+            let own: Vec<_> = list.chunks.iter().filter(|chunk| objects.contains(*chunk)).collect();
+            if !own.is_empty() {
+                wholes.insert(name);
+                parts.extend(own);
+            }
+        })?;
+        objects.retain(|name| !parts.contains(name));
+        objects.extend(wholes);
+        Ok(objects)
+    }
+
+    /// The verified bytes of an entry.
+    fn entry(&self, name: &ContentHash) -> Result<(Kind, Vec<u8>)> {
         let mut tried = None;
         loop {
             let (place, segment) = match locked(&self.state).source(name)? {
-                Source::Memory(bytes) => return Ok(bytes),
+                Source::Memory(kind, bytes) => return Ok((kind, bytes)),
                 Source::Disk(place, segment) => (place, segment),
             };
             // A collection or an erasure may have moved it while it was read; then it is read at its new place.
@@ -79,7 +181,7 @@ impl PackObjects {
                 return Err(self.mark_damaged(name, place));
             }
             match self.read_at(name, place, &segment) {
-                Ok(Some(bytes)) => return Ok(bytes),
+                Ok(Some(bytes)) => return Ok((place.kind, bytes)),
                 Ok(None) => tried = Some(place),
                 Err(source) => return Err(WorktreeError::io("read", &segment.path)(source)),
             }
@@ -102,7 +204,7 @@ impl PackObjects {
             None => {
                 let Some(block) = unpack(&self.codec, segment, place.at)? else { return Ok(None) };
                 if block.bytes.len() > LARGEST_CACHED && block.entries.len() == 1 {
-                    let verified = block.entries[0].name == *name && hash(&block.bytes) == *name;
+                    let verified = block.verified(name).is_some();
                     return Ok(verified.then_some(block.bytes));
                 }
                 let block = Arc::new(block);
@@ -110,7 +212,7 @@ impl PackObjects {
                 block
             }
         };
-        Ok(block.find(name).filter(|bytes| hash(bytes) == *name).map(<[u8]>::to_vec))
+        Ok(block.verified(name).map(<[u8]>::to_vec))
     }
 }
 

@@ -11,8 +11,9 @@ use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 
 const SEGMENT_MAGIC: [u8; 8] = *b"RetakePk";
-/// The version of segments that this program writes. Blocks of another shape need another.
-pub(super) const VERSION: u32 = 1;
+/// The version of segments that this program writes. Blocks of another shape need another. In the first one all entries are
+/// whole objects; such a segment is read, and nothing more is appended to it.
+const VERSION: u32 = 2;
 /// The bytes of a segment's header: magic 8 | version 4 | check 4. This much stays so in every later version.
 pub(super) const HEADER: usize = 16;
 
@@ -21,6 +22,8 @@ pub(super) const HEADER: usize = 16;
 pub(super) struct Segment {
     pub(super) file: File,
     pub(super) path: PathBuf,
+    /// Whether blocks as this program writes them may be appended.
+    pub(super) grows: bool,
 }
 
 /// A block in a segment.
@@ -73,7 +76,7 @@ impl Segment {
             drop(std::fs::remove_file(&path));
             return Err(WorktreeError::io("create", &path)(source));
         }
-        Ok(Self { file, path })
+        Ok(Self { file, path, grows: true })
     }
 
     /// A segment that is there; nothing, if its creation was cut off. A newer one's version is refused. A header that
@@ -88,12 +91,12 @@ impl Segment {
         }
         let version = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
         let whole = bytes == header(version);
-        if whole && version != VERSION {
+        if whole && !(1..=VERSION).contains(&version) {
             return Err(WorktreeError::OtherFormat { path, version });
         }
         // Blocks follow only once the header is on the disk.
         let cut_off = !whole && len <= HEADER as u64;
-        Ok((!cut_off).then_some(Self { file, path }))
+        Ok((!cut_off).then_some(Self { file, path, grows: whole && version == VERSION }))
     }
 
     /// How long the file is.

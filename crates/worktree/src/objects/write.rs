@@ -1,4 +1,4 @@
-//! How objects get into the pack: joined into blocks, compressed, appended, synced. Nothing that was taken is ever
+//! How objects get into the pack: large ones cut into chunks, all joined into blocks, compressed, appended, synced. Nothing that was taken is ever
 //! dropped because the disk is full: it waits in memory until it can be written.
 
 use std::os::unix::fs::FileExt as _;
@@ -8,7 +8,8 @@ use retake_core::ContentHash;
 
 use super::block::{Block, LARGEST};
 use super::index::{self, Listed, MEMORY, Place};
-use super::pack::{Full, PackObjects, State, index_path, locked, segment_path};
+use super::kind::{Kind, List, chunk_name, cut};
+use super::pack::{Full, PackObjects, Pending, State, index_path, locked, segment_path};
 use super::segment::{HEADER, Segment};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
@@ -48,30 +49,34 @@ impl Writer {
 }
 
 impl State {
-    /// Adds an object that is not there. If that filled a block, it is taken, and its number returned.
-    fn add(&mut self, name: ContentHash, bytes: &[u8], block_bytes: usize) -> Option<u32> {
+    /// Adds an entry that is not there. If that filled a block, it is taken, and its number returned.
+    fn add(&mut self, kind: Kind, name: ContentHash, bytes: &[u8], block_bytes: usize) -> Option<u32> {
+        self.damaged.remove(&name);
         if bytes.len() < block_bytes / 2 {
-            self.index.insert(name, Place { segment: MEMORY, at: self.pending_number });
-            self.pending.push(name, bytes);
-            return if self.pending.is_full(block_bytes) { self.close_pending(true) } else { None };
+            if self.pending[kind as usize].block.entries.is_empty() {
+                let number = self.next_number();
+                self.pending[kind as usize] = Pending { block: Block::of(kind), number };
+            }
+            let pending = &mut self.pending[kind as usize];
+            self.index.insert(name, Place { segment: MEMORY, at: pending.number, kind });
+            pending.block.push(name, bytes);
+            return if pending.block.is_full(block_bytes) { self.close_pending(kind, true) } else { None };
         }
-        let mut block = Block::default();
+        let mut block = Block::of(kind);
         block.push(name, bytes);
         let at = self.next_number();
         self.full.insert(at, Full { block: Arc::new(block), taken: true });
-        self.index.insert(name, Place { segment: MEMORY, at });
+        self.index.insert(name, Place { segment: MEMORY, at, kind });
         Some(at)
     }
 
     /// Takes the pending block for writing, if there is anything in it.
-    fn close_pending(&mut self, taken: bool) -> Option<u32> {
-        if self.pending.entries.is_empty() {
+    fn close_pending(&mut self, kind: Kind, taken: bool) -> Option<u32> {
+        let Pending { block, number } = std::mem::take(&mut self.pending[kind as usize]);
+        if block.entries.is_empty() {
             return None;
         }
-        let block = Arc::new(std::mem::take(&mut self.pending));
-        let number = self.pending_number;
-        self.full.insert(number, Full { block, taken });
-        self.pending_number = self.next_number();
+        self.full.insert(number, Full { block: Arc::new(block), taken });
         Some(number)
     }
 
@@ -95,11 +100,33 @@ impl PackObjects {
             let source = std::io::Error::from(std::io::ErrorKind::FileTooLarge);
             return Err(WorktreeError::io("keep an object of more than 1 GiB in", &self.dir)(source));
         }
+        if self.look(&name, true) {
+            return Ok(name);
+        }
+        if bytes.len() <= self.sizes.whole {
+            self.put_entry(Kind::Object, name, bytes)?;
+            return Ok(name);
+        }
+        loop {
+            let mut list = List { len: bytes.len(), chunks: Vec::new() };
+            for chunk in cut(bytes, self.sizes.chunk) {
+                let name = chunk_name(chunk);
+                self.put_entry(Kind::Chunk, name, chunk)?;
+                list.chunks.push(name);
+            }
+            if self.put_list(name, &list)? {
+                return Ok(name);
+            }
+        }
+    }
+
+    fn put_entry(&self, kind: Kind, name: ContentHash, bytes: &[u8]) -> Result<()> {
         let mut state = loop {
             let mut state = locked(&self.state);
-            if state.index.contains_key(&name) && !state.damaged.contains(&name) {
+            let here = state.index.get(&name).is_some_and(|place| place.kind == kind);
+            if here && state.has(&name) {
                 locked(&self.kept).touch(&name);
-                return Ok(name);
+                return Ok(());
             }
             // A disk that was full is tried again first, so that memory doesn't grow with what it can't take.
             let Some(stuck) = state.take_stuck() else { break state };
@@ -107,10 +134,24 @@ impl PackObjects {
             self.write_full(stuck)?;
         };
         locked(&self.kept).touch(&name);
-        state.damaged.remove(&name);
-        let full = state.add(name, bytes, self.sizes.block);
+        let full = state.add(kind, name, bytes, self.sizes.block);
         drop(state);
-        full.map_or(Ok(()), |number| self.write_full(number)).map(|()| name)
+        full.map_or(Ok(()), |number| self.write_full(number))
+    }
+
+    /// Adds a list whose chunks have been put; not if one of them has been collected or erased since.
+    fn put_list(&self, name: ContentHash, list: &List) -> Result<bool> {
+        let mut state = locked(&self.state);
+        if !list.chunks.iter().all(|chunk| state.has(chunk)) {
+            return Ok(false);
+        }
+        let mut kept = locked(&self.kept);
+        list.chunks.iter().chain([&name]).for_each(|name| kept.touch(name));
+        drop(kept);
+        state.lists += 1;
+        let full = state.add(Kind::List, name, &list.to_bytes(&name), self.sizes.block);
+        drop(state);
+        full.map_or(Ok(()), |number| self.write_full(number)).map(|()| true)
     }
 
     fn write_stuck(&self) -> Result<()> {
@@ -126,7 +167,7 @@ impl PackObjects {
         let block = locked(&self.state).full.get(&number).map(|full| Arc::clone(&full.block));
         let block = block.expect("BUG: a block stays until the thread that took it has written it");
         let written = self.append(&block, |state, entry, place| {
-            let here = Place { segment: MEMORY, at: number };
+            let here = Place { segment: MEMORY, at: number, kind: block.kind };
             // It may have been found damaged nowhere else: it was never on the disk.
             if state.index.get(entry) == Some(&here) {
                 state.index.insert(*entry, place);
@@ -151,7 +192,8 @@ impl PackObjects {
     ) -> Result<()> {
         let frame = self.codec.pack(block).map_err(WorktreeError::io("compress for", &self.dir))?;
         let mut writer = locked(&self.writer);
-        let place = self.append_frame(&mut writer, &frame)?;
+        let (segment, at) = self.append_frame(&mut writer, &frame)?;
+        let place = Place { segment, at, kind: block.kind };
         // Still with the writer, so that the index of a sealed segment is whole.
         let mut state = locked(&self.state);
         for entry in &block.entries {
@@ -160,7 +202,7 @@ impl PackObjects {
         Ok(())
     }
 
-    fn append_frame(&self, writer: &mut Writer, frame: &[u8]) -> Result<Place> {
+    fn append_frame(&self, writer: &mut Writer, frame: &[u8]) -> Result<(u32, u32)> {
         if writer.failed {
             return Err(WorktreeError::NotDurable(self.dir.clone()));
         }
@@ -186,7 +228,7 @@ impl PackObjects {
         let at = u32::try_from(newest.end).expect("BUG: a segment is smaller than 4 GiB");
         newest.end += len;
         writer.written += 1;
-        Ok(Place { segment: newest.number, at })
+        Ok((newest.number, at))
     }
 
     /// Ends the newest segment: synced, with its index.
@@ -218,7 +260,9 @@ impl PackObjects {
     /// Writes everything that was put before, whoever put it, and syncs.
     pub(super) fn make_durable(&self) -> Result<()> {
         let mut state = locked(&self.state);
-        state.close_pending(false);
+        for kind in [Kind::Object, Kind::Chunk, Kind::List] {
+            state.close_pending(kind, false);
+        }
         let before: Vec<u32> = state.full.keys().copied().collect();
         loop {
             drop(state);
@@ -276,9 +320,9 @@ impl PackObjects {
     fn write_index(&self, newest: &Newest) {
         let state = locked(&self.state);
         let here = state.index.iter().filter(|(_, place)| place.segment == newest.number);
-        let objects = here.map(|(name, place)| (place.at, *name)).collect();
+        let entries = here.map(|(name, place)| (place.at, place.kind, *name)).collect();
         drop(state);
-        let mut listed = Listed { covered: newest.end, objects };
+        let mut listed = Listed { covered: newest.end, entries };
         drop(index::write(&index_path(&self.dir, newest.number), &mut listed));
     }
 }

@@ -27,7 +27,7 @@ use crate::objects::full::is_full;
 use crate::objects::noise;
 
 /// So small that a capture fills blocks and seals segments.
-const SMALL: PackSizes = PackSizes { block: 2_000, segment: 6_000 };
+const SMALL: PackSizes = PackSizes { block: 2_000, segment: 6_000, whole: 3_000, chunk: 512 };
 /// Where the child works, and at which passing it dies.
 const HOME: &str = "RETAKE_CAPTURE_HOME";
 const DIES_AT: &str = "RETAKE_CAPTURE_DIES_AT";

@@ -127,11 +127,11 @@ fn a_newer_format_is_refused_clearly() {
     put_all(&open(dir.path()), 0..3);
     let path = files(dir.path(), "pack").pop().unwrap();
     let mut bytes = fs::read(&path).unwrap();
-    bytes[8] = 2;
+    bytes[8] = 3;
     let check = blake3::hash(&bytes[..12]);
     bytes[12..16].copy_from_slice(&check.as_bytes()[..4]);
     fs::write(&path, &bytes).unwrap();
     let refused = PackObjects::open(dir.path()).unwrap_err();
-    assert!(matches!(&refused, WorktreeError::OtherFormat { version: 2, .. }), "{refused}");
+    assert!(matches!(&refused, WorktreeError::OtherFormat { version: 3, .. }), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), bytes, "and left alone");
 }

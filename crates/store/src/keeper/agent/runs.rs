@@ -137,14 +137,14 @@ impl<T: Transactions> Context<T> {
     pub(in crate::keeper) fn erase_words(
         &mut self,
         member: &Loaded,
-        holds: impl Fn(&Words) -> bool,
+        holds: impl Fn(&mut Words) -> bool,
         now: Time,
     ) -> Result<usize> {
         let mut found = 0;
         for mut run in self.rows.runs_of(member.row.log, usize::MAX)? {
-            let all = run.words.len();
-            run.words.retain(|words| !holds(words));
-            if run.words.len() == all {
+            let before = run.words.clone();
+            run.words.retain_mut(|words| !holds(words));
+            if run.words == before {
                 continue;
             }
             found += 1;

@@ -144,11 +144,14 @@ pub(super) fn reach<R: Rows>(
             }
         }
     }
-    if what.matching.is_some() {
+    let left: HashSet<_> = noted(rows)?.into_iter().collect();
+    if what.matching.is_some() || !left.is_empty() {
         let folders: HashSet<_> = family.iter().filter_map(|member| member.row.folder.as_ref()).collect();
         let here = |root: &[u8]| folders.iter().any(|folder| folder.as_bytes() == root);
         workspaces.extend(rows.workspaces()?.into_iter().filter(|row| here(&row.root)).map(|row| row.no));
-        workspaces.into_iter().try_for_each(|workspace| captures(rows, workspace, what, &mut found))?;
+        workspaces
+            .into_iter()
+            .try_for_each(|workspace| captures(rows, workspace, what, &left, &mut found))?;
     }
     Ok(found)
 }
@@ -218,11 +221,13 @@ fn went(gone: &Gone, workspace: WorkspaceNo, made: &PathMove) -> bool {
     layers.any(|layer| gone.contains(&(workspace, made.change.path.clone(), layer.delta)))
 }
 
-/// Captures without what holds the text.
+/// Captures without what holds the text, and without what an earlier erasure left because it was in a file: that it is there no
+/// more is all that such a capture says.
 fn captures<R: FileRows>(
     rows: &R,
     workspace: WorkspaceNo,
     what: &Doomed<'_>,
+    left: &HashSet<ContentHash>,
     found: &mut Erasing,
 ) -> Result<()> {
     let mut before = None;
@@ -233,7 +238,9 @@ fn captures<R: FileRows>(
         for mut row in page {
             let all = row.changes.len();
             row.changes.retain(|change| {
-                let goes = what.changes(change);
+                let mut hashes =
+                    [&change.before, &change.after].into_iter().flatten().filter_map(Record::hash);
+                let goes = what.changes(change) || hashes.any(|hash| left.contains(&hash));
                 if goes {
                     found.paths.insert(change.path.clone());
                     found.takes([&change.before, &change.after]);

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use retake_core::{Part, Source};
+use retake_core::{Entry, Part, Source};
 
 /// JSON in JSON in JSON: deeper, nobody who writes one by hand looks for it.
 const DEEPEST: usize = 3;
@@ -42,6 +42,11 @@ pub(in crate::keeper) fn part_holds(part: &Part, text: &str) -> bool {
         Part::Facts(facts) => facts.iter().any(|fact| holds(&fact.key, text) || holds(&fact.value, text)),
         Part::Erased => false,
     }
+}
+
+/// Whether an entry holds a text in what names it: its author, or its id on a platform.
+pub(in crate::keeper) fn names_hold(entry: &Entry, text: &str) -> bool {
+    holds(&entry.author, text) || entry.platform_id.as_deref().is_some_and(|id| holds(id, text))
 }
 
 /// A string with the escapes of JSON undone, whether it is JSON or not; nothing, where it has none.
