@@ -120,7 +120,7 @@ pub enum Verdict {
     Unchanged,
     /// It is left alone: nobody knows whose the change is.
     Ambiguous,
-    /// It is left alone: a call moved git's HEAD, and this is what HEAD has.
+    /// It is left alone: a call moved git's HEAD, and this is what HEAD has; or a call moved the folder in which git keeps something.
     GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,
@@ -330,7 +330,7 @@ pub struct FilesDone {
     /// Paths that were left alone, and why. Said once: not to who repeats the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
-    /// What is different in the files though the plan did not say it, a sentence each. Said once, too.
+    /// What else was done, a sentence each. Said once, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
