@@ -41,6 +41,7 @@ pub enum Choice {
 
 /// A path: below the conversation's own folder relative to it, in a further one absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct FileName {
     /// It; where it is not UTF-8, with escapes for what is not.
     #[serde(default)]
@@ -63,6 +64,7 @@ impl FileName {
 
 /// A choice for a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Choose {
     /// Which path.
     #[serde(flatten)]
