@@ -29,6 +29,9 @@ pub(crate) const COMMAND_FAILED: u8 = 8;
 /// The exit code of a turn that ended, of which a call would have been asked about where nobody could be.
 pub(crate) const CALL_NOT_ALLOWED: u8 = 9;
 
+/// The exit code of an import of several conversations of which only the first ones are there.
+pub(crate) const IMPORTED_IN_PART: u8 = 10;
+
 /// The exit code of a process that a signal or a closed terminal has ended, as shells count it.
 pub(crate) const TERMINATED: u8 = 143;
 
@@ -49,6 +52,10 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (
         CALL_NOT_ALLOWED,
         "The turn of `ask`, `retry` or `edit` ended, but a call of it was not allowed, as nobody could be asked: not all may be done.",
+    ),
+    (
+        IMPORTED_IN_PART,
+        "Of several conversations in a file, `import` has stored the first ones; it says which one failed, and from where to go on.",
     ),
     (INTERRUPTED, "Ctrl-C stopped it, or the answer to its question was no."),
     (TERMINATED, "The system or a closed terminal has ended it."),
@@ -337,7 +344,7 @@ mod tests {
     fn every_kind_of_problem_has_an_exit_code_of_its_own() {
         use ProblemKind::{Internal, Model, NotFound, Refused, Stale, Storage, Usage};
         let kinds = [Internal, Usage, NotFound, Refused, Stale, Model, Storage].map(ProblemKind::exit_code);
-        let besides = [0, COMMAND_FAILED, CALL_NOT_ALLOWED, INTERRUPTED, TERMINATED];
+        let besides = [0, COMMAND_FAILED, CALL_NOT_ALLOWED, IMPORTED_IN_PART, INTERRUPTED, TERMINATED];
         let mut all: Vec<u8> = kinds.into_iter().chain(besides).collect();
         all.sort_unstable();
         assert_eq!(all, EXIT_CODES.iter().map(|(code, _)| *code).collect::<Vec<u8>>());

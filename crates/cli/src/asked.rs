@@ -81,12 +81,14 @@ fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Resu
         cx.aside("no rule can allow this: it is asked about each time")?;
         return Ok(None);
     }
-    let row = |rule: &Rule| Row { title: rule.short(), detail: allows(rule, place), disabled: None };
+    let row =
+        |rule: &Rule| Row { title: rule.short(), detail: allows(rule, place), disabled: None, key: None };
     // The widest rule is never the first that is offered.
     let none = || Row {
         title: "no rule".to_owned(),
         detail: "ask about this call alone".to_owned(),
         disabled: None,
+        key: None,
     };
     let first = asks.offers.first().is_some_and(is_widest).then(none);
     let before = usize::from(first.is_some());

@@ -354,7 +354,11 @@ impl<'a> Chat<'a> {
         match tokio::time::timeout(PATIENCE, self.models()).await {
             Ok(models) => {
                 let models = models?;
-                Ok(format!("model {}: {}", safe::line(&models.default), safe::line(&models.why)))
+                let line = format!("model {}: {}", safe::line(&models.default), safe::line(&models.why));
+                match &models.warning {
+                    Some(warning) => Ok(format!("{line}, but it can't be used: {}", safe::line(warning))),
+                    None => Ok(line),
+                }
             }
             Err(_) => Ok("/model says which model answers".to_owned()),
         }

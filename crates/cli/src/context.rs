@@ -234,6 +234,9 @@ impl Context<'_> {
     /// Says a problem, and goes on.
     pub(crate) fn complain(&mut self, failure: &Failure) -> Result {
         if let Some(problem) = failure.to_say() {
+            if self.json {
+                return Ok(self.ui.print(&document(&problem))?);
+            }
             let text = crate::error::text(self.ui, &problem);
             self.ui.note(&text)?;
         }

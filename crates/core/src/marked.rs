@@ -1,6 +1,8 @@
 //! What is marked, in pieces that people know: the messages of one turn that were excluded, hidden or dropped together. It is the one
 //! reading that tells of hidden entries, for who asks for just them; must never be mixed with what a reading of the state shows.
 
+use std::collections::BTreeMap;
+
 use crate::conversation::Conversation;
 use crate::entry::Totals;
 use crate::id::Pos;
@@ -29,6 +31,20 @@ struct Open {
 }
 
 impl Conversation {
+    /// The marks that entries of this path have in a later state of the conversation and do not have here: each pair (here, then)
+    /// with how many have it. O(marks).
+    pub fn other_marks(&self, later: &Self) -> Vec<((Mark, Mark), u64)> {
+        let mut counts = BTreeMap::new();
+        for (span, here) in self.state.marks.along(&self.path()) {
+            for (piece, then) in later.state.marks.pieces(span) {
+                if then != here {
+                    *counts.entry((here, then)).or_insert(0) += piece.len();
+                }
+            }
+        }
+        counts.into_iter().collect()
+    }
+
     /// The newest `limit` pieces of what is marked on the path, newest first; with `before`, of what stands before that entry. Reads
     /// what it shows; O(spans + marks) besides.
     pub fn marked<R: Records>(

@@ -53,6 +53,9 @@ pub enum Refusal {
     /// A label or a title needs a text.
     #[error("a label or a title can't be empty")]
     EmptyLabel,
+    /// A fold needs a summary.
+    #[error("a summary can't be empty: it stands in the prompt in the place of the messages")]
+    EmptySummary,
     /// The label names another entry.
     #[error("the label “{0}” already names another message")]
     LabelTaken(String),
@@ -93,6 +96,7 @@ impl Refusal {
             Self::UnknownFold => "unknown_fold",
             Self::NotFoldable => "not_foldable",
             Self::EmptyLabel => "empty_label",
+            Self::EmptySummary => "empty_summary",
             Self::LabelTaken(_) => "label_taken",
             Self::NoSuchAlternative { .. } => "no_such_alternative",
             Self::NotAnAnswer => "not_an_answer",
@@ -125,6 +129,7 @@ impl Refusal {
             Self::UnknownFold => Hint::new("{} lists the folds", [Ops]),
             Self::NotFoldable => "choose a range of messages that the model sees".into(),
             Self::EmptyLabel => "give a name, or --remove".into(),
+            Self::EmptySummary => "say in the summary what the model has to know of these messages".into(),
             Self::LabelTaken(_) => "choose another name, or remove that label first".into(),
             Self::NoSuchAlternative { .. } => Hint::new("{} lists them", [Choose]),
             Self::NotAnAnswer => Hint::new("choose an answer; to reword a prompt, use {}", [Edit]),

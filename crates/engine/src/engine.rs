@@ -19,7 +19,6 @@ use crate::files::{Files, FilesConfig};
 use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
-use crate::names::can_name;
 use crate::run::{Events, Feeds, Serving};
 use crate::unbroken::Unbroken;
 
@@ -199,7 +198,7 @@ impl Engine {
 
     /// Changes the state. A Move waits for nobody: while a model is answering it is refused.
     pub async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
-        can_name(&apply.action)?;
+        self.can_name(conversation, &apply.action).await?;
         if moves(&apply.action) && self.is_running(conversation) {
             return Err(EngineError::running());
         }
@@ -208,7 +207,7 @@ impl Engine {
 
     /// Says what an action would do.
     pub async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
-        can_name(&action)?;
+        self.can_name(conversation, &action).await?;
         Ok(self.store().plan(conversation, action).await?)
     }
 

@@ -270,7 +270,7 @@ fn refused(refusal: &Refusal) -> EngineError {
         | Refusal::UnknownFold
         | Refusal::UnknownHead(_)
         | Refusal::NoSuchAlternative { .. } => (Kind::NotFound, None),
-        Refusal::EmptyLabel => (Kind::Usage, None),
+        Refusal::EmptyLabel | Refusal::EmptySummary => (Kind::Usage, None),
         _ => (Kind::Refused, None),
     };
     EngineError {

@@ -1,7 +1,8 @@
 //! From what people type to ids: conversations by id or prefix; entries by id, prefix, label, `tN` or `@`.
 //!
 //! `tN` is the message that opened the turn; where a mark is taken away, it is everything in the turn that has the mark. `@` is the last
-//! message that is seen. Neither is ever a label.
+//! message that is seen. Neither is ever a label, nor is the id of another message or its beginning. Of a message that is said later
+//! the id may begin like a label: then the label counts, and a whole id names the message.
 //!
 //! A name that means nothing is answered with the nearest one that does.
 
@@ -13,6 +14,9 @@ use crate::error::{EngineError, Kind, Result};
 
 /// The shortest prefix of an id that is looked up.
 const PREFIX_MIN: usize = 4;
+
+/// The digits of an id.
+const ID_DIGITS: usize = 32;
 
 /// The last message.
 const LAST: &str = "@";
@@ -26,7 +30,7 @@ const NEAR: f64 = 0.7;
 /// The hex digits of an id or of a prefix of one; `None` where something else stands there.
 fn hex(name: &str) -> Option<String> {
     let digits: String = name.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
-    let fits = (PREFIX_MIN..=32).contains(&digits.len());
+    let fits = (PREFIX_MIN..=ID_DIGITS).contains(&digits.len());
     (fits && digits.chars().all(|c| c.is_ascii_hexdigit())).then_some(digits)
 }
 
@@ -44,18 +48,6 @@ fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a String>) -> 
 /// The number of a turn, named `tN`.
 fn turn(name: &str) -> Option<u64> {
     name.strip_prefix('t').and_then(|number| number.parse().ok())
-}
-
-/// Whether an action gives a message a name that means another one already.
-pub(crate) fn can_name(action: &Action) -> Result<()> {
-    let Action::Label(Some(_), Some(name)) = action else { return Ok(()) };
-    let name = name.trim();
-    if name != LAST && turn(name).is_none() {
-        return Ok(());
-    }
-    let error =
-        EngineError::usage(format!("“{name}” can be no label: it is what a message is named by already"));
-    Err(error.hint("take a word for it"))
 }
 
 fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: Hint) -> EngineError {
@@ -91,10 +83,33 @@ impl Engine {
         }
     }
 
+    /// Refuses an action that gives a message a name that means another one already.
+    pub(crate) async fn can_name(&self, conversation: ConversationId, action: &Action) -> Result<()> {
+        let Action::Label(Some(entry), Some(name)) = action else { return Ok(()) };
+        let name = name.trim();
+        let mut why = "it is what a message is named by already";
+        let mut is_taken = name == LAST || turn(name).is_some();
+        if let Some(digits) = hex(name).filter(|_| !is_taken) {
+            why = "the id of another message begins so";
+            is_taken = self.store().entries_like(conversation, digits, 2).await?.iter().any(|id| id != entry);
+        }
+        if !is_taken {
+            return Ok(());
+        }
+        let error = EngineError::usage(format!("“{name}” can be no label: {why}"));
+        Err(error.hint("take a word for it"))
+    }
+
     /// The entry of that name, as the conversation knows it.
     pub async fn entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
         let snapshot = self.store().snapshot(conversation).await?;
         let known = snapshot.conversation();
+        // Whoever gives a whole id means that message, whatever an earlier version or an import took for a label.
+        if let Some(digits) = hex(name).filter(|digits| digits.len() == ID_DIGITS)
+            && let Some(entry) = self.store().entries_like(conversation, digits, 1).await?.first()
+        {
+            return Ok(*entry);
+        }
         let pos = match name {
             LAST => known.scheduling().spans().last().map(|span| span.last()).or(known.state.tip),
             _ if turn(name).is_some() => None,

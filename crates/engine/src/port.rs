@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 pub use inflow::Inflow;
+pub use lines::mended;
 pub(crate) use staging::Staging;
 use staging::{Staged, Start};
 

@@ -249,9 +249,33 @@ impl Settings {
             Err(error) => return vec![error],
         };
         if wrong.is_empty() {
-            wrong.extend(read::settings(&values).err());
+            match read::settings(&values) {
+                Ok(settings) => wrong.extend(settings.wrong_default().map(|problem| SettingsError::Wrong {
+                    key: "model.default".to_owned(),
+                    line: values.line(&["model", "default"]),
+                    problem,
+                })),
+                Err(error) => wrong.push(error),
+            }
         }
         wrong
+    }
+
+    /// Why no endpoint can have the default model, as far as the settings alone say it. Whether one has it, only that one knows.
+    fn wrong_default(&self) -> Option<String> {
+        const DEMO: &str = crate::model::Demo::NAME;
+        let name = self.default_model.as_deref()?.trim();
+        let (endpoint, model) = name.split_once('/').unwrap_or((name, ""));
+        if name == DEMO {
+            return None;
+        }
+        if !self.endpoints.contains_key(endpoint) {
+            let known: Vec<&str> =
+                std::iter::once(DEMO).chain(self.endpoints.keys().map(String::as_str)).collect();
+            return Some(format!("names an endpoint that is not there; there are {}", known.join(", ")));
+        }
+        let no_model = model.is_empty() && (name.contains('/') || !self.usual_models.contains_key(endpoint));
+        no_model.then(|| "names an endpoint without a model: write it as ENDPOINT/MODEL".to_owned())
     }
 
     /// The line of a setting in the text of a file, where it stands in it.

@@ -344,3 +344,87 @@ async fn trial_17_a_body_that_says_that_it_is_too_large_is_refused_before_it_com
         assert!(told.starts_with("HTTP/1.1 413 ") && told.contains("64 MiB"), "{told}");
     }
 }
+
+/// What is no request of HTTP has an answer like every other error, also where it is found before there is a request.
+#[tokio::test]
+async fn trial_17_what_http_itself_refuses_is_told_as_a_problem() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let desk = Desk::new().await;
+    let (long, many) = ("x".repeat(70_000), "a: b\r\n".repeat(200));
+    let rows = [
+        (format!("GET /v1/{long} HTTP/1.1\r\nHost: owner\r\n\r\n"), 414, "uri_too_long"),
+        (format!("GET /v1/status HTTP/1.1\r\nHost: owner\r\n{many}\r\n"), 431, "headers_too_large"),
+        (
+            format!("GET /v1/status HTTP/1.1\r\nHost: owner\r\nX: {}\r\n\r\n", long.repeat(10)),
+            431,
+            "headers_too_large",
+        ),
+        ("no request\r\n\r\n".to_owned(), 400, "bad_request"),
+    ];
+    for (request, status, code) in rows {
+        let mut line = tokio::net::UnixStream::connect(desk.socket()).await.expect("connected");
+        // The owner may end the connection before all is sent.
+        drop(line.write_all(request.as_bytes()).await);
+        let mut told = Vec::new();
+        drop(line.read_to_end(&mut told).await);
+        let told = String::from_utf8(told).expect("a text");
+        let (head, body) = told.split_once("\r\n\r\n").expect("a head");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+        assert!(head.contains(&format!("content-type: {PROBLEM}")), "{head}");
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{head}: {body}");
+        let body: Value = serde_json::from_str(body).expect("JSON");
+        assert_eq!((&body["status"], &body["code"]), (&json!(status), &json!(code)), "{body}");
+        assert!(body["hint"].is_string(), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn trial_17_a_line_of_an_import_that_is_too_large_is_told_the_limit() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let line = format!("{{\"role\":\"user\",\"content\":\"{}\"}}", "x".repeat(80 << 20));
+    let request = asking.request(Method::POST, "/v1/imports/stream").body(line);
+    let told = asking.refused(request).await;
+    assert!(told.starts_with("413 ") && told.contains("64 MiB") && told.contains("a line"), "{told}");
+    let bad = format!("no JSON\n{}", "x\n".repeat(8 << 20));
+    let told = asking.refused(asking.request(Method::POST, "/v1/imports/stream").body(bad)).await;
+    assert!(told.contains("bad_import") && told.contains("line 1"), "{told}");
+    let document = asking.get("/openapi.json").await;
+    let said = &document["components"]["responses"]["413"]["description"];
+    assert!(said.as_str().is_some_and(|said| said.contains("line") && said.contains("64 MiB")), "{said}");
+}
+
+/// A misspelt wish is refused wherever it stands, and named with its place.
+#[tokio::test]
+async fn trial_17_an_unknown_field_is_named_with_its_path() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let id = desk.create(None, None).await;
+    let entry = desk.say(&id, retake_wire::Role::User, "one").await;
+    let rows = [
+        ("plans", json!({ "action": "rewind", "entry": entry, "files": { "scop": "both" } }), "files.scop"),
+        (
+            "plans",
+            json!({ "action": "rewind", "entry": entry,
+                "files": { "choose": [{ "path": "a", "choice": "disk", "chioce": "yours" }] } }),
+            "files.choose[0].chioce",
+        ),
+        (
+            "plans",
+            json!({ "action": "restore_files", "paths": [{ "path": "a", "pth": "b" }] }),
+            "paths[0].pth",
+        ),
+        (
+            "entries",
+            json!({ "role": "user", "parts": [{ "type": "text", "text": "a", "txt": "b" }] }),
+            "parts[0].txt",
+        ),
+        ("entries", json!({ "role": "user", "parts": [], "prts": [] }), "prts"),
+    ];
+    for (place, body, path) in rows {
+        let (status, told) = asking.post(&format!("/v1/conversations/{id}/{place}"), &body).await;
+        assert_eq!(status, 400, "{body}: {told}");
+        let detail = told["detail"].as_str().expect("a text");
+        assert_eq!(detail, format!("there is no `{path}` in this request"), "{body}");
+    }
+}

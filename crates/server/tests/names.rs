@@ -37,6 +37,28 @@ async fn a_message_has_many_names() {
     }
 }
 
+/// Who gives an id means that message: no label takes it away.
+#[tokio::test]
+async fn trial_12_a_label_is_not_spelled_like_the_id_of_another_message() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
+    let prefix = entries[0][..unique(&entries).max(8)].to_owned();
+    let names = [entries[0].clone(), entries[0].to_uppercase(), entries[0].replace('-', ""), prefix];
+    for name in &names {
+        for request in [apply(&id, label(&entries[2], name)), plan(&id, label(&entries[2], name))] {
+            let refused = desk.refused(request).await;
+            assert!(refused.message.contains("the id of another message begins so"), "{name}: {refused:?}");
+        }
+        let planned = get!(desk, Plan, plan(&id, rewind(name)));
+        assert_eq!(planned.gone[0].id, entries[0], "{name}");
+    }
+    for word in ["face", "deadbeef", &entries[2]] {
+        desk.apply(&id, label(&entries[2], word)).await;
+        let planned = get!(desk, Plan, plan(&id, rewind(word)));
+        assert_eq!(planned.gone[0].id, entries[2], "{word}");
+    }
+}
+
 #[tokio::test]
 async fn a_conversation_is_named_by_the_beginning_of_its_id() {
     let desk = Desk::new().await;

@@ -1,5 +1,6 @@
 //! The OpenAPI document: the checked-in one is the one of the code, and says the same thing once.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use retake_wire::http::{ENDPOINTS, IMPORT, RUNS, decode};
@@ -120,4 +121,44 @@ fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
         assert!(says.contains("1 to 1000; ") && says.ends_with("0, without."), "{says}");
         assert_eq!((&limit["schema"]["minimum"], &limit["schema"]["maximum"]), (&1.into(), &1000.into()));
     }
+}
+
+/// No object in any request takes a field that the document does not name.
+#[test]
+fn every_object_in_a_request_is_closed() {
+    fn open(all: &Value, shape: &Value, at: &str, seen: &mut BTreeSet<String>) -> Vec<String> {
+        if let Some(name) = shape["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
+            return match seen.insert(name.to_owned()) {
+                true => open(all, &all[name], name, seen),
+                false => Vec::new(),
+            };
+        }
+        let is_closed = |word| shape[word] == false;
+        let is_open = shape["properties"].is_object()
+            && !is_closed("additionalProperties")
+            && !is_closed("unevaluatedProperties");
+        let mut found: Vec<String> = is_open.then(|| at.to_owned()).into_iter().collect();
+        for (name, field) in shape["properties"].as_object().into_iter().flatten() {
+            found.extend(open(all, field, &format!("{at}.{name}"), seen));
+        }
+        for of in ["oneOf", "anyOf", "allOf"] {
+            for choice in shape[of].as_array().into_iter().flatten() {
+                found.extend(open(all, choice, at, seen));
+            }
+        }
+        if shape["items"].is_object() {
+            found.extend(open(all, &shape["items"], &format!("{at}[]"), seen));
+        }
+        found
+    }
+    let document = retake_server::openapi();
+    let (all, mut seen) = (&document["components"]["schemas"], BTreeSet::new());
+    let operations = document["paths"].as_object().into_iter().flatten();
+    let operations = operations.flat_map(|(_, methods)| methods.as_object().into_iter().flatten());
+    let mut found = Vec::new();
+    for (_, operation) in operations {
+        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+        found.extend(open(all, body, operation["operationId"].as_str().expect("a name"), &mut seen));
+    }
+    assert_eq!(found, Vec::<String>::new());
 }

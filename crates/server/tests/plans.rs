@@ -146,3 +146,16 @@ async fn the_words_of_a_person_return_to_the_composer() {
     assert_eq!((back.taken_back.messages, back.taken_back.turns), (4, 2));
     assert_eq!(check(&desk, &id, Action::Undo { count: 1 }).await.brought_back, back.taken_back);
 }
+
+/// What stands in the prompt in the place of messages says something.
+#[tokio::test]
+async fn a_fold_without_a_summary_is_refused() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    for summary in ["", " \n\t", "\0"] {
+        let fold = Action::Fold { from: entries[0].clone(), to: entries[1].clone(), summary: summary.into() };
+        let refused = desk.refused(plan(&id, fold)).await;
+        assert_eq!(refused.code, "empty_summary", "{refused:?}");
+        assert!(refused.hint.is_some(), "{refused:?}");
+    }
+}

@@ -93,6 +93,10 @@ pub trait Store: FileStore + AgentStore {
         before: Option<EntryId>,
         limit: usize,
     ) -> Result<MarkedPage>;
+    /// The marks that the messages of an earlier head have now and did not have then, each pair (then, now) with how many have it:
+    /// a return to that head leaves them.
+    async fn other_marks(&self, conversation: ConversationId, head: Head)
+    -> Result<Vec<((Mark, Mark), u64)>>;
     /// All of a turn that is on the path, with its marks, hidden entries too; 0 is what was said before the first turn.
     async fn turn_entries(&self, conversation: ConversationId, number: u64) -> Result<Vec<(EntryId, Mark)>>;
     /// What the operations from `first` on changed in all, up to a head.

@@ -51,6 +51,7 @@ pub enum Ruling {
 
 /// A rule of what may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
     /// What it says.
     pub ruling: Ruling,

@@ -41,6 +41,7 @@ pub enum Choice {
 
 /// A path: below the conversation's own folder relative to it, in a further one absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct FileName {
     /// It; where it is not UTF-8, with escapes for what is not.
     #[serde(default)]
@@ -63,6 +64,7 @@ impl FileName {
 
 /// A choice for a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Choose {
     /// Which path.
     #[serde(flatten)]
@@ -120,7 +122,7 @@ pub enum Verdict {
     Unchanged,
     /// It is left alone: nobody knows whose the change is.
     Ambiguous,
-    /// It is left alone: a call moved git's HEAD, and this is what HEAD has.
+    /// It is left alone: a call moved git's HEAD, and this is what HEAD has; or a call moved the folder in which git keeps something.
     GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,
@@ -330,7 +332,7 @@ pub struct FilesDone {
     /// Paths that were left alone, and why. Said once: not to who repeats the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<String>,
-    /// What is different in the files though the plan did not say it, a sentence each. Said once, too.
+    /// What else was done, a sentence each. Said once, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -456,6 +456,9 @@ pub struct Models {
     pub default: String,
     /// Why that one, in a sentence.
     pub why: String,
+    /// Why that one can't be used, where that is known without asking it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// What is known.
     pub models: Vec<Model>,
 }

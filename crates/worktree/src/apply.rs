@@ -36,7 +36,7 @@ pub use report::{Failed, Left, Note, NoteKind, Report, WhyLeft};
 use crate::besides::Changes;
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
-use crate::root::RootLock;
+use crate::root::{Root, RootLock};
 use plan::Plan;
 use slots::Slots;
 
@@ -114,7 +114,6 @@ pub enum Prepared {
 #[must_use = "carry it out, or discard it"]
 pub struct Staging {
     ground: Ground,
-    notes: Vec<Note>,
 }
 
 /// What became of carrying out.
@@ -162,27 +161,22 @@ impl Staging {
         lock.root().check()?;
         let mut plan = Plan::new(changes.into(), name.as_str())?;
         plan.set_apart(check::apart(lock.root(), &plan));
-        let checked = match check::check(lock.root(), &plan, objects) {
-            Ok(checked) => checked,
+        let models = match check::check(lock.root(), &plan, objects) {
+            Ok(models) => models,
             Err(refusals) => return Ok(Prepared::Refused(refusals)),
         };
         let made = WorktreeError::io("make the staging folder in", lock.root().path());
         let slots = Slots::make(lock.root(), name).map_err(made)?;
-        match stage::stage_all(lock.root(), &slots, &plan, &checked.models, objects) {
+        match stage::stage_all(lock.root(), &slots, &plan, &models, objects) {
             Ok(()) => {
                 let ground = Ground { lock: lock.clone(), slots, plan };
-                Ok(Prepared::Ready(Box::new(Self { ground, notes: checked.notes })))
+                Ok(Prepared::Ready(Box::new(Self { ground })))
             }
             Err(refused) => {
                 slots.remove_all(lock.root())?;
                 refused.map(Prepared::Refused)
             }
         }
-    }
-
-    /// What will be different though the plan does not say it.
-    pub fn notes(&self) -> &[Note] {
-        &self.notes
     }
 
     /// Makes the changes, path by path, and compares what was displaced with the plan. The intent is written down by now.
@@ -204,6 +198,16 @@ impl Staging {
     pub fn discard(self) -> Result<()> {
         self.ground.slots.remove_all(self.ground.lock.root())
     }
+}
+
+/// What becomes of the other names of files that such changes replace, by path: the plan does not say it of them. Reads only.
+///
+/// # Errors
+/// The plan contradicts itself.
+pub fn link_notes(root: &Root, changes: impl Into<Changes>) -> Result<Vec<Note>> {
+    let mut plan = Plan::new(changes.into(), "")?;
+    plan.set_apart(check::apart(root, &plan));
+    Ok(check::link_notes(root, &plan))
 }
 
 impl Interrupted {

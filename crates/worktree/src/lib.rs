@@ -13,7 +13,7 @@ mod root;
 
 pub use apply::{
     Direction, Failed, Interrupted, Left, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report,
-    Settled, Staging, StagingName, WhyLeft, discard, recover,
+    Settled, Staging, StagingName, WhyLeft, discard, link_notes, recover,
 };
 pub use besides::Changes;
 pub use capture::{

@@ -144,6 +144,7 @@ fn pick(chat: &mut Chat<'_>) -> Result<Option<Mode>> {
         title: mode.name().to_owned(),
         detail: render::agent::mode(mode).to_owned(),
         disabled: None,
+        key: None,
     };
     let picked = chat.cx.ui.pick("The model", &Mode::ALL.map(row), &mut |_| String::new())?;
     Ok(picked.and_then(|row| Mode::ALL.get(row)).copied())

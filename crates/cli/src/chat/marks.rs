@@ -73,7 +73,12 @@ async fn bring_back(chat: &mut Chat<'_>, question: &str, verb: MarkVerb, fits: f
         let (speaker, _) = words::said_by(&it.line);
         let count = words::count(it.counts.messages, "message");
         let detail = format!("{} · {count} · {}", it.mark, words::when(&look, it.line.time_ms));
-        Row { title: format!("t{} {speaker}: {}", it.turn, it.line.preview), detail, disabled: None }
+        Row {
+            title: format!("t{} {speaker}: {}", it.turn, it.line.preview),
+            detail,
+            disabled: None,
+            key: None,
+        }
     });
     let rows: Vec<Row> = rows.collect();
     let mut preview = |row: usize| marked[row].line.preview.clone();
@@ -160,6 +165,7 @@ async fn entry(
                 title: format!("t{} {speaker}: {}", entry.turn, text(&entry.parts)),
                 detail: words::when(&look, entry.time_ms),
                 disabled: None,
+                key: None,
             }
         })
         .collect();

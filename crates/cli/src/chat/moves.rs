@@ -101,6 +101,7 @@ pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
             title: branch.called.as_ref().unwrap_or(&branch.last).preview.clone(),
             detail: render::tree::about(&look, branch),
             disabled: None,
+            key: None,
         })
         .collect();
     let client = chat.cx.client;
@@ -154,6 +155,7 @@ pub(super) async fn choose(chat: &mut Chat<'_>, words: &str) -> Result {
             title: format!("{} {}", it.number, it.line.preview),
             detail: words::when(&look, it.line.time_ms),
             disabled: it.current.then(|| "this one is shown now".to_owned()),
+            key: None,
         })
         .collect();
     let picked = chat.cx.ui.pick("Choose an answer", &rows, &mut |_| String::new())?;

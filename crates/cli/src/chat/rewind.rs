@@ -143,6 +143,7 @@ pub(super) async fn pick(chat: &mut Chat<'_>, question: &str, ends_run: bool) ->
                 if target.at_work && ends_run { " · stops the run at work" } else { "" }
             ),
             disabled: target.reason.clone().filter(|_| !(target.at_work && ends_run)),
+            key: None,
         })
         .collect();
     let client = chat.cx.client;
@@ -191,12 +192,18 @@ fn ask(chat: &mut Chat<'_>, plan: &Plan, question: &str) -> Result<Answer> {
     let waits = (files.conflicts > 0).then(|| "choose for the files in conflict first".to_owned());
     let messages = render::plan::brief(None, &Plan { files: None, ..plan.clone() });
     let file_words = render::files::brief(files);
-    let row = |title: &str, detail, disabled| Row { title: title.to_owned(), detail, disabled };
+    let row = |key, title: &str, detail, disabled| Row {
+        title: format!("{key}  {title}"),
+        detail,
+        disabled,
+        key: Some(key),
+    };
+    // What the plan shows comes first: it is what `y` and Enter mean.
     let rows = [
-        row("both", format!("{messages}; {file_words}"), waits.clone()),
-        row("conversation only", messages, None),
-        row("files only", file_words, waits),
-        row("choose", "for single files, then ask again".to_owned(), None),
+        row('y', "both", format!("{messages}; {file_words}"), waits.clone()),
+        row('c', "conversation only", messages, None),
+        row('f', "files only", file_words, waits),
+        row('s', "choose", "for single files, then ask again".to_owned(), None),
     ];
     let picked = chat.cx.ui.pick(&format!("{question} with"), &rows, &mut |_| String::new())?;
     Ok(match picked {

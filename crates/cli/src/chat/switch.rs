@@ -65,6 +65,7 @@ pub(super) async fn pick(chat: &mut Chat<'_>) -> Result<Option<String>> {
                 title: it.title.clone().unwrap_or_else(|| it.preview.clone()),
                 detail: format!("{when} · {messages}{elsewhere}"),
                 disabled: None,
+                key: None,
             }
         })
         .collect();

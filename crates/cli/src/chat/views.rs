@@ -75,6 +75,7 @@ pub(super) async fn model(chat: &mut Chat<'_>, name: &str) -> Result {
                 title: model.name.clone(),
                 detail: if model.name == models.default { models.why.clone() } else { String::new() },
                 disabled: model.unavailable.clone(),
+                key: None,
             })
             .collect();
         let picked = chat.cx.ui.pick("Talk to", &rows, &mut |_| String::new())?;

@@ -10,6 +10,9 @@
 //! | Backspace | takes back a character of the filter |
 //! | Enter | picks |
 //! | Esc, Ctrl+C | cancels |
+//!
+//! Rows with keys of their own answer a question: their keys pick them, `n` and `q` cancel, nothing filters, and Enter means the first
+//! one, until another is marked. A key that others follow at once is no answer, nor are they: that is a text that was pasted.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -20,7 +23,7 @@ use crossterm::{cursor, queue, terminal};
 
 use super::style::{Palette, Style};
 use super::width::{self, Size};
-use super::{Raw, safe};
+use super::{Raw, keys, safe};
 
 mod list;
 
@@ -41,6 +44,8 @@ pub struct Row {
     pub detail: String,
     /// Why it can't be picked, if so.
     pub disabled: Option<String>,
+    /// The key that picks it. All rows have one, or none has.
+    pub key: Option<char>,
 }
 
 /// Lets a person pick a row, and blocks until then. The rows are shown in their order, so the newest comes first; the first one that
@@ -70,7 +75,12 @@ pub fn pick(
     event::poll(Duration::ZERO)?;
     loop {
         picker.draw()?;
-        if let Some(done) = picker.list.handle(next_key()?) {
+        let key = next_key()?;
+        if picker.list.is_answer(key) && keys::follow()? {
+            keys::pass_over()?;
+            continue;
+        }
+        if let Some(done) = picker.list.handle(key) {
             return Ok(done);
         }
     }
@@ -79,7 +89,12 @@ pub fn pick(
 /// The row with text that is safe to draw.
 fn shown(row: &Row) -> Row {
     let line = |text: &str| safe::line(text).into_owned();
-    Row { title: line(&row.title), detail: line(&row.detail), disabled: row.disabled.as_deref().map(line) }
+    Row {
+        title: line(&row.title),
+        detail: line(&row.detail),
+        disabled: row.disabled.as_deref().map(line),
+        key: row.key,
+    }
 }
 
 /// The next key that is pressed; `None` when the terminal was resized or something else asks for a new drawing.
@@ -205,6 +220,7 @@ impl Picker<'_> {
                 let text = format!("  can't be picked: {why}");
                 return self.palette.paint(Style::Error, width::truncate(&text, columns)).to_string();
             }
+            None if self.list.is_question() => "  ↑↓ move · y, Enter or a letter answers · n, Esc cancel",
             None => "  ↑↓ move · Enter pick · type to filter · Esc cancel",
         };
         self.palette.paint(Style::Dim, width::truncate(help, columns)).to_string()

@@ -59,11 +59,16 @@ impl Config {
         let what = self.what.unwrap_or(What::List);
         let lists = matches!(what, What::List);
         let read_by = match &what {
-            What::Set { key, .. } | What::Unset { key } => read_by(key).filter(|by| *by != ReadBy::Face),
+            What::Set { key, .. } | What::Unset { key } => read_by(key),
             _ => None,
         };
+        let is_of_face = read_by == Some(ReadBy::Face);
         let (name, text) = match what {
-            What::Check => return check(&owner.wrong(places)?, places, ui, json),
+            What::Check => {
+                let default =
+                    owner.settings(places, &Setting::Get("model.default".to_owned())).unwrap_or_default();
+                return check(&owner.wrong(places)?, &default, places, ui, json);
+            }
             What::Path => ("path", places.config_file.display().to_string()),
             What::List => ("settings", owner.settings(places, &Setting::List)?),
             What::Get { key } => ("value", owner.settings(places, &Setting::Get(key))?),
@@ -72,11 +77,14 @@ impl Config {
         };
         // The setting is written. Where no owner answers, none has to be told of.
         let concerns = match read_by {
-            Some(read_by) => running(owner, places).await.map(|status| (read_by, status)),
-            None => None,
+            Some(read_by) if !is_of_face => running(owner, places).await.map(|status| (read_by, status)),
+            _ => None,
         };
         if json {
             let mut document = serde_json::json!({ name: text });
+            if is_of_face {
+                document["restart"] = "faces".into();
+            }
             if let Some((ReadBy::StartingOwner, status)) =
                 concerns.filter(|(_, status)| reads(status, places))
             {
@@ -92,6 +100,10 @@ impl Config {
             for wrong in owner.wrong(places)? {
                 notice_to(ui, &wrong)?;
             }
+        }
+        if is_of_face {
+            let keeps = "A `retake` that is open in a terminal keeps the settings that it began with.";
+            return notice_to(ui, &format!("{keeps} The next one that starts uses it."));
         }
         match concerns {
             Some((_, status)) if !reads(&status, places) => {
@@ -139,11 +151,24 @@ async fn restart(status: &Status, owner: &dyn Owner, places: &Places, ui: &mut d
 }
 
 /// Says all that is wrong.
-fn check(wrong: &[String], places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
+fn check(wrong: &[String], default: &str, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
     let file = places.config_file.display().to_string();
+    // Only the endpoint knows which models it has, and a check asks nobody.
+    let unchecked = default.split_once('/').map(|(endpoint, model)| {
+        format!("not checked: whether {endpoint} has the model {model}, which only {endpoint} can say")
+    });
     let text = match wrong {
-        _ if json => format!("{}\n", serde_json::json!({ "wrong": wrong })),
-        [] => format!("nothing is wrong in {}\n", safe::line(&file)),
+        _ if json => {
+            let mut document = serde_json::json!({ "wrong": wrong });
+            if let Some(unchecked) = &unchecked {
+                document["unchecked"] = serde_json::json!([unchecked]);
+            }
+            format!("{document}\n")
+        }
+        [] => {
+            let unchecked = unchecked.map(|line| format!("{}\n", safe::line(&line))).unwrap_or_default();
+            format!("nothing is wrong in {}\n{unchecked}", safe::line(&file))
+        }
         wrong => wrong.iter().map(|wrong| format!("{}\n", safe::line(wrong))).collect(),
     };
     ui.print(&text)?;

@@ -66,7 +66,7 @@ impl Export {
 }
 
 /// Standard output by any of its names: opened again by one of them, a file behind it would be written from its beginning.
-fn is_standard_output(output: &Path) -> bool {
+pub(crate) fn is_standard_output(output: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| output == Path::new(name))
 }
 

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use retake_engine::mended;
 use retake_wire::reply::Receipt;
 use retake_wire::request::{ImportLines, ImportStart, Of};
 use retake_wire::{Reply, Request};
 use serde::de::IgnoredAny;
 
-use crate::args::Repeat;
+use crate::args::{IMPORTED_IN_PART, Repeat};
 use crate::context::Context;
 use crate::error::{Failure, Result, file, unexpected, usage};
 use crate::term::progress::Progress;
@@ -40,23 +41,51 @@ impl Import {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = self.read(cx)?;
+        // As the engine mends each line: programs that cut texts in the middle write half a pair of escapes.
+        let text = mended(&text);
         let found = conversations(&text, &self.input)?;
         for (number, part) in (1..).zip(&found) {
-            let made = self.import(cx, number, part).await;
-            if found.len() > 1 && made.is_err() {
-                let before = match number - 1 {
-                    0 => "",
-                    1 => "; the one before it is imported",
-                    _ => "; those before it are imported",
-                };
-                let (name, all) = (self.input.display(), found.len());
-                cx.aside(&format!("{name}: conversation {number} of {all} can't be imported{before}"))?;
-            }
-            let receipt = made.map_err(|failure| if number > 1 { of_the_rest(failure) } else { failure })?;
+            let receipt = match self.import(cx, number, part).await {
+                Ok(receipt) => receipt,
+                Err(failure) => return self.stopped(cx, failure, (number, part.before + 1), found.len()),
+            };
             let id = format!("{}\n", receipt.conversation);
             cx.acknowledge(&receipt, &id)?;
         }
         Ok(())
+    }
+
+    /// What is said of a conversation that can't be imported: what became of the others, too. It begins on a line of the file.
+    fn stopped(
+        &self,
+        cx: &mut Context<'_>,
+        failure: Failure,
+        (number, line): (usize, u64),
+        all: usize,
+    ) -> Result {
+        if all == 1 {
+            return Err(failure);
+        }
+        let before = match number - 1 {
+            0 => "nothing is imported".to_owned(),
+            1 => "the one before it is imported".to_owned(),
+            before => format!("the {before} before it are imported"),
+        };
+        let behind = match all - number {
+            _ if number == 1 => "",
+            0 => "",
+            1 => ", the one behind it is not",
+            _ => ", those behind it are not",
+        };
+        let name = self.input.display();
+        cx.aside(&format!(
+            "{name}: conversation {number} of {all}, which begins on line {line}, can't be imported; {before}{behind}"
+        ))?;
+        if number == 1 {
+            return Err(failure);
+        }
+        cx.complain(&of_the_rest(failure))?;
+        Err(Failure::Said(IMPORTED_IN_PART))
     }
 
     /// Imports one conversation, whose number is from 1.
@@ -125,8 +154,12 @@ fn has(line: &str, name: &str) -> bool {
 /// The same failure of a conversation that has others before it: what is said of a file as a whole is not true of it.
 fn of_the_rest(failure: Failure) -> Failure {
     match failure {
-        Failure::Problem(mut problem) if matches!(&*problem.code, "bad_import" | "bad_export") => {
-            problem.hint = Some("mend that place, and import the file from that conversation on".into());
+        Failure::Problem(mut problem) => {
+            let mend = match &*problem.code {
+                "bad_import" | "bad_export" => "mend that place, and import",
+                _ => "when that is settled, import",
+            };
+            problem.hint = Some(format!("{mend} the file from that conversation on").into());
             Failure::Problem(problem)
         }
         other => other,

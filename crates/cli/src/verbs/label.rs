@@ -7,6 +7,8 @@ use super::change::Act;
 use crate::error::Result;
 
 /// Give a message a name to go back to, or remove it
+///
+/// A name is no `tN`, no `@`, and not the id of another message or its beginning: whoever gives an id means that message.
 #[derive(Debug, Args)]
 pub(crate) struct Label {
     /// Remove the name

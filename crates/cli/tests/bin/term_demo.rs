@@ -94,6 +94,7 @@ fn pick_a_row(before: Option<String>) -> io::Result<()> {
         title: format!("message {number} 漢字"),
         detail: format!("{number} minutes ago"),
         disabled: (number == 3).then(|| "its files are gone".to_owned()),
+        key: None,
     };
     let rows: Vec<Row> = (1..=40).map(row).collect();
     let before = before.and_then(|number| number.parse().ok()).unwrap_or(1);

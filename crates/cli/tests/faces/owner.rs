@@ -54,7 +54,19 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     assert!(!seen.contains("restart"), "{seen}");
     for other in [&["config", "set", "face.theme", "dark"][..], &["config", "get", "model.default"]] {
         let seen = serves().see(other);
-        assert!(!seen.contains("keeps the settings"), "{seen}");
+        assert!(!seen.contains("The running owner"), "{seen}");
+    }
+}
+
+/// Each face reads its settings when it starts.
+#[test]
+fn a_changed_setting_of_the_face_says_when_it_takes_effect() {
+    for set in [&["config", "set", "face.theme", "dark"][..], &["config", "unset", "face.theme"]] {
+        let seen = Case::script("").see(set);
+        assert!(seen.contains("that is open in a terminal keeps the settings"), "{seen}");
+        assert!(seen.contains("The next one that starts uses it."), "{seen}");
+        let seen = Case::script("").see(&[set, &["--json"]].concat());
+        assert!(seen.contains(r#""restart":"faces""#), "{seen}");
     }
 }
 

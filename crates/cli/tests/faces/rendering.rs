@@ -104,6 +104,7 @@ fn nothing_to_show() {
             Reply::Models(Models {
                 default: "demo/echo".to_owned(),
                 why: "nothing else is there".to_owned(),
+                warning: None,
                 models: Vec::new(),
             }),
         ),

@@ -354,12 +354,42 @@ fn trial_17_a_conversation_among_several_that_can_not_be_imported_is_named_with_
     let seen = Case::script(two).reply("import_lines", first()).reply("import_lines", refused());
     let seen = seen.see(&["import", "-"]);
     assert!(seen.contains(r#""lines_before":1"#), "{seen}");
-    assert!(seen.contains("conversation 2 of 2 can't be imported; the one before it is imported"), "{seen}");
+    let told =
+        "conversation 2 of 2, which begins on line 2, can't be imported; the one before it is imported\n";
+    assert!(seen.contains(told) && seen.contains("--- exit 10"), "{seen}");
+    assert!(seen.contains(&world::id(7)) || seen.contains("0199a000"), "its id is printed: {seen}");
     assert!(seen.contains("import the file from that conversation on"), "{seen}");
     assert!(!seen.contains("nothing was imported"), "{seen}");
     let seen = Case::script(two).reply("import_lines", refused()).see(&["import", "-"]);
-    assert!(seen.contains("conversation 1 of 2 can't be imported\n"), "{seen}");
+    let told = "conversation 1 of 2, which begins on line 1, can't be imported; nothing is imported\n";
+    assert!(seen.contains(told) && seen.contains("--- exit 2"), "{seen}");
     assert!(seen.contains("nothing was imported") && !seen.contains("before it"), "{seen}");
+    // Whatever it is that fails: code 4 would say that nothing has changed.
+    let taken = || {
+        let problem =
+            Problem { code: "exists".to_owned(), kind: ProblemKind::Refused, ..refused().unwrap_err() };
+        Err(problem)
+    };
+    let seen = Case::script(two).reply("import_lines", first()).reply("import_lines", taken());
+    let seen = seen.see(&["import", "-"]);
+    assert!(seen.contains("--- exit 10") && !seen.contains("nothing was imported"), "{seen}");
+}
+
+/// Half of a pair of escapes is no text: a mark takes its place, in whatever shape a file is.
+#[test]
+fn trial_17_half_of_a_surrogate_pair_stops_no_import() {
+    for file in [
+        r#"[{"role":"user","content":"a\ud83d"}]"#,
+        r#"{"role":"user","content":"a\ud83d"}"#,
+        r#"{"messages":[{"role":"user","content":"a\ud83d"}]}"#,
+        r#"[{"messages":[{"role":"user","content":"a\ud83d"}]},{"messages":[{"role":"user","content":"b"}]}]"#,
+    ] {
+        let seen =
+            Case::script(file).reply("import_lines", Ok(Reply::Done)).reply("import_lines", Ok(Reply::Done));
+        let seen = seen.see(&["import", "-"]);
+        assert!(seen.contains("--- exit 0"), "{file}: {seen}");
+        assert!(seen.contains("a\u{fffd}") || seen.contains(r"a\\ufffd"), "{file}: {seen}");
+    }
 }
 
 #[test]

@@ -395,6 +395,7 @@ fn models() -> Models {
     Models {
         default: "demo/echo".to_owned(),
         why: "there is no key and no local server".to_owned(),
+        warning: None,
         models: vec![model("demo/echo", None), model("openai/large", Some("OPENAI_API_KEY is not set"))],
     }
 }

@@ -38,6 +38,31 @@ fn unknown_names_are_refused_with_the_nearest() {
     ));
 }
 
+/// What there is can be listed and talked to, whatever the settings say of the one that is used when none is named.
+#[test]
+fn a_default_model_that_no_endpoint_has_is_said_and_stops_no_list() {
+    let world = World::new();
+    for (default, why) in [
+        ("nope/x", "names an endpoint that is not there; there are demo, "),
+        ("openai/", "names an endpoint without a model"),
+    ] {
+        world.settings(&format!("[local]\nfind = false\n[model]\ndefault = \"{default}\"\n"));
+        let listed = world.does(&["models"]);
+        assert!(listed.contains("demo") && listed.contains("it can't be used: "), "{listed}");
+        let models = world.json(&["models"]);
+        assert!(models["warning"].is_string() && models["default"] == default, "{models}");
+        let checked = world.run(&["config", "check"]);
+        assert_eq!(checked.status.code(), Some(2), "{}", out(&checked));
+        let said = out(&checked);
+        assert!(said.contains("model.default (line 4)") && said.contains(why), "{said}");
+    }
+    for (default, unchecked) in [("openai/gpt-x", true), ("openai", false), ("demo", false)] {
+        world.settings(&format!("[model]\ndefault = \"{default}\"\n"));
+        let said = world.does(&["config", "check"]);
+        assert_eq!(said.contains("not checked: whether openai has the model gpt-x"), unchecked, "{said}");
+    }
+}
+
 #[test]
 fn a_prefix_of_several_ids_is_refused_also_in_a_fork() {
     let world = World::talking();

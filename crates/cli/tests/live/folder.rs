@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -268,4 +268,50 @@ fn a_damaged_index_is_made_anew_with_a_notice() {
         assert!(error(&output).contains("the full-text index was damaged"), "{table}: {output:?}");
         assert!(world.does(&["doctor"]).contains("healthy"), "{table}");
     }
+}
+
+/// A pipe takes a backup as it comes, under whatever name, and stays a pipe; nothing is left beside it.
+#[test]
+fn trial_16_a_backup_goes_into_pipes_and_devices() {
+    let world = World::talking();
+    let scratch = tempfile::tempdir().expect("a folder");
+    let world = world.with("TMPDIR", scratch.path().to_str().expect("UTF-8"));
+    let pipe = world.folder().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+    let link = world.folder().join("link");
+    symlink("pipe", &link).expect("linked");
+    let is_whole = |bytes: &[u8], name: &str| {
+        let copy = scratch.path().join("copy.db");
+        fs::write(&copy, bytes).expect("written");
+        let db = Connection::open(&copy).expect("a store");
+        let said: i64 = db.query_row("SELECT count(*) FROM entry", [], |row| row.get(0)).expect("entries");
+        assert!(said > 1, "{name}");
+        drop(db);
+        fs::remove_file(&copy).expect("removed");
+    };
+    for name in [&pipe, &link] {
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).expect("read")
+        });
+        let name = name.to_str().expect("UTF-8");
+        let said = world.does(&["backup", name]);
+        assert!(said.contains(name), "{said}");
+        is_whole(&reader.join().expect("read"), name);
+    }
+    for name in ["-", "/dev/stdout"] {
+        let output = world.run(&["backup", name]);
+        assert!(output.status.success(), "{}", error(&output));
+        is_whole(&output.stdout, name);
+        assert!(error(&output).contains("standard output"), "{}", error(&output));
+    }
+    world.does(&["backup", "/dev/null"]);
+    assert!(fs::symlink_metadata(&pipe).expect("there").file_type().is_fifo());
+    assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+    let mine = world.folder().join("mine.db");
+    fs::write(&mine, "mine").expect("written");
+    let refused = world.run(&["backup", "mine.db"]);
+    assert!(error(&refused).contains("is there already"), "{}", error(&refused));
+    assert_eq!(fs::read_to_string(&mine).expect("there"), "mine");
+    assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 0, "nothing is left");
 }

@@ -135,6 +135,10 @@ impl Conversation {
     /// Puts a summary in the place of the Normal entries of a range, in the prompt.
     pub fn fold<R: Records>(&self, records: &R, by: &By, request: &FoldRequest) -> Result<Commit, R::Error> {
         self.writable()?;
+        let summary = crate::content::clean(&request.summary).into_owned();
+        if summary.trim().is_empty() {
+            return Err(Refusal::EmptySummary.into());
+        }
         let path = self.path();
         let range = self.resolve(records, &path, &Targets::Range(request.from, request.to))?;
         let normal = Normal::of(&path, &self.state.marks);
@@ -151,7 +155,7 @@ impl Conversation {
         }
         let id = FoldId { depth: self.tree.depth(), op: self.head.op.next() };
         let mut op = self.operation(by, request.verb, Change::Fold(Fold { id, covers }));
-        op.summary = Some(crate::content::clean(&request.summary).into_owned());
+        op.summary = Some(summary);
         Ok(Self::one(op))
     }
 

@@ -150,7 +150,7 @@ pub enum Verdict {
     Unchanged,
     /// It is left alone: nobody knows whose the change is.
     Kept,
-    /// It is left alone: a call moved git's HEAD, and this is what HEAD has.
+    /// It is left alone: a call moved git's HEAD, and this is what HEAD has; or a call moved the folder in which git keeps something.
     GitHas,
     /// A folder that others have put something into stays.
     NotEmpty,

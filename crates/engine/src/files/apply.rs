@@ -10,7 +10,7 @@ use retake_core::{
     Verdict, Words,
 };
 use retake_store::{Action, Apply, Outlook, Receipt, Unanswered};
-use retake_worktree::{Left, Note, Noting, Report};
+use retake_worktree::{Left, Noting, Report};
 
 use super::carry::{Applying, told};
 use super::leave::Effects;
@@ -55,8 +55,6 @@ pub struct FolderDone {
     pub plan: FilePlan,
     /// Paths that were left alone, as they are somebody's.
     pub left: Vec<Left>,
-    /// What is different though the plan did not say it.
-    pub notes: Vec<Note>,
 }
 
 impl Engine {

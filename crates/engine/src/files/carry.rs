@@ -9,8 +9,8 @@ use std::sync::Arc;
 use retake_core::{ConversationId, FileChange, FilePlan, PathMove, Scope, Seen};
 use retake_store::{Action, Apply, FilesHalf, WorkspaceNo};
 use retake_worktree::{
-    Failed, Interrupted, Left, Note, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled,
-    Staging, StagingName,
+    Failed, Interrupted, Left, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled, Staging,
+    StagingName,
 };
 
 use super::apply::{FilesApplied, FolderDone, as_before, moves};
@@ -39,7 +39,6 @@ struct Part {
     moves: Vec<PathMove>,
     /// What is to be done on the disk.
     changes: Vec<FileChange>,
-    notes: Vec<Note>,
     left: Vec<Left>,
 }
 
@@ -69,8 +68,7 @@ impl<'a> Applying<'a> {
             let at = plans.iter().position(|plan| plan.workspace == held.no)?;
             let FolderPlan { workspace, folder, plan, .. } = plans.swap_remove(at);
             let (moves, changes) = (moves(&plan), plan.changes().cloned().collect());
-            let (notes, left) = (Vec::new(), Vec::new());
-            Some(Part { held, lock, no: workspace, folder, plan, moves, changes, notes, left })
+            Some(Part { held, lock, no: workspace, folder, plan, moves, changes, left: Vec::new() })
         });
         Self { engine, parts: parts.collect() }
     }
@@ -112,8 +110,8 @@ impl<'a> Applying<'a> {
     /// What became of each folder, also where nothing was done in it.
     fn done(self) -> Vec<FolderDone> {
         let done = |part: Part| {
-            let Part { folder, plan, notes, left, .. } = part;
-            FolderDone { folder, plan, left, notes }
+            let Part { folder, plan, left, .. } = part;
+            FolderDone { folder, plan, left }
         };
         let mut folders: Vec<_> = self.parts.into_iter().map(done).collect();
         folders.sort_by(|one, other| one.folder.cmp(&other.folder));
@@ -143,10 +141,7 @@ impl<'a> Applying<'a> {
             }
             self.parts[at].held.unsettled = true;
             match self.prepare(at).await {
-                Ok(staging) => {
-                    self.parts[at].notes = staging.notes().to_vec();
-                    stages.push((at, Stage::Staged(staging)));
-                }
+                Ok(staging) => stages.push((at, Stage::Staged(staging))),
                 Err(error) => {
                     self.discard_all(stages).await?;
                     return Err(error);

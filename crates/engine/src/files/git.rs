@@ -2,19 +2,14 @@
 //! Must never write to a repository.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{
-    Against, FilePath, FilePlan, GitBack, GitMove, GitWorktree, PathPlan, Record, Verdict, Wish,
-};
+use retake_core::{FilePath, GitBack, GitMove, GitWorktree, Record, Wish};
 use retake_store::GitTaken;
-use retake_worktree::{GitState, Known, Nested, Objects, reached, same_as_commit};
+use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
 
 use super::blocking;
-use super::several::{named_in, shown_in};
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -37,50 +32,6 @@ pub(super) async fn look(held: Held) -> Result<(Held, Option<GitState>)> {
         let state = GitState::read(held.root.path(), held.git.as_ref());
         held.git.clone_from(&state);
         (held, state)
-    })
-    .await
-}
-
-/// What stays of folders in which git keeps something: a sentence each, with the command that removes it where git has one. Of the
-/// worktrees with these names something is said already.
-pub(super) async fn nested(
-    held: Held,
-    plan: &FilePlan,
-    own: bool,
-    told: HashSet<String>,
-) -> Result<(Held, Vec<String>)> {
-    let of_git = |path: &&PathPlan| path.verdict == Verdict::NotEmpty && path.against == Some(Against::Git);
-    let folders: Vec<FilePath> = plan.paths.iter().filter(of_git).map(|path| path.path.clone()).collect();
-    if folders.is_empty() {
-        return Ok((held, Vec::new()));
-    }
-    blocking(move || {
-        let root = held.root.path();
-        let stays = |path: &FilePath| {
-            let name = shown_in((!own).then_some(root), path);
-            let folder = named_in(Some(root), path);
-            let folder = Path::new(OsStr::from_bytes(&folder));
-            // For a shell: what a person would have to quote is named by nothing but words.
-            let command = |command: &str| match name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-".contains(&b)) {
-                true => format!("`{command} {name}` removes it"),
-                false => format!("`{command}` removes it"),
-            };
-            Some(match Nested::of(folder)? {
-                Nested::Worktree if told.contains(&path.to_string()) => return None,
-                Nested::Worktree => format!(
-                    "the folder {name} stays, it is a worktree of git: {}, with what is not committed in it",
-                    command("git worktree remove --force")
-                ),
-                Nested::Submodule => {
-                    format!("the folder {name} stays, it is a submodule of git: {}", command("git rm -f"))
-                }
-                Nested::Repository => format!(
-                    "the folder {name} stays, it holds a git repository: remove it yourself when nobody needs its commits"
-                ),
-            })
-        };
-        let stays = folders.iter().filter_map(stays).collect();
-        (held, stays)
     })
     .await
 }
@@ -132,6 +83,20 @@ impl Engine {
         })
         .await
     }
+}
+
+/// What stays in git, by folder; two folders of one repository tell the same.
+pub(super) fn of_git(mut told: Vec<(Option<PathBuf>, String)>) -> Vec<String> {
+    told.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut lines: Vec<String> = Vec::new();
+    let mut said: HashSet<String> = HashSet::new();
+    for (folder, line) in told {
+        if folder.is_none() || !said.contains(&line) {
+            said.insert(line.clone());
+            lines.push(folder.map_or(line.clone(), |folder| format!("in {}: {line}", folder.display())));
+        }
+    }
+    lines
 }
 
 /// A worktree by its name as seen from a folder: relative, where it is in it.

@@ -15,9 +15,11 @@ use retake_worktree::Objects;
 use super::blocking;
 use super::coming::Settling;
 use super::folders::refuse_mounted;
-use super::git::{GitHalf, nested};
+use super::git::{GitHalf, of_git};
 use super::leave::Effects;
+use super::links::of_links;
 use super::look::Looking;
+use super::nested;
 use super::several::HeldAll;
 use super::unseen::Unseen;
 use super::whose::{self, Told};
@@ -283,17 +285,25 @@ impl Engine {
         };
         let (held, GitHalf { stays, has, worktrees }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let first = draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
+        let mut first = draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
+        let (held, moved) = nested::moved(first.held, &first.plan).await?;
+        first.held = held;
+        if !moved.is_empty() {
+            first.git_s.extend(nested::with_them(&first.plan, &moved));
+            first = draw(first.held, wishes.clone(), chosen, &objects, Told::default(), first.git_s).await?;
+        }
         let drawn = match whose::is_asked(&first.plan) || *chosen != Chosen::default() {
             true => self.drawn_again(first, wishes, conversation, chosen, &objects).await?,
             false => first,
         };
-        let Drawn { held, plan, .. } = drawn;
+        let Drawn { held, mut plan, .. } = drawn;
         if wish.restore.is_none() {
             refuse_mounted(&held, &plan, (!own).then(|| held.root.path()), chosen)?;
         }
-        let (held, nested) = nested(held, &plan, own, worktrees).await?;
-        Ok((held, plan, nested.into_iter().chain(stays).collect()))
+        nested::blame(&mut plan, &moved);
+        let (held, nested) = nested::stays(held, &plan, own, (moved, worktrees)).await?;
+        let (held, links) = of_links(held, &plan).await?;
+        Ok((held, plan, [links, nested, stays].concat()))
     }
 
     /// The same plan with what is known of whose work stands in its way.
@@ -430,20 +440,6 @@ impl Engine {
         };
         Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
     }
-}
-
-/// What stays in git, by folder; two folders of one repository tell the same.
-fn of_git(mut told: Vec<(Option<PathBuf>, String)>) -> Vec<String> {
-    told.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let mut lines: Vec<String> = Vec::new();
-    let mut said: HashSet<String> = HashSet::new();
-    for (folder, line) in told {
-        if folder.is_none() || !said.contains(&line) {
-            said.insert(line.clone());
-            lines.push(folder.map_or(line.clone(), |folder| format!("in {}: {line}", folder.display())));
-        }
-    }
-    lines
 }
 
 /// A plan, with what it was made on.

@@ -11,7 +11,7 @@ use retake_core::{EntryId, Flags, Mark, Part, Role, Time, ToolOutcome};
 use retake_store::{ImportEntry, Said};
 use serde_json::{Map, Value};
 
-use about::{About, about, is_kept};
+use about::{About, about, is_kept, lost_beside_times, when};
 
 /// What one message says: more than one thing, where results of tools are among a person's words.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,19 +49,16 @@ impl List {
 /// So many places are named from which something was not kept.
 const MOST_LOST: usize = 200;
 
-/// The fields of a message that hold what was said.
-const WORDS: [&str; 10] = [
-    "role",
-    "content",
-    "tool_calls",
-    "tool_call_id",
-    "tool_name",
-    "function_call",
-    "refusal",
-    "reasoning",
-    "reasoning_content",
-    "system",
-];
+/// The fields of a message that hold what was said, by its role.
+fn words(role: &str) -> &'static [&'static str] {
+    match role {
+        "assistant" | "model" | "ai" => {
+            &["role", "content", "tool_calls", "function_call", "refusal", "reasoning", "reasoning_content"]
+        }
+        "tool" | "function" => &["role", "content", "tool_call_id", "tool_name", "name"],
+        _ => &["role", "content"],
+    }
+}
 
 /// What is wrong with a message.
 type Read<T> = Result<T, String>;
@@ -101,7 +98,8 @@ pub(super) fn document(text: &str) -> Result<List, (Option<u64>, String)> {
 /// What an object around a list says.
 fn whole(object: &Map<String, Value>) -> Read<List> {
     let mut list = List { title: text_of(object, "title")?, ..List::default() };
-    let mut about = about(object, &["messages", "system", "title", "updated_at", "update_time"]);
+    let mut about = when(object);
+    about.lost.extend(lost_beside_times(object, &["messages", "system", "title"]));
     list.created = about.time.take();
     let system = match object.get("system").filter(|system| !system.is_null()) {
         Some(system) => {
@@ -156,7 +154,7 @@ pub(super) fn entries(
     let mut entries = Vec::new();
     let mut lost = Vec::new();
     for Message { said, about, place } in messages {
-        lost.extend(about.lost.iter().map(|what| format!("{place}: {what}")));
+        lost.extend((!about.lost.is_empty()).then(|| format!("{place}: {}", about.lost.join(", "))));
         let last = said.len().saturating_sub(1);
         for (number, (role, parts)) in said.into_iter().enumerate() {
             let author = match (&about.author, role) {
@@ -207,8 +205,8 @@ fn read(value: &Value, place: String) -> Read<Message> {
     let Value::Object(message) = value else {
         return Err("a message is an object with “role” and “content”".into());
     };
-    let mut about = about(message, &WORDS);
     let role = text_of(message, "role")?.ok_or("the message has no “role”")?;
+    let mut about = about(message, words(&role));
     let mut content = parts::content(message.get("content"))?;
     about.lost.append(&mut content.lost);
     // The other words for a role mean the same; these are roles of their own.
@@ -217,7 +215,9 @@ fn read(value: &Value, place: String) -> Read<Message> {
     let said = match role.as_str() {
         "user" | "human" => with_results(Role::User, content),
         "system" | "developer" => vec![(Role::System, content.own)],
-        "assistant" | "model" | "ai" => vec![(Role::Assistant, asked(message, content.own)?)],
+        "assistant" | "model" | "ai" => {
+            vec![(Role::Assistant, asked(message, content.own, &mut about.lost)?)]
+        }
         "tool" | "function" => {
             let name = text_of(message, "name")?.or(text_of(message, "tool_name")?);
             vec![(Role::Tool, answered(message, name.as_deref(), content)?)]
@@ -241,8 +241,15 @@ fn with_results(role: Role, content: parts::Content) -> Vec<(Role, Vec<Part>)> {
 }
 
 /// A model's words, with the tools that it asks for.
-fn asked(message: &Map<String, Value>, mut own: Vec<Part>) -> Read<Vec<Part>> {
-    let reasoning = text_of(message, "reasoning_content")?.or(text_of(message, "reasoning")?);
+fn asked(message: &Map<String, Value>, mut own: Vec<Part>, lost: &mut Vec<String>) -> Read<Vec<Part>> {
+    let (reasoning, other) = (text_of(message, "reasoning_content")?, text_of(message, "reasoning")?);
+    if let (Some(kept), Some(other)) = (&reasoning, &other)
+        && !other.is_empty()
+        && kept != other
+    {
+        lost.push("“reasoning”".into());
+    }
+    let reasoning = reasoning.or(other);
     if let Some(reasoning) = reasoning.filter(|text| !text.is_empty()) {
         own.insert(0, Part::Reasoning { text: reasoning, signature: None });
     }
@@ -253,14 +260,14 @@ fn asked(message: &Map<String, Value>, mut own: Vec<Part>) -> Read<Vec<Part>> {
         None | Some(Value::Null) => {}
         Some(Value::Array(calls)) => {
             for call in calls {
-                own.push(parts::call(call)?);
+                own.push(parts::call(call, lost)?);
             }
         }
         Some(_) => return Err("“tool_calls” is not a list".into()),
     }
     // The older way to ask for one tool: it has no id, so its name stands for it.
     if let Some(call) = message.get("function_call").filter(|call| !call.is_null()) {
-        own.push(parts::function(call, None)?);
+        own.push(parts::function(call, None, lost)?);
     }
     Ok(own)
 }

@@ -49,7 +49,7 @@ fn known(version: Option<u64>, newest: u64) -> Result<(), String> {
 }
 
 /// JSON text that a strict reader takes: no byte order mark, no NUL, no half of a surrogate pair.
-pub(super) fn mended(line: &str) -> Cow<'_, str> {
+pub fn mended(line: &str) -> Cow<'_, str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     let line = retake_core::clean(line);
     match lone_surrogates(&line) {

@@ -376,3 +376,84 @@ async fn trial_10_a_worktree_that_alone_has_commits_is_not_named_for_removal() {
     );
     assert_eq!(yard.stays("t1").await, [stays]);
 }
+
+/// The person's repository in the folder `sub`, and one more below it.
+async fn nested() -> Yard {
+    let yard =
+        Yard::with(&[("a", "one\n"), ("sub/f", "one\n"), ("sub/d/g", "two\n"), ("sub/in/h", "h\n")]).await;
+    yard.git(
+        "cd sub; git init -qb main .; git add f d; git commit -qm one; git init -q in; touch in/.git/mine",
+    );
+    yard
+}
+
+#[tokio::test]
+async fn trial_10_a_repository_that_a_turn_moved_is_not_split_and_goes_back_with_the_command_that_is_named() {
+    for (script, from, to) in [
+        ("mv sub sub2", "sub", "sub2"),
+        ("echo agent > a; mv sub sub2; echo new > sub2/new", "sub", "sub2"),
+        ("mv sub sub2; echo agent >> sub2/f", "sub", "sub2"),
+        ("mkdir -p x/y; mv sub x/y/sub", "sub", "x/y/sub"),
+        ("mv sub 'a b'", "sub", "'a b'"),
+    ] {
+        let yard = nested().await;
+        let before = yard.all();
+        yard.run(script).await;
+        let moved = yard.all();
+        let stays = yard.stays("t1").await;
+        let told = format!("`mv {to} {from}` moves it back");
+        assert_eq!(stays.iter().filter(|line| line.contains(&told)).count(), 1, "{script}: {stays:?}");
+        assert!(!stays.iter().any(|line| line.contains("remove")), "{script}: {stays:?}");
+        let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect("done");
+        assert_eq!(done.stays, stays, "{script}: the receipt says it again");
+        assert!(!yard.path("sub").exists(), "{script}: it is not split");
+        yard.undo().await;
+        assert_eq!(yard.all(), moved, "{script}");
+        yard.back("t1").await;
+        yard.git(&format!("mv {to} {from}; rmdir -p x/y 2>/dev/null || true"));
+        let new = script.contains("new") || script.contains("agent");
+        assert!(new || yard.all() == before, "{script}: {}", yard.all());
+        assert!(yard.path("sub/.git/HEAD").exists() && yard.path("sub/in/.git/mine").exists(), "{script}");
+        assert_eq!(yard.git("git -C sub log --format=%s"), "one", "{script}");
+    }
+}
+
+#[tokio::test]
+async fn trial_10_a_repository_below_a_folder_that_a_turn_moved_is_moved_back_by_itself() {
+    let yard = Yard::with(&[("o/x", "x\n"), ("o/sub/f", "one\n")]).await;
+    yard.git("cd o/sub; git init -qb main .; git add .; git commit -qm one");
+    let before = yard.all();
+    yard.run("mv o p").await;
+    let stays = yard.stays("t1").await;
+    assert!(stays.iter().any(|line| line.contains("`mv p/sub o/sub` moves it back")), "{stays:?}");
+    yard.back("t1").await;
+    assert_eq!(yard.read("o/x").as_deref(), Some("x\n"), "what is no repository's goes back");
+    yard.git("mv p/sub o/sub; rmdir p");
+    assert_eq!(yard.all(), before);
+}
+
+#[tokio::test]
+async fn trial_10_a_repository_that_may_be_the_person_s_is_not_named_for_removal() {
+    for script in ["mv sub sub2; echo agent > sub2/f", "mv sub sub2; mkdir sub; echo agent > sub/x"] {
+        let yard = Yard::with(&[("sub/f", "one\n")]).await;
+        yard.git("cd sub; git init -qb main .; git add .; git commit -qm one");
+        yard.run(script).await;
+        let stays = yard.stays("t1").await;
+        assert!(stays.iter().any(|line| line.starts_with("the folder sub2 stays")), "{script}: {stays:?}");
+        assert!(!stays.iter().any(|line| line.contains("remove it")), "{script}: {stays:?}");
+    }
+}
+
+#[tokio::test]
+async fn trial_10_a_worktree_in_the_folder_that_git_moved_is_not_split() {
+    let yard = branches().await;
+    yard.git("git worktree add -q tree two");
+    let before = yard.all();
+    yard.runs_git("git worktree move tree tree2").await;
+    yard.back("t1").await;
+    assert!(!yard.path("tree").exists(), "it is not split");
+    yard.git("git worktree move tree2 tree");
+    let is =
+        |all: String| all.lines().filter(|line| !line.starts_with(".git/")).collect::<Vec<_>>().join("\n");
+    assert_eq!(is(yard.all()), is(before));
+}

@@ -1,6 +1,6 @@
 //! Named files, put back as they were before a turn, at a head or at a checkpoint; one step, which undo takes back.
 
-use retake_core::{Choice, Chosen, Reason, Seen};
+use retake_core::{Choice, Chosen, Reason, Role, Seen};
 use retake_engine::store::{Action, Apply};
 use retake_engine::{EngineError, FilesApplied, FilesWish, Restore, Result, Scope};
 
@@ -327,4 +327,43 @@ async fn the_status_tells_whose_changes_there_are_and_what_nobody_looks_after() 
     let running = yard.engine.files_status(yard.id).await.expect("looked at").running;
     assert!(running.len() == 1 && running[0].what.contains("sleep"), "{running:?}");
     yard.write("stop", "");
+}
+
+#[tokio::test]
+async fn a_restore_says_which_marks_differ_and_stay_and_how_they_are_taken_back() {
+    let yard = Yard::with(&[("a", "0\n")]).await;
+    let mut said = Vec::new();
+    for text in ["one", "two", "three"] {
+        said.push(yard.said_by(Role::User, text).await);
+    }
+    let head = || async { yard.engine.store().summary(yard.id).await.expect("it").head };
+    let mark = |verb, at: &[usize]| {
+        let entries = at.iter().map(|at| said[*at]).collect();
+        yard.does(Action::Mark { verb, entries, range: false, seen: None })
+    };
+    // Plan and receipt say the same; a step in between makes the restore one.
+    let yard = &yard;
+    let told = |to| async move {
+        let last = yard.said_by(Role::User, "last").await;
+        let stays = yard.plan(Action::Restore(to), FilesWish::default()).await.stays;
+        let done = yard.apply(Action::Restore(to), FilesWish::default()).await.expect("restored");
+        assert_eq!(done.stays, stays, "{last}");
+        stays
+    };
+    let first = head().await;
+    assert_eq!(told(first).await, Vec::<String>::new(), "no mark differs");
+    mark(Reason::Hide, &[0]).await;
+    mark(Reason::Drop, &[1]).await;
+    mark(Reason::Exclude, &[2]).await;
+    let marked = head().await;
+    let expected = format!(
+        "marks stay as they are now, not as at {first}: 1 message excluded, 1 hidden, 1 dropped; take that back with \
+         `retake include`, `retake show`"
+    );
+    assert_eq!(told(first).await, [expected]);
+    mark(Reason::Show, &[0, 1]).await;
+    let expected = format!(
+        "marks stay as they are now, not as at {marked}: 2 messages shown; take that back with `retake hide`, `retake drop`"
+    );
+    assert_eq!(told(marked).await, [expected]);
 }

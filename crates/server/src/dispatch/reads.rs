@@ -334,9 +334,15 @@ impl InProcess {
 
     pub(super) async fn models(&self) -> Result<Reply, Problem> {
         let choice = self.engine.models().choose(None).await;
-        let (default, why) = match choice {
-            Ok(choice) => (choice.model.name().to_owned(), choice.why),
-            Err(error) => return Err(problem(retake_engine::EngineError::model(&error))),
+        let (default, why, warning) = match choice {
+            Ok(choice) => (choice.model.name().to_owned(), choice.why, None),
+            // What there is can be listed all the same.
+            Err(error) => {
+                let problem = problem(retake_engine::EngineError::model(&error));
+                let default = self.settings.default_model.clone().unwrap_or_default();
+                let told = std::iter::once(problem.message).chain(problem.causes).collect::<Vec<_>>();
+                (default, "model.default in the settings".to_owned(), Some(told.join(": ")))
+            }
         };
         let offers = self.engine.models().list().await;
         let models = offers.into_iter().map(|offer| {
@@ -349,7 +355,7 @@ impl InProcess {
                 name: offer.name,
             }
         });
-        Ok(Reply::Models(reply::Models { default, why, models: models.collect() }))
+        Ok(Reply::Models(reply::Models { default, why, warning, models: models.collect() }))
     }
 }
 

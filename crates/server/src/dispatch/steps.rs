@@ -11,7 +11,7 @@ use retake_wire::{Problem, reply};
 
 use super::files::cut_off;
 use super::files::whose::Whose;
-use super::files::words::{OfFiles, besides, count, left, note};
+use super::files::words::{OfFiles, besides, count, left};
 use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, problem, usage};
@@ -219,7 +219,6 @@ impl Done {
             };
             self.left.extend(done.plan.paths.iter().filter_map(why));
             self.left.extend(done.left.iter().map(|it| left(folder, it)));
-            self.notes.extend(done.notes.iter().map(|it| note(folder, it)));
         }
         let receipt = &applied.receipt;
         let plans = applied.folders.iter().map(|done| &done.plan);

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::body::{mended, whole};
-use super::explain::{Shape, got};
+use super::explain::{Shape, got, stranger};
 use super::problem::{Told, bad};
 
 /// What a request can say.
@@ -173,7 +173,7 @@ impl Form {
     /// What of this is not in the form.
     fn strange(&self, given: &Map<String, Value>) -> Option<String> {
         given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
-            (None, _) => Some(format!("there is no `{name}` in this request")),
+            (None, _) => Some(stranger(name)),
             (Some(Field::Json { least, most: Some(most) }), Some(number))
                 if !(least.unwrap_or(0)..=*most).contains(&number) =>
             {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::{Body, BodyDataStream, HttpBody as _};
 use axum::http::{HeaderMap, header};
 use futures::StreamExt as _;
 
@@ -21,11 +21,23 @@ pub(super) async fn whole(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, To
         // A client that waits to be told to go on sends nothing. Others are sending already, and most hear no answer before they are
         // done: for them it is read, as far as its end is near.
         if !headers.contains_key(header::EXPECT) {
-            tokio::spawn(async move { drop(read(body).await) });
+            let_go(body.into_data_stream());
         }
         return Err(too_large("the body"));
     }
     read(body).await
+}
+
+/// Reads what still comes of a body that is refused, as far as its end is near: most clients hear no answer before they are done.
+pub(super) fn let_go(mut pieces: BodyDataStream) {
+    tokio::spawn(async move {
+        let mut length = 0_usize;
+        while let Some(Ok(piece)) = pieces.next().await
+            && length <= 2 * LARGEST
+        {
+            length = length.saturating_add(piece.len());
+        }
+    });
 }
 
 /// All of a body. What is too long is read to its end, as far as that is near, and not kept.

@@ -60,6 +60,12 @@ impl Shape {
             return Some(format!("{} is missing: it is {takes}", called(&below(at, name))));
         }
         let fields = shape["properties"].as_object();
+        let is_closed =
+            ["additionalProperties", "unevaluatedProperties"].iter().any(|more| shape[more] == false);
+        let is_strange = |name: &&String| !fields.is_some_and(|fields| fields.contains_key(*name));
+        if let Some(name) = members.keys().find(is_strange).filter(|_| is_closed) {
+            return Some(stranger(&below(at, name)));
+        }
         members.iter().find_map(|(name, value)| {
             let field =
                 fields.and_then(|fields| fields.get(name)).or_else(|| shape.get("additionalProperties"));
@@ -187,6 +193,11 @@ fn fits(shape: &Value, value: &Value) -> bool {
 
 fn below(at: &str, name: &str) -> String {
     if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
+}
+
+/// What is said of a field that there is not.
+pub(super) fn stranger(path: &str) -> String {
+    format!("there is no `{path}` in this request")
 }
 
 fn called(at: &str) -> String {

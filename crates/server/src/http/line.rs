@@ -1,5 +1,5 @@
 //! Connections on which somebody follows and does not read: a write that waits for too long ends them. Must never end any other:
-//! who started a run or takes an export may take their time.
+//! who started a run or takes an export may take their time. What HTTP itself refuses gets its words here.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,6 +11,8 @@ use std::time::Duration;
 use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
+
+use super::problem::worded;
 
 /// What a connection, and who answers on it, know of each other.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +62,10 @@ impl<L: Listener> Listener for Patient<L> {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (io, address) = self.listener.accept().await;
-        (Timed { io, line: Line::default(), patience: self.patience, waits: None }, address)
+        (
+            Timed { io, line: Line::default(), patience: self.patience, waits: None, words: Vec::new() },
+            address,
+        )
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -75,6 +80,8 @@ pub(super) struct Timed<T> {
     patience: Duration,
     /// What had been taken when a write began to wait, and until when it may.
     waits: Option<(u64, Pin<Box<Sleep>>)>,
+    /// Words in the place of what HTTP itself wrote, as far as they are not written yet.
+    words: Vec<u8>,
 }
 
 impl<T> Timed<T> {
@@ -98,6 +105,20 @@ impl<T> Timed<T> {
     }
 }
 
+impl<T: AsyncWrite + Unpin> Timed<T> {
+    /// Writes the words that stand in the place of others.
+    fn poll_words(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.words.is_empty() {
+            let written = ready!(Pin::new(&mut self.io).poll_write(cx, &self.words))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.words.drain(..written);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
 impl<T: AsyncRead + Unpin> AsyncRead for Timed<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -110,6 +131,12 @@ impl<T: AsyncRead + Unpin> AsyncRead for Timed<T> {
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_words(cx))?;
+        // Hyper answers what it can't read with a head alone.
+        if let Some(words) = worded(bytes) {
+            self.words = words;
+            return Poll::Ready(Ok(bytes.len()));
+        }
         let written = Pin::new(&mut self.io).poll_write(cx, bytes);
         self.in_time(cx, written)
     }
@@ -119,6 +146,10 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
         cx: &mut Context<'_>,
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_words(cx))?;
+        if let [only] = bytes {
+            return self.poll_write(cx, only);
+        }
         let written = Pin::new(&mut self.io).poll_write_vectored(cx, bytes);
         self.in_time(cx, written)
     }
@@ -128,11 +159,13 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_words(cx))?;
         let flushed = Pin::new(&mut self.io).poll_flush(cx);
         self.in_time(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_words(cx))?;
         Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }

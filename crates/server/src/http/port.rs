@@ -13,7 +13,7 @@ use retake_wire::request::{Export, ExportWhole, Format, ImportWhole};
 use retake_wire::{Client, Problem, Reply, Request};
 
 use super::ask;
-use super::body::{LARGEST, mended, too_large};
+use super::body::{LARGEST, let_go, mended, too_large};
 use super::problem::{Told, bad, defect};
 use super::serve::{Desk, replied};
 
@@ -79,12 +79,19 @@ pub(super) async fn import(
     let whole: ImportWhole = ask::named(desk.shapes.of("import_stream"), &params, &http)?;
     let request = ask::identity(http.headers())?;
     let inflow = desk.client.import_stream(whole, request.as_deref()).map_err(Told)?;
-    let inflow = taken(inflow, http.into_body().into_data_stream()).await?;
+    let mut body = http.into_body().into_data_stream();
+    let inflow = match taken(inflow, &mut body).await {
+        Ok(inflow) => inflow,
+        Err(told) => {
+            let_go(body);
+            return Err(told);
+        }
+    };
     let receipt = desk.client.import_ended(inflow).await.map_err(Told)?;
     Ok(replied(&receipt))
 }
 
-async fn taken(mut inflow: Inflow, mut body: BodyDataStream) -> Result<Inflow, Told> {
+async fn taken(mut inflow: Inflow, body: &mut BodyDataStream) -> Result<Inflow, Told> {
     let mut lines = Lines::default();
     while let Some(piece) = body.next().await {
         let piece = piece

@@ -23,6 +23,8 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
             "unauthorized" => StatusCode::UNAUTHORIZED,
             "method_not_allowed" => StatusCode::METHOD_NOT_ALLOWED,
             "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+            "uri_too_long" => StatusCode::URI_TOO_LONG,
+            "headers_too_large" => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             "not_json" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             // What the document does not let through.
             "bad_request" => StatusCode::BAD_REQUEST,
@@ -82,6 +84,36 @@ pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> Told {
         causes: Vec::new(),
         head: None,
     })
+}
+
+/// A head that HTTP itself refuses, with the words that people and programs get of every other error; nothing, where somebody has
+/// answered with words of their own.
+pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
+    let head = std::str::from_utf8(head).ok()?.strip_suffix("\r\n\r\n")?;
+    let mut lines: Vec<&str> = head.split("\r\n").collect();
+    let empty = lines.iter().position(|line| line.eq_ignore_ascii_case("content-length: 0"))?;
+    let Told(problem) = match lines.first()?.split(' ').nth(1)? {
+        "400" => bad(
+            "bad_request",
+            "this is no request of HTTP/1.1",
+            "/openapi.json says what a request looks like",
+        ),
+        "414" => bad(
+            "uri_too_long",
+            "the path with its query is longer than 65,534 bytes, the most that is taken",
+            "ask for less, or send it in the body where the request has one",
+        ),
+        "431" => bad(
+            "headers_too_large",
+            "the headers are too many or too long: 100 headers are taken, of about 400 kB in all",
+            "leave out the headers that the request does not need",
+        ),
+        _ => return None,
+    };
+    let body = body(&problem, status_of(&problem)).to_string();
+    let (kind, length) = (format!("content-type: {PROBLEM}"), format!("content-length: {}", body.len()));
+    lines.splice(empty..=empty, [&*kind, &*length]);
+    Some(format!("{}\r\n\r\n{body}", lines.join("\r\n")).into_bytes())
 }
 
 /// There is nothing at this path.

@@ -192,6 +192,12 @@ where
         self.with(conversation, move |rows, loaded| read::shown_entry(rows, loaded, entry)).await
     }
 
+    async fn other_marks(&self, id: ConversationId, head: Head) -> Result<Vec<((Mark, Mark), u64)>> {
+        let now = self.now(id).await?;
+        self.with_at(id, Some(head), move |_, then| Ok(then.conversation.other_marks(&now.conversation)))
+            .await
+    }
+
     async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {
         self.with_at(conversation, at, read::prompt).await
     }

@@ -333,7 +333,7 @@ mod tests {
             ("NOT", "not"),
             ("-", ""),
             ("(((", ""),
-            ("🙂", ""),
+            ("🙂", "🙂"),
             ("\0", ""),
             ("a OR", "a"),
             ("OR a", "a"),
@@ -374,7 +374,7 @@ mod tests {
             ("\"中 文\"", "中文"),
             ("iPhone手机", "iphone手机"),
             ("ｶﾞｸ 각", "ガク 각"),
-            ("a\0b 🙂 ½", "\"a b\" \"1 2\""),
+            ("a\0b 🙂 ½", "\"a b\" 🙂 \"1 2\""),
         ];
         for (typed, understood) in rows {
             let (query, said) = Query::parse(typed);

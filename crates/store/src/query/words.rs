@@ -77,6 +77,9 @@ impl Iterator for Folds<'_> {
             Fold::Letter(c.to_ascii_lowercase())
         } else if c.is_ascii() || !(is_ignored(c) || is_word(c)) {
             Fold::Break
+        } else if is_symbol(c) {
+            // It says what it says as it is: taken apart, `≠` is nothing.
+            Fold::Letter(c)
         } else {
             decompose_compatible(c, |part| fold(part, &mut self.queue));
             self.queue.pop_front().unwrap_or(Fold::Nothing)
@@ -102,10 +105,35 @@ fn fold(part: char, into: &mut VecDeque<Fold>) {
 
 /// Whether a character can be a part of a word. The radicals, which are symbols, are there for text out of PDF files.
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\u{2E80}'..='\u{2FDF}')
+    c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\u{2E80}'..='\u{2FDF}') || is_symbol(c)
 }
 
-/// Diacritics, soft hyphens, joiners, selectors of glyphs. The other marks are vowels in many scripts and stay.
+/// Emoji, arrows, signs of mathematics, money and the like. Without those of ASCII, which are punctuation in most texts, and without
+/// those that programs draw lines, bars and spinners with: there are many of these, and nobody looks for one.
+fn is_symbol(c: char) -> bool {
+    let within = matches!(
+        c,
+        '¢'..='¥'
+            | '©'
+            | '®'
+            | '°'
+            | '±'
+            | '×'
+            | '÷'
+            | '\u{20A0}'..='\u{20CF}'
+            | '\u{2100}'..='\u{214F}'
+            | '\u{2190}'..='\u{24FF}'
+            | '\u{25A0}'..='\u{27FF}'
+            | '\u{2900}'..='\u{2BFF}'
+            | '\u{4DC0}'..='\u{4DFF}'
+            | '\u{FFFD}'
+            | '\u{1D000}'..='\u{1D24F}'
+            | '\u{1F000}'..='\u{1FAFF}'
+    );
+    within && !c.is_alphanumeric() && !is_ignored(c)
+}
+
+/// Diacritics, soft hyphens, joiners, selectors of glyphs and of the colour of a skin, tags of flags. The other marks are vowels in many scripts and stay.
 fn is_ignored(c: char) -> bool {
     matches!(
         c,
@@ -116,13 +144,15 @@ fn is_ignored(c: char) -> bool {
             | '\u{2060}'
             | '\u{20D0}'..='\u{20FF}'
             | '\u{FE00}'..='\u{FE0F}'
+            | '\u{1F3FB}'..='\u{1F3FF}'
+            | '\u{E0020}'..='\u{E007F}'
             | '\u{E0100}'..='\u{E01EF}'
     )
 }
 
 /// Whether a letter is a word of its own: where there is no space between words.
 fn stands_alone(c: char) -> bool {
-    is_east_asian(c) || is_southeast_asian(c) && !c.is_numeric()
+    is_symbol(c) || is_east_asian(c) || is_southeast_asian(c) && !c.is_numeric()
 }
 
 /// Thai, Lao, Burmese, Khmer, and the scripts of Tai languages. A letter has its marks with it, so that no word of these
@@ -254,7 +284,10 @@ mod tests {
             ("İstanbul", &["istanbul"]),
             ("ＦＵＬＬ１２", &["full12"]),
             ("x² ﬁn ½", &["x2", "fin", "1", "2"]),
-            ("retake™ 🙂 ok", &["retake", "ok"]),
+            ("retake™ 🙂 ok", &["retake", "™", "🙂", "ok"]),
+            ("a→b ⇒c 3€ ≠", &["a", "→", "b", "⇒", "c", "3", "€", "≠"]),
+            ("👍🏽 👩\u{200D}💻 ❤\u{FE0F} 🇩🇪", &["👍", "👩", "💻", "❤", "🇩", "🇪"]),
+            ("├── a █▌ ⠙ “b” …", &["a", "b"]),
             ("don't a\0b", &["don", "t", "a", "b"]),
             ("中文 手机", &["中", "文", "手", "机"]),
             ("iPhone手机12", &["iphone", "手", "机", "12"]),

@@ -231,7 +231,14 @@ pub fn models(look: &Look, models: &Models) -> String {
         .collect();
     let why =
         format!("{} is used when none is named: {}", safe::line(&models.default), safe::line(&models.why));
-    table(look, &rows) + &dim(look, &why)
+    let warning = models.warning.as_deref().map(|warning| {
+        let line = format!(
+            "! it can't be used: {}; name another one with -m, or set model.default\n",
+            safe::line(warning)
+        );
+        look.palette.paint(Style::Warn, line).to_string()
+    });
+    table(look, &rows) + &dim(look, &why) + &warning.unwrap_or_default()
 }
 
 /// A file that was written.

@@ -19,19 +19,13 @@ use crate::failpoint::failpoint;
 use crate::objects::Objects;
 use crate::root::{Root, enter, names};
 
-/// What the checks found out, for each change in order.
-pub(super) struct Checked {
-    pub(super) models: Vec<Model>,
-    pub(super) notes: Vec<Note>,
-}
-
 const SETGID: u32 = 0o2000;
 const STICKY: u32 = 0o1000;
 
-/// Checks all changes; every one that can't be made is refused.
-pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<Checked, Vec<Refusal>> {
+/// Checks all changes, and answers for each in order; every one that can't be made is refused.
+pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<Vec<Model>, Vec<Refusal>> {
     let answers = on_cores(plan.changes.len(), |places| {
-        let mut check = Check { root, plan, objects, folder: None, notes: Vec::new() };
+        let mut check = Check { root, plan, objects, folder: None };
         let one = |place| {
             let change: &FileChange = &plan.changes[place];
             let answer = check.one(change).and_then(|model| {
@@ -40,10 +34,8 @@ pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<C
             });
             answer.map_err(|why| Refusal { path: change.path.clone(), why })
         };
-        let answers: Vec<_> = places.map(one).collect();
-        (answers, check.notes)
+        places.map(one).collect::<Vec<_>>()
     });
-    let (answers, notes): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
     let (mut models, mut refusals) = (Vec::new(), Vec::new());
     for answer in answers.concat_all() {
         match answer {
@@ -51,36 +43,26 @@ pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<C
             Err(refusal) => refusals.push(refusal),
         }
     }
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
-    Ok(Checked { models, notes: with_names(root, plan, notes.concat_all()) })
+    if refusals.is_empty() { Ok(models) } else { Err(refusals) }
 }
 
-/// The notes of links, where it is looked at whether the other names change, too. Of a file of which all other names go nothing is
-/// said.
-fn with_names(root: &Root, plan: &Plan, notes: Vec<Note>) -> Vec<Note> {
-    if notes.is_empty() {
-        return notes;
-    }
+/// What becomes of the other names of files that are replaced, by path. Of a file of which all other names go nothing is said.
+pub(super) fn link_notes(root: &Root, plan: &Plan) -> Vec<Note> {
     let is_file = |change: &&FileChange| matches!(change.before, Some(Record::File { .. }));
     let leaves = plan.changes.iter().filter(is_file);
     let leaves = leaves.filter(|change| plan.step(change, Direction::Forward) != Step::Mode);
-    let mut kinds = HashMap::new();
+    let mut notes = Vec::new();
     for ((_, _, all), named) in linked(root, leaves) {
         let stay: Vec<_> = named.iter().filter(|change| change.after.is_some()).collect();
         let kind = match stay.len() {
-            _ if (named.len() as u64) < all => Some(NoteKind::LinkBreaks),
-            0 | 1 => None,
-            _ => Some(NoteKind::LinkParts),
+            _ if (named.len() as u64) < all => NoteKind::LinkBreaks,
+            0 | 1 => continue,
+            _ => NoteKind::LinkParts,
         };
-        kinds.extend(stay.into_iter().map(|change| (change.path.clone(), kind)));
+        notes.extend(stay.into_iter().map(|change| Note { path: change.path.clone(), kind }));
     }
-    let known = |note: Note| match kinds.get(&note.path) {
-        Some(kind) => kind.map(|kind| Note { kind, ..note }),
-        None => Some(note),
-    };
-    notes.into_iter().filter_map(known).collect()
+    notes.sort_by(|one, other| one.path.cmp(&other.path));
+    notes
 }
 
 /// A device, a file on it, and how many names that has.
@@ -121,7 +103,6 @@ struct Check<'a> {
     objects: &'a dyn Objects,
     /// The last folder: neighbours share it.
     folder: Option<(Option<FilePath>, Folder)>,
-    notes: Vec<Note>,
 }
 
 /// A folder in which something is to change.
@@ -230,9 +211,6 @@ impl Check<'_> {
         }
         self.may_change(change, folder, &look)?;
         let step = self.plan.step(change, Direction::Forward);
-        if change.after.is_some() {
-            self.note(change, step, &look);
-        }
         match &change.after {
             Some(record) if step != Step::Mode => {
                 let (path, plan) = (&change.path, self.plan);
@@ -309,13 +287,6 @@ impl Check<'_> {
             let goes = path.and_then(|path| self.plan.change(&path));
             goes.is_some_and(|change| change.after.is_none())
         }))
-    }
-
-    fn note(&mut self, change: &FileChange, step: Step, look: &Look<'_>) {
-        let Some(stat) = look.stat.filter(|_| look.kind() == Some(FileType::RegularFile)) else { return };
-        if stat.st_nlink > 1 && step != Step::Mode {
-            self.notes.push(Note { path: change.path.clone(), kind: NoteKind::LinkBreaks });
-        }
     }
 }
 

@@ -384,7 +384,8 @@ fn a_hard_link_that_breaks_is_said() {
     let name = StagingName::new("x").unwrap();
     let staged = Staging::prepare(&lock, &name, caller.changes.clone(), &caller.objects).unwrap();
     let Prepared::Ready(staging) = staged else { panic!("{staged:?}") };
-    assert_eq!(staging.notes().iter().map(|note| note.kind).collect::<Vec<_>>(), [NoteKind::LinkBreaks]);
+    let notes = retake_worktree::link_notes(lock.root(), caller.changes.clone()).unwrap();
+    assert_eq!(notes.iter().map(|note| note.kind).collect::<Vec<_>>(), [NoteKind::LinkBreaks]);
     staging.discard().unwrap();
     drop(lock);
     caller.apply().unwrap().applied();

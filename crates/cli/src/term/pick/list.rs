@@ -12,6 +12,8 @@ pub(super) struct List {
     /// What the filter looks at, in lower case.
     haystacks: Vec<String>,
     disabled: Vec<bool>,
+    /// The keys that pick the rows; empty, where letters filter.
+    keys: Vec<char>,
     /// The filter; `None` while letters are still keys.
     filter: Option<String>,
     /// The rows that the filter lets through, in order.
@@ -33,6 +35,7 @@ impl List {
         let mut list = Self {
             haystacks: rows.iter().map(haystack).collect(),
             disabled: rows.iter().map(|row| row.disabled.is_some()).collect(),
+            keys: rows.iter().filter_map(|row| row.key).collect(),
             filter: None,
             found: Vec::new(),
             marked: 0,
@@ -41,7 +44,24 @@ impl List {
             refusal: None,
         };
         list.search();
+        if list.is_question() {
+            // Whether it can be picked or not: Enter never means another answer than the first one.
+            list.mark(0);
+        }
         list
+    }
+
+    /// Whether the rows are answers, each with a key of its own.
+    pub(super) fn is_question(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// Whether this key may answer a question.
+    pub(super) fn is_answer(&self, key: Option<KeyEvent>) -> bool {
+        let answers = |key: KeyEvent| {
+            key.code == KeyCode::Enter || matches!(key.code, KeyCode::Char(_)) && is_typed(key)
+        };
+        self.is_question() && key.is_some_and(answers)
     }
 
     /// What a key does; `Some` ends the picker.
@@ -72,6 +92,9 @@ impl List {
 
     /// A character: a key of the list while there is no filter, else a part of it.
     fn typed(&mut self, c: char) -> Option<Outcome> {
+        if self.is_question() {
+            return self.answered(c);
+        }
         match (&mut self.filter, c) {
             (None, 'j') => self.mark(self.marked + 1),
             (None, 'k') => self.mark(self.marked.saturating_sub(1)),
@@ -83,6 +106,18 @@ impl List {
             }
         }
         None
+    }
+
+    /// A character that answers a question.
+    fn answered(&mut self, c: char) -> Option<Outcome> {
+        let c = c.to_ascii_lowercase();
+        match self.keys.iter().position(|key| *key == c) {
+            Some(row) => {
+                self.mark(row);
+                self.pick()
+            }
+            None => matches!(c, 'n' | 'q').then_some(None),
+        }
     }
 
     fn shorten(&mut self) {
@@ -173,6 +208,7 @@ mod tests {
             title: (*title).to_owned(),
             detail: String::new(),
             disabled: (!enabled).then(|| "it is".to_owned()),
+            key: None,
         };
         let mut list = List::new(&rows.iter().map(row).collect::<Vec<_>>());
         list.set_height(height);
@@ -228,6 +264,37 @@ mod tests {
             ("al⎋", Some(None)),
         ] {
             assert_eq!(press(&mut list(&rows, 2), keys), outcome, "{keys}");
+        }
+    }
+
+    #[test]
+    fn y_and_enter_mean_the_first_answer_and_never_another_one() {
+        for (both, keys, outcome) in [
+            (true, "⏎", Some(Some(0))),
+            (true, "y", Some(Some(0))),
+            (true, "Y", Some(Some(0))),
+            (true, "n", Some(None)),
+            (true, "q", Some(None)),
+            (true, "c", Some(Some(1))),
+            (true, "f", Some(Some(2))),
+            (true, "↓⏎", Some(Some(1))),
+            (true, "x/ol⏎", Some(Some(0))),
+            (false, "⏎", None),
+            (false, "y⏎", None),
+            (false, "↓⏎", Some(Some(1))),
+            (false, "⎋", Some(None)),
+        ] {
+            let row = |title: &str, key, enabled: bool| Row {
+                title: title.to_owned(),
+                detail: String::new(),
+                disabled: (!enabled).then(|| "choose first".to_owned()),
+                key: Some(key),
+            };
+            let rows =
+                [row("both", 'y', both), row("conversation only", 'c', true), row("files only", 'f', true)];
+            let mut list = List::new(&rows);
+            list.set_height(5);
+            assert_eq!(press(&mut list, keys), outcome, "{keys} {both}");
         }
     }
 

@@ -12,22 +12,14 @@ use serde_json::{Map, Value};
 const TIMES: [&str; 9] =
     ["time_ms", "timestamp", "created_at", "create_time", "createdAt", "created", "sent_at", "date", "time"];
 
-/// What says nothing that a person or a model would miss.
-const OF_NO_USE: [&str; 14] = [
-    "type",
-    "object",
-    "id",
-    "index",
-    "session_id",
-    "conversation_id",
-    "parent_id",
-    "status",
-    "token_count",
-    "tokens",
-    "finish_reason",
-    "stop_reason",
-    "stop_sequence",
-    "cache_control",
+/// What kind of thing it is, and where a provider may begin to cache: it says nothing of what was said.
+const OF_NO_USE: [&str; 3] = ["type", "object", "cache_control"];
+
+/// The counts that are kept of what a model used, each by its names.
+const COUNTS: [[&str; 2]; 3] = [
+    ["input_tokens", "prompt_tokens"],
+    ["cache_read_input_tokens", "cached_input_tokens"],
+    ["output_tokens", "completion_tokens"],
 ];
 
 /// Numbers above this are milliseconds, others seconds: as seconds, it is the year 5138.
@@ -68,23 +60,12 @@ impl About {
 
 /// Reads it. `words` are the fields that hold what was said.
 pub(super) fn about(message: &Map<String, Value>, words: &[&str]) -> About {
-    let mut known: BTreeSet<&str> = words.iter().chain(&OF_NO_USE).copied().collect();
-    let mut about = About::default();
-    for name in TIMES {
-        known.insert(name);
-        let Some(value) = message.get(name).filter(|value| !says_nothing(value)) else { continue };
-        match time(value, name == "time_ms") {
-            Some(_) if about.time.is_some() => {}
-            Some(time) => {
-                about.time = Some(time);
-                about.odd_time = Some(format!("“{name}”, which is out of range: {}", short(value)));
-            }
-            None => about.lost.push(format!("“{name}”, which is no time: {}", short(value))),
-        }
-    }
+    let mut about = when(message);
+    let mut known: BTreeSet<&str> = words.iter().chain(&TIMES).copied().collect();
     let mut flag = |name| {
-        known.insert(name);
-        message.get(name).and_then(truth)
+        let flag = message.get(name).and_then(truth);
+        known.extend(flag.map(|_| name));
+        flag
     };
     let inactive = flag("active") == Some(false) || flag("is_active") == Some(false);
     let hidden =
@@ -97,25 +78,65 @@ pub(super) fn about(message: &Map<String, Value>, words: &[&str]) -> About {
     about.flags.observed = flag("observed") == Some(true);
     about.flags.synthetic = flag("synthetic") == Some(true);
     about.flags.interrupted = flag("interrupted") == Some(true);
-    known.insert("usage");
-    let mut text = |name: &'static str| {
-        let text = message.get(name)?.as_str()?;
-        known.insert(name);
-        Some(text.to_owned()).filter(|text| !text.is_empty())
+    // The first of several names is kept; others that say the same are not lost.
+    let mut first = |names: &[&'static str]| {
+        let text = |name: &&'static str| {
+            Some((*name, message.get(*name)?.as_str().filter(|text| !text.is_empty())?))
+        };
+        let said: Vec<_> = names.iter().filter_map(text).collect();
+        let kept = said.first()?.1;
+        known.extend(said.iter().filter(|(_, text)| *text == kept).map(|(name, _)| *name));
+        Some(kept.to_owned())
     };
-    let named = [text("name"), text("author"), text("model")];
-    about.author = named.into_iter().flatten().next();
-    let ids = [text("platform_id"), text("platform_message_id")];
-    about.platform_id = ids.into_iter().flatten().next();
+    about.author = first(&["name", "author", "model"]);
+    about.platform_id = first(&["platform_id", "platform_message_id"]);
     about.usage = message.get("usage").and_then(usage);
+    if let (Some(_), Some(Value::Object(used))) = (about.usage, message.get("usage")) {
+        known.insert("usage");
+        about.lost.extend(lost_in("usage", used, &COUNTS.concat()));
+    }
+    let known: Vec<&str> = known.into_iter().collect();
     about.lost.extend(lost(message, &known));
     about
 }
 
+/// When it was said. The surest time is kept; others that are the same are not lost.
+pub(super) fn when(object: &Map<String, Value>) -> About {
+    let mut about = About::default();
+    for name in TIMES {
+        let Some(value) = object.get(name).filter(|value| !says_nothing(value)) else { continue };
+        match time(value, name == "time_ms") {
+            Some(time) if about.time.is_none() => {
+                about.time = Some(time);
+                about.odd_time = Some(format!("“{name}”, which is out of range: {}", short(value)));
+            }
+            Some(time) if about.time == Some(time) => {}
+            Some(_) => about.lost.push(format!("“{name}”, which is another time: {}", short(value))),
+            None => about.lost.push(format!("“{name}”, which is no time: {}", short(value))),
+        }
+    }
+    about
+}
+
+/// The same as [`lost`], of an object whose times are read.
+pub(super) fn lost_beside_times(object: &Map<String, Value>, known: &[&str]) -> Vec<String> {
+    lost(object, &[known, &TIMES].concat())
+}
+
 /// The fields that are not known and say something.
-pub(super) fn lost(object: &Map<String, Value>, known: &BTreeSet<&str>) -> Vec<String> {
-    let others = object.iter().filter(|(name, value)| !known.contains(name.as_str()) && !says_nothing(value));
-    others.map(|(name, _)| format!("“{name}”")).collect()
+pub(super) fn lost(object: &Map<String, Value>, known: &[&str]) -> Vec<String> {
+    strange(object, known).map(|name| format!("“{name}”")).collect()
+}
+
+/// The same of an object in a field of this name.
+pub(super) fn lost_in(within: &str, object: &Map<String, Value>, known: &[&str]) -> Vec<String> {
+    strange(object, known).map(|name| format!("“{within}.{name}”")).collect()
+}
+
+fn strange<'a>(object: &'a Map<String, Value>, known: &[&str]) -> impl Iterator<Item = &'a String> {
+    let is_strange =
+        |name: &str, value| !known.contains(&name) && !OF_NO_USE.contains(&name) && !says_nothing(value);
+    object.iter().filter(move |(name, value)| is_strange(name, value)).map(|(name, _)| name)
 }
 
 /// When something was said. Times without a zone are taken for UTC.
@@ -153,11 +174,8 @@ fn truth(value: &Value) -> Option<bool> {
 
 fn usage(value: &Value) -> Option<Usage> {
     let count = |names: [&str; 2]| names.iter().find_map(|name| value.get(name)).and_then(Value::as_u64);
-    let usage = Usage {
-        input_tokens: count(["input_tokens", "prompt_tokens"]),
-        cached_input_tokens: count(["cache_read_input_tokens", "cached_input_tokens"]),
-        output_tokens: count(["output_tokens", "completion_tokens"]),
-    };
+    let [input_tokens, cached_input_tokens, output_tokens] = COUNTS.map(count);
+    let usage = Usage { input_tokens, cached_input_tokens, output_tokens };
     (usage != Usage::default()).then_some(usage)
 }
 

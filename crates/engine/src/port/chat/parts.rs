@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{Part, Source, ToolOutcome};
 use serde_json::{Map, Value};
 
-use super::about::lost;
+use super::about::{lost, lost_in};
 use super::{Read, text_of};
 
 /// What a message holds: its own parts, and the results of tools among them.
@@ -18,30 +18,25 @@ pub(super) struct Content {
     pub(super) lost: Vec<String>,
 }
 
-/// The fields of parts that are read, or say nothing that anybody would miss.
-const KNOWN: [&str; 21] = [
-    "type",
-    "text",
-    "refusal",
-    "image_url",
-    "source",
-    "title",
-    "file",
-    "filename",
-    "file_data",
-    "file_url",
-    "id",
-    "name",
-    "input",
-    "thinking",
-    "signature",
-    "tool_use_id",
-    "content",
-    "is_error",
-    "cache_control",
-    "detail",
-    "index",
-];
+/// The fields that are read of a kind of part, and those of an object in one of them.
+fn known(kind: &str) -> (&'static [&'static str], &'static [(&'static str, &'static [&'static str])]) {
+    const SOURCE: &[(&str, &[&str])] = &[("source", &["type", "media_type", "data", "url"])];
+    match kind {
+        "text" | "input_text" | "output_text" => (&["text"], &[]),
+        "refusal" => (&["refusal"], &[]),
+        "image_url" | "input_image" => (&["image_url"], &[("image_url", &["url"])]),
+        "image" => (&["source"], SOURCE),
+        "file" | "input_file" => {
+            let fields = &["file", "filename", "file_data", "file_url"];
+            (fields, &[("file", &["filename", "file_data", "file_url"])])
+        }
+        "document" => (&["source", "title"], SOURCE),
+        "tool_use" => (&["id", "name", "input"], &[]),
+        "thinking" => (&["thinking", "signature"], &[]),
+        "tool_result" => (&["tool_use_id", "content", "is_error"], &[]),
+        _ => (&[], &[]),
+    }
+}
 
 /// The content of a message.
 pub(super) fn content(value: Option<&Value>) -> Read<Content> {
@@ -68,8 +63,14 @@ fn add(content: &mut Content, block: &Value) -> Read<()> {
         Value::Object(object) => object,
         _ => return Err("a part of “content” is neither a text nor an object".into()),
     };
-    content.lost.extend(lost(object, &KNOWN.into_iter().collect()));
     let kind = text_of(object, "type")?.ok_or("a part of “content” has no “type”")?;
+    let (fields, inner) = known(&kind);
+    content.lost.extend(lost(object, fields));
+    for (name, fields) in inner {
+        if let Some(Value::Object(inner)) = object.get(*name) {
+            content.lost.extend(lost_in(name, inner, fields));
+        }
+    }
     let part = match kind.as_str() {
         "text" | "input_text" | "output_text" => Part::Text(needed(object, "text")?),
         "refusal" => Part::Text(needed(object, "refusal")?),
@@ -181,14 +182,20 @@ fn tool_result(object: &Map<String, Value>, lost: &mut Vec<String>) -> Read<Vec<
 }
 
 /// `{"id": …, "function": {"name": …, "arguments": …}}`
-pub(super) fn call(value: &Value) -> Read<Part> {
+pub(super) fn call(value: &Value, lost: &mut Vec<String>) -> Read<Part> {
+    if let Value::Object(call) = value {
+        lost.extend(lost_in("tool_calls", call, &["id", "function"]));
+    }
     let id = value.get("id").and_then(Value::as_str).ok_or("a tool call has no “id”")?;
     let inner = value.get("function").ok_or("a tool call has no “function”")?;
-    function(inner, Some(id.to_owned()))
+    function(inner, Some(id.to_owned()), lost)
 }
 
 /// `{"name": …, "arguments": …}`
-pub(super) fn function(value: &Value, id: Option<String>) -> Read<Part> {
+pub(super) fn function(value: &Value, id: Option<String>, lost: &mut Vec<String>) -> Read<Part> {
+    if let Value::Object(function) = value {
+        lost.extend(lost_in("function", function, &["name", "arguments"]));
+    }
     let name = value.get("name").and_then(Value::as_str).ok_or("a tool call has no “name”")?.to_owned();
     let arguments = arguments(value.get("arguments"));
     Ok(Part::ToolCall { id: id.unwrap_or_else(|| name.clone()), name, arguments })

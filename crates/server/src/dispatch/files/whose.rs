@@ -90,6 +90,9 @@ impl Whose {
                 format!("{} made it since", self.somebody(against.unwrap_or(Against::Others)))
             }
             (Verdict::Kept, _) => changed(&path.uncertain()),
+            (Verdict::GitHas, Some(Against::Git)) => {
+                "it was moved with what git keeps there: the folder moves back as a whole".to_owned()
+            }
             (Verdict::GitHas, _) => {
                 "it is what git's HEAD has, which a command moved: only git goes back there".to_owned()
             }

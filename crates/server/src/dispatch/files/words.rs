@@ -12,7 +12,7 @@ use retake_core::{
     without_full_folders,
 };
 use retake_engine::store::Unanswered;
-use retake_engine::worktree::{Left, Note, NoteKind, WhyLeft};
+use retake_engine::worktree::{Left, WhyLeft};
 use retake_engine::{FilesWish, Scope, Unseen, named_in, shown_in};
 use retake_wire::Problem;
 
@@ -241,14 +241,6 @@ pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {
     let kept: Vec<String> = left.kept.iter().map(|kept| shown_in(folder, kept)).collect();
     let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
     format!("{}: {why}{kept}", shown_in(folder, &left.path))
-}
-
-pub(in crate::dispatch) fn note(folder: Option<&Path>, note: &Note) -> String {
-    let what = match note.kind {
-        NoteKind::LinkBreaks => "it had other names, which stay as they are",
-        NoteKind::LinkParts => "it was one file under several names, which are separate files now",
-    };
-    format!("{}: {what}", shown_in(folder, &note.path))
 }
 
 /// Where no call comes or goes, no file does.

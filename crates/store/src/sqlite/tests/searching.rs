@@ -176,6 +176,27 @@ fn trial_14_what_is_pasted_is_found_and_parentheses_reach_the_index() {
 }
 
 #[test]
+fn symbols_alone_are_found_also_in_a_store_of_before() {
+    // A program of that format put no symbol into the index.
+    let dir = older_format(12);
+    let (before, now) = ("from the first days", "done 🎉 a→b");
+    raw(
+        &dir.path().join("retake.db"),
+        &format!("UPDATE entry SET content = replace(content, '{before}', '{now}');"),
+    );
+    let store = open(dir.path()).unwrap();
+    for typed in ["🎉", "→", "done 🎉", "a→b", "🎉 NOT ✗"] {
+        let keys = found(&store.writer, &Query::parse(typed).0, &Default::default(), None);
+        assert_eq!(keys.len(), 1, "{typed}");
+    }
+    for typed in ["🎊", "done NOT 🎉"] {
+        let keys = found(&store.writer, &Query::parse(typed).0, &Default::default(), None);
+        assert_eq!(keys.len(), 0, "{typed}");
+    }
+    assert_eq!(store.writer.check().unwrap().problems, [""; 0]);
+}
+
+#[test]
 fn trial_14_an_index_of_before_is_made_anew() {
     let dir = older_format(VERSION - 1);
     let (before, now) = ("from the first days", "กรุงเทพมหานคร");

@@ -20,6 +20,7 @@ fn all_models() -> Reply {
     Reply::Models(Models {
         default: "anthropic/large".to_owned(),
         why: "the settings name it".to_owned(),
+        warning: None,
         models: vec![
             model("anthropic/large", None, true),
             model("local/小さい", None, false),
@@ -258,7 +259,8 @@ fn every_key_does_something() {
     let make = || {
         let (mut choose, mut world) = opened(models(None));
         let all = (0..60).map(|number| model(&format!("maker/model {number}"), None, false)).collect();
-        let all = Models { default: "m".to_owned(), why: "it is there".to_owned(), models: all };
+        let all =
+            Models { default: "m".to_owned(), why: "it is there".to_owned(), warning: None, models: all };
         world.answer(&mut choose, |_| Some(Ok(Reply::Models(all.clone()))));
         let _ = sizes(&mut choose);
         world.press(&mut choose, "m down down down");

@@ -20,7 +20,7 @@ const HUNKS: u32 = 4;
 /// What is left alone, in the order of the plan.
 const LEFT: [(Verdict, &str); 5] = [
     (Verdict::Ambiguous, "nobody knows whose these changes are"),
-    (Verdict::GitHas, "git's HEAD has it, which a command moved"),
+    (Verdict::GitHas, "git has it, which a command moved"),
     (Verdict::NotEmpty, "something else is in it"),
     (Verdict::Foreign, "it was made since"),
     (Verdict::NotCovered, "not covered"),

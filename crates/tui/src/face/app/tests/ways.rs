@@ -26,6 +26,7 @@ fn begun(start: Start, mode: retake_wire::Mode) -> App {
             Request::Models => Reply::Models(Models {
                 default: "a/b".into(),
                 why: "model.default in the settings".into(),
+                warning: None,
                 models: vec![Model {
                     name: "a/b".into(),
                     unavailable: None,
