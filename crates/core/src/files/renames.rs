@@ -134,13 +134,17 @@ pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
     }
 }
 
-/// What somebody has removed under one name of a rename is not made again under the other one without a word.
+/// What somebody has removed under one name of a rename, or what is not there as the turn that made it is not, is not made again
+/// under the other one without a word.
 pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &mut dyn Look) {
     for (comes, goes) in pairs {
         let is_removed = |path: &&PathPlan| {
             let (step, was) = (&path.step, &path.step.stack_before);
             let is_left = path.verdict == Verdict::Unchanged && path.choice.is_none();
-            is_left && step.change.after.is_none() && !was.is_just(None, &step.stack_after)
+            let is_nothing = |layer: &Layer| layer.before.is_none() && layer.after.is_none();
+            let mut came = step.stack_after.layers().iter().filter(|layer| path.into.contains(&layer.delta));
+            let took_nothing = came.next_back().is_some_and(is_nothing);
+            is_left && step.change.after.is_none() && (took_nothing || !was.is_just(None, &step.stack_after))
         };
         if paths.get(goes).filter(is_removed).is_none() {
             continue;

@@ -166,11 +166,14 @@ impl Step {
         self.replay.as_ref().map(|replay| replay.renamed_with(path)).unwrap_or_default()
     }
 
-    /// What is reversed in a path that is not looked at itself, as it is as the step left it.
-    fn further(&self, path: &FilePath) -> Option<(PathMove, Stack)> {
+    /// What is reversed in a path that is not looked at itself, as it is as the step left it, and gets only what comes back.
+    fn further(&self, path: &FilePath, coming: &BTreeSet<DeltaId>) -> Option<(PathMove, Stack)> {
         let (step, stack) = (self.moves.get(path)?, self.further.get(path)?);
-        let is_so =
-            self.replay.as_ref().is_some_and(|replay| replay.is_merge(step)) && step.stack_after == *stack;
+        let (out, into) = step.stack_after.difference(step.stack_before.layers());
+        let is_so = self.replay.as_ref().is_some_and(|replay| replay.is_merge(step))
+            && step.stack_after == *stack
+            && out.is_empty()
+            && into.iter().all(|delta| coming.contains(delta));
         is_so.then(|| (step.clone(), stack.clone()))
     }
 }
@@ -178,6 +181,8 @@ impl Step {
 /// Looks at a step in each path: where all names of a rename are as it left them, it is reversed in all of them.
 fn look_at(open: &mut [Open], step: &Step, merging: &mut Merging) {
     let mut reversals: BTreeMap<FilePath, bool> = BTreeMap::new();
+    let coming = open.iter().flat_map(|path| path.coming.iter().map(|(coming, _)| coming.delta()));
+    let coming: BTreeSet<DeltaId> = coming.chain(open.iter().flat_map(|path| path.parts.clone())).collect();
     for path in open.iter().filter(|path| !path.is_known()) {
         let Some(made) = step.moves.get(&path.path) else { continue };
         let is_merge = step.is_merge(made, merging);
@@ -187,7 +192,7 @@ fn look_at(open: &mut [Open], step: &Step, merging: &mut Merging) {
         let Some(made) = step.moves.get(&path.path) else { continue };
         let names = step.renamed_with(&path.path);
         let with = names.iter().filter(|name| !reversals.contains_key(name));
-        let with: Option<Vec<_>> = with.map(|name| step.further(name)).collect();
+        let with: Option<Vec<_>> = with.map(|name| step.further(name, &coming)).collect();
         let is_reversed = |name: &FilePath| reversals.get(name).copied().unwrap_or(true);
         if let Some(with) = with.filter(|_| is_reversed(&path.path) && names.iter().all(is_reversed)) {
             path.reversed = [(made.clone(), path.stack.clone())].into_iter().chain(with).collect();

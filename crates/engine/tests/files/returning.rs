@@ -266,6 +266,43 @@ async fn trial_03_a_change_follows_a_file_that_was_renamed_there_and_back() {
     }
 }
 
+#[tokio::test]
+async fn trial_10_a_turn_that_comes_back_alone_brings_nothing_of_another_one_into_a_renamed_file() {
+    for shown in [0, 2] {
+        let yard = Yard::of_lines().await;
+        yard.adds(&[(3, "ONE")]).await;
+        yard.run("mv a b").await;
+        yard.run("sed -i 's/^line 9$/&\\nTHREE/' b").await;
+        let turns = yard.each_turn().await;
+        let entries = [turns[0], turns[2]].concat();
+        let mark = Action::Mark { verb: Reason::Drop, entries, range: false, seen: None };
+        yard.apply(mark, FilesWish::default()).await.expect("done");
+        assert_eq!(yard.read("b").as_deref(), Some(LINES));
+        yard.shows(&turns[shown..=shown]).await;
+        let there = if shown == 0 { (3, "ONE") } else { (9, "THREE") };
+        assert_eq!(yard.read("b"), Some(lines(&[there])));
+    }
+}
+
+#[tokio::test]
+async fn trial_03_a_rename_of_a_file_that_is_not_there_makes_no_second_copy_without_a_word() {
+    let yard = Yard::of_lines().await;
+    yard.run("mv a b").await;
+    yard.run("mv b c").await;
+    let turns = yard.each_turn().await;
+    yard.write("c", &lines(&[(5, "PERSON")]));
+    yard.leaves_out(&turns[1..]).await;
+    yard.leaves_out(&turns[..1]).await;
+    let there = Some(lines(&[(5, "PERSON")]));
+    assert_eq!((yard.read("a"), yard.read("b"), yard.read("c")), (there.clone(), None, None));
+    let entries = turns[1].to_vec();
+    let mark = Action::Mark { verb: Reason::Show, entries, range: true, seen: None };
+    let refused = yard.apply(mark, FilesWish::default()).await.expect_err("refused");
+    assert_eq!(refused.code, "conflict");
+    yard.shows(&turns[..1]).await;
+    assert_eq!((yard.read("a"), yard.read("b"), yard.read("c")), (None, there, None));
+}
+
 /// What a turn does to a file that was there, or to the name that it has.
 fn script(kind: usize, line: usize, turn: usize) -> String {
     let name = "n=a; [ -e b ] && n=b;";

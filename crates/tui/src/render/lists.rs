@@ -233,7 +233,7 @@ pub fn models(look: &Look, models: &Models) -> String {
         format!("{} is used when none is named: {}", safe::line(&models.default), safe::line(&models.why));
     let warning = models.warning.as_deref().map(|warning| {
         let line = format!(
-            "! it can't be used: {}; name another one with -m, or set model.default\n",
+            "! it can't be used: {}; name another one with `--model`, or set model.default\n",
             safe::line(warning)
         );
         look.palette.paint(Style::Warn, line).to_string()
