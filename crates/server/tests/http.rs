@@ -360,6 +360,11 @@ async fn trial_17_what_http_itself_refuses_is_told_as_a_problem() {
             "headers_too_large",
         ),
         ("no request\r\n\r\n".to_owned(), 400, "bad_request"),
+        (
+            "GET /v1/conversations/%ff HTTP/1.1\r\nHost: owner\r\nConnection: close\r\n\r\n".to_owned(),
+            400,
+            "bad_request",
+        ),
     ];
     for (request, status, code) in rows {
         let mut line = tokio::net::UnixStream::connect(desk.socket()).await.expect("connected");

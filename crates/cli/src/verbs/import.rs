@@ -194,6 +194,7 @@ fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Part<'a>>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     for (before, line) in lines(text, input)? {
         match parts.last_mut() {
+            None if line.trim().is_empty() => {}
             Some(last) if !begins_conversation(&line) => last.push(before, line),
             _ => parts.push(Part { before, lines: vec![line] }),
         }
@@ -227,7 +228,8 @@ fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<(u64, Cow<'a, str>)>> {
     if let Ok(document @ serde_json::Value::Object(_)) = serde_json::from_str(text) {
         return Ok(vec![(0, Cow::Owned(document.to_string()))]);
     }
-    for (number, line) in text.lines().enumerate() {
+    // Blank lines say nothing, wherever they stand.
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         serde_json::from_str::<IgnoredAny>(line)
             .map_err(|error| wrong(not_json(&error, number + 1, input)))?;
     }
@@ -291,6 +293,15 @@ mod tests {
 
     fn found(text: &str) -> Vec<Part<'_>> {
         conversations(text, Path::new("x")).expect("sound")
+    }
+
+    #[test]
+    fn trial_16_blank_lines_stop_no_import() {
+        let header = r#"{"format":"retake-export","version":1,"entries":0}"#;
+        let text = format!("\n{{\"role\":\"user\"}}\n\n{{\"role\":\"user\"}}\n\n{header}\n");
+        let parts = found(&text);
+        let of = |part: &Part<'_>| (part.before, part.lines.len());
+        assert_eq!(parts.iter().map(of).collect::<Vec<_>>(), [(1, 4), (5, 1)]);
     }
 
     #[test]

@@ -199,6 +199,7 @@ fn router(desk: Desk) -> Router {
             bad("method_not_allowed", "this can't be done here", "/openapi.json says what can")
         })
         .fallback(async |uri: Uri| nowhere(uri.path()))
+        .layer(middleware::from_fn(readable))
         .layer(CatchPanicLayer::custom(|_| defect().into_response()))
         .with_state(desk)
 }
@@ -211,6 +212,16 @@ fn filter(method: Method) -> MethodFilter {
         Method::Patch => MethodFilter::PATCH,
         Method::Delete => MethodFilter::DELETE,
     }
+}
+
+/// A path that is no text names nothing.
+async fn readable(http: HttpRequest, next: Next) -> Response {
+    if percent_encoding::percent_decode_str(http.uri().path()).decode_utf8().is_err() {
+        let message = "the path of the request is not UTF-8";
+        return bad("bad_request", message, "encode names as UTF-8 first, then their bytes as %XX")
+            .into_response();
+    }
+    next.run(http).await
 }
 
 /// Who comes over TCP knows the token.
