@@ -217,3 +217,28 @@ async fn trial_28_an_erasure_says_which_other_conversations_hold_the_text_and_ho
     assert_eq!(said(&desk.apply(&titled, matching()).await.stays), "", "it is nowhere any more");
     assert_eq!(desk.texts(&child).await.iter().filter(|text| text.contains(SECRET)).count(), 0);
 }
+
+/// Nothing brings it back: the plan says how much goes, also of the fork and of what it was forked from, and the receipt says the same.
+#[tokio::test]
+async fn trial_28_the_plan_of_an_erasure_says_how_much_goes_and_where() {
+    let desk = Desk::new().await;
+    let (here, _) = desk.talk(&["one", SECRET]).await;
+    let fork = Fork { conversation: here.clone(), entry: None, title: None, request_id: None };
+    let child = get!(desk, Receipt, Request::Fork(fork)).conversation;
+    desk.say(&child, Role::User, &format!("it is {SECRET}")).await;
+    let matching = |text: &str| Action::Erase { entries: Vec::new(), matching: Some(text.to_owned()) };
+    let plan = async |conversation: &str, text: &str| {
+        let (conversation, action) = (conversation.to_owned(), matching(text));
+        let plan = Plan { conversation, action, files: FilesWish::default(), diff: false };
+        get!(desk, Plan, Request::Plan(plan)).stays.join("\n")
+    };
+    let planned = plan(&child, SECRET).await;
+    assert!(planned.contains("1 message would be erased\n"), "{planned}");
+    let parent = format!("1 message would be erased in the conversation {here}, too");
+    assert!(planned.contains(&parent), "{planned}");
+    let nothing = plan(&child, "no such text").await;
+    assert!(nothing.contains("no message, title, label or version of a file here holds it"), "{nothing}");
+    let told = desk.apply(&child, matching(SECRET)).await.files.expect("it is said").notes.join("\n");
+    assert!(told.contains("1 message erased\n"), "{told}");
+    assert!(told.contains(&format!("1 message erased in the conversation {here}, too")), "{told}");
+}

@@ -208,9 +208,13 @@ pub struct IntentRow {
     pub back: bool,
 }
 
-/// What an erasure takes of files.
+/// What an erasure takes: how much of conversations, and what of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesErased {
+    /// How many messages lose their content or a name, of each conversation of the tree of forks that loses some.
+    pub messages: Vec<(ConversationId, u64)>,
+    /// Operations that lose a title, a label, a summary, a path, a request or who asked.
+    pub operations: u64,
     /// Calls whose changes go, in all paths or in some.
     pub calls: u64,
     /// Steps back or forth that can't be undone any more, in all paths or in some.

@@ -45,7 +45,21 @@ pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
     let rows = [Claimant::Call(stage.id, lines[1].0.id), Claimant::Op(stage.id, back.ops[0])];
     let rows = rows.into_iter().map(|by| (workspace, by)).collect();
     let (stays, all) = (BTreeSet::new(), objects.clone());
-    assert_eq!(would, FilesErased { calls: 1, steps: 1, captures: 0, paths, objects: all, rows, stays });
+    let messages = would.messages.clone();
+    assert_eq!(messages.iter().map(|(of, _)| *of).collect::<Vec<_>>(), [stage.id]);
+    let operations = would.operations;
+    let files = FilesErased {
+        messages,
+        operations,
+        calls: 1,
+        steps: 1,
+        captures: 0,
+        paths,
+        objects: all,
+        rows,
+        stays,
+    };
+    assert_eq!(would, files);
     assert_eq!(named(&*stage.store).await, bytes("abchx"), "a plan changes nothing");
     stage.act(action.clone()).await.expect("erased");
     assert_eq!(named(&*stage.store).await, bytes("abh"));

@@ -100,11 +100,20 @@ impl<T: Transactions> Context<T> {
         Ok(receipt)
     }
 
-    /// What of files an erasure would take. Changes nothing.
+    /// What an erasure would take. Changes nothing.
     pub(super) fn erasing(&mut self, id: ConversationId, what: &Doomed<'_>) -> Result<FilesErased> {
         let loaded = self.load(id)?;
-        let Reach { family, files, .. } = self.reach(&loaded, what)?;
-        Ok(files.summary(&family))
+        let Reach { family, rows, files } = self.reach(&loaded, what)?;
+        let keys: BTreeSet<Key> = rows.entries.iter().chain(&rows.names).copied().collect();
+        let messages = family.iter().map(|member| {
+            let of = keys.iter().filter(|key| key.log == member.row.log).count();
+            (member.row.id, of as u64)
+        });
+        let messages = messages.filter(|(_, of)| *of > 0).collect();
+        let mut operations: BTreeSet<_> = rows.ops.iter().chain(&rows.authors).copied().collect();
+        operations.extend(rows.kept.iter().map(|(log, op, _)| (*log, *op)));
+        let operations = (operations.len() + rows.requests.len()) as u64;
+        Ok(FilesErased { messages, operations, ..files.summary(&family) })
     }
 
     fn reach(&mut self, loaded: &Loaded, what: &Doomed<'_>) -> Result<Reach> {

@@ -61,6 +61,8 @@ impl Erasing {
             self.deltas.iter().map(|(log, line, _)| (*log, line.seq)).collect();
         let steps: BTreeSet<_> = self.moved.iter().map(|(log, op, _)| (*log, *op)).collect();
         FilesErased {
+            messages: Vec::new(),
+            operations: 0,
             calls: calls.len() as u64,
             steps: steps.len() as u64,
             captures: self.captures.len() as u64,
