@@ -227,7 +227,7 @@ impl FilePlan {
         let mut moves = moved::follow(&wishes, look);
         let names = moved::names(&moves);
         let (chosen, carried) = renames::choose_both(&wishes, &names, chosen, look);
-        let pairs = renames::pairs(&wishes);
+        let (pairs, again) = (renames::pairs(&wishes), renames::again(&wishes));
         for wish in wishes {
             let moved = moves.remove(&wish.path).unwrap_or_default();
             if let Some(path) = one(wish, moved, &chosen, look)? {
@@ -236,6 +236,7 @@ impl FilePlan {
         }
         chosen.fits(|path| paths.contains_key(path))?;
         renames::follow(&mut paths, look);
+        renames::follow_again(&mut paths, &again);
         renames::wait(&mut paths, &pairs);
         renames::removed(&mut paths, &pairs, look);
         moved::wait(&mut paths, &names);

@@ -269,6 +269,67 @@ pub(super) fn follow(paths: &mut Paths, look: &mut dyn Look) {
     }
 }
 
+/// A rename that comes again: its old name and its new one, each with the layer that comes.
+pub(super) struct Again {
+    old: (FilePath, Layer),
+    new: (FilePath, Layer),
+}
+
+/// The renames that come again, where nothing else comes into one of the names, and the bytes tell one pair of names.
+pub(super) fn again(wishes: &[Wish]) -> Vec<Again> {
+    let turnovers = turnovers(wishes);
+    let single = turnovers.iter().filter_map(|(path, way, layers)| match &layers[..] {
+        [layer] if *way == Way::Into => Some((*path, layer)),
+        _ => None,
+    });
+    let is_new = |layer: &Layer| layer.before.is_none() && telling(layer.after.as_ref()).is_some();
+    let (made, others): (Vec<_>, Vec<_>) = single.partition(|(_, layer)| is_new(layer));
+    let is_of = |old: &Layer, new: &Layer| {
+        old.delta == new.delta && taken(old).is_some() && taken(old) == telling(new.after.as_ref())
+    };
+    let only = |(path, old): &(&FilePath, &Layer)| {
+        let mut fits = made.iter().filter(|(_, new)| is_of(old, new));
+        let (new_path, new) = fits.next().filter(|_| fits.next().is_none())?;
+        let is_only = others.iter().filter(|(_, other)| is_of(other, new)).count() == 1;
+        let name = |path: &FilePath, layer: &Layer| (path.clone(), layer.clone());
+        is_only.then(|| Again { old: name(path, old), new: name(new_path, new) })
+    };
+    others.iter().filter_map(only).collect()
+}
+
+/// The agent had renamed a file, that was taken back, and somebody has written to its old name since: where the rename comes again,
+/// what they wrote goes along to the new name.
+pub(super) fn follow_again(paths: &mut Paths, again: &[Again]) {
+    for Again { old: (old, removal), new: (new, made) } in again {
+        let is_alone = |path: &PathPlan| path.choice.is_none() && path.out.is_empty();
+        let is_clash = |path: &&PathPlan| {
+            matches!(path.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)) && is_alone(path)
+        };
+        let is_made = |path: &&PathPlan| {
+            let is_so = path.step.change.after == made.after;
+            path.verdict == Verdict::Recreate && is_so && is_alone(path)
+        };
+        let Some(written) = paths.get(old).filter(is_clash).and_then(|path| path.step.change.before.clone())
+        else {
+            continue;
+        };
+        let is_file = matches!(written, Record::File { .. });
+        if !is_file || paths.get(new).filter(is_made).is_none() {
+            continue;
+        }
+        if let Some(target) = paths.get_mut(new) {
+            target.step.change.after = Some(written);
+            (target.verdict, target.renamed) = (Verdict::Merge, Some(old.clone()));
+        }
+        if let Some(clash) = paths.get_mut(old) {
+            clash.step.change.after = None;
+            clash.step.stack_after = clash.step.stack_before.together(std::slice::from_ref(removal));
+            (clash.verdict, clash.renamed) = (Verdict::Delete, Some(new.clone()));
+            clash.choices.sort_by_key(|choice| *choice != Choice::Merge);
+        }
+    }
+}
+
 /// The path that what is left at a clash goes along to, and what is there then: what others wrote, done to what comes back.
 /// Nothing, where these do not go together. Where it was renamed several times, it goes the whole way.
 fn carried(paths: &Paths, clash: &PathPlan, look: &mut dyn Look) -> Option<(FilePath, Record)> {

@@ -303,6 +303,30 @@ async fn trial_03_a_rename_of_a_file_that_is_not_there_makes_no_second_copy_with
     assert_eq!((yard.read("a"), yard.read("b"), yard.read("c")), (None, there, None));
 }
 
+#[tokio::test]
+async fn trial_03_a_rename_that_comes_again_takes_along_what_a_person_wrote_meanwhile() {
+    for is_dropped in [true, false] {
+        let yard = Yard::of_lines().await;
+        yard.run("mv a b").await;
+        let turns = yard.each_turn().await;
+        match is_dropped {
+            true => yard.leaves_out(&turns).await,
+            false => drop(yard.back("t1").await),
+        }
+        yard.write("a", &lines(&[(5, "PERSON")]));
+        let there = Some(lines(&[(5, "PERSON")]));
+        match is_dropped {
+            true => yard.shows(&turns).await,
+            false => yard.undo().await,
+        }
+        assert_eq!((yard.read("a"), yard.read("b")), (None, there.clone()), "dropped: {is_dropped}");
+        yard.back("t1").await;
+        assert_eq!((yard.read("a"), yard.read("b")), (there.clone(), None), "dropped: {is_dropped}");
+        yard.undo().await;
+        assert_eq!((yard.read("a"), yard.read("b")), (None, there), "dropped: {is_dropped}");
+    }
+}
+
 /// What a turn does to a file that was there, or to the name that it has.
 fn script(kind: usize, line: usize, turn: usize) -> String {
     let name = "n=a; [ -e b ] && n=b;";
