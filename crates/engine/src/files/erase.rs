@@ -59,7 +59,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         apply: Apply,
-    ) -> Result<(Receipt, FilesErased, ObjectsErased)> {
+    ) -> Result<(Receipt, ObjectsErased)> {
         self.look_first(conversation, &apply.action).await;
         let _quiet = self.files.quiet().await;
         let mut by = apply.by;
@@ -73,7 +73,6 @@ impl Engine {
             Action::Erase { matching, .. } => matching.clone(),
             _ => None,
         };
-        let files = self.store().erasing(conversation, action.clone()).await?;
         // What was committed is finished, also when the store's own pages could not be overwritten at once.
         let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
         // Before anybody is told that it is done: who is told things late is told nothing from before.
@@ -81,7 +80,7 @@ impl Engine {
         let erased = self.erase_objects().await?;
         let receipt = receipt?;
         self.erase_output(calls, text).await?;
-        Ok((receipt, files, erased))
+        Ok((receipt, erased))
     }
 
     /// What an erasure would do. Changes nothing.

@@ -406,7 +406,7 @@ async fn what_is_erased_is_erased_in_all_folders() {
     let plan = yard.engine.plan_erase(yard.id, action.clone()).await.expect("planned");
     assert_eq!((plan.files.calls, plan.objects.gone), (2, 3), "both calls name both, and what was before");
     let apply = Apply { action, seen: Seen::Anything, by: yard.engine.by(None) };
-    let (_, _, erased) = yard.engine.erase(yard.id, apply).await.expect("erased");
+    let (_, erased) = yard.engine.erase(yard.id, apply).await.expect("erased");
     assert_eq!((erased.gone, erased.shared, erased.current), (3, 0, 1));
     assert!(yard.engine.store().claims().await.expect("claims").is_empty());
     let checked = yard.engine.doctor(retake_engine::store::Care::Look).await.expect("checked");

@@ -17,7 +17,7 @@ impl InProcess {
         let ErasePlan { conversation, files, objects } =
             self.engine.plan_erase(of, action).await.map_err(problem)?;
         let mut stays = vec!["erased content can't be brought back, by nothing".to_owned()];
-        stays.extend(texts(of, &files, "would be erased"));
+        stays.extend(texts(of, &files));
         if files.messages.is_empty() && files.operations == 0 && files.paths.is_empty() && objects.gone == 0 {
             stays.push(
                 "no message, title, label or version of a file here holds it; words that were not sent yet are searched when it is done"
@@ -82,32 +82,35 @@ fn would(files: &FilesErased, objects: &ObjectsErased) -> Vec<String> {
 }
 
 /// How much of the conversation is reached, and of each other one of its tree of forks.
-fn texts(of: ConversationId, files: &FilesErased, what: &str) -> Vec<String> {
+fn texts(of: ConversationId, files: &FilesErased) -> Vec<String> {
     let mut said = Vec::new();
     let (own, others): (Vec<_>, Vec<_>) = files.messages.iter().partition(|(id, _)| *id == of);
     if let [(_, number)] = own[..] {
-        said.push(format!("{} {what}", count(number, "message")));
+        said.push(format!("{} would be erased", count(number, "message")));
     }
     let mut more = others.iter().map(|(_, number)| number).sum::<u64>();
     for (id, number) in others.iter().take(NAMED) {
         more -= number;
         said.push(format!(
-            "{} {what} in the conversation {id}, too: a fork and what it was forked from are erased together",
+            "{} would be erased in the conversation {id}, too: a fork and what it was forked from are erased together",
             count(*number, "message")
         ));
     }
     if more > 0 {
-        said.push(format!("{} {what} in further forks", count(more, "message")));
+        said.push(format!("{} would be erased in further forks", count(more, "message")));
     }
     if files.operations > 0 {
-        said.push(format!("{} with a title, a label or a name {what}", count(files.operations, "step")));
+        said.push(format!(
+            "{} with a title, a label or a name would be erased",
+            count(files.operations, "step")
+        ));
     }
     said
 }
 
-/// What was erased, and what became of files.
-pub(super) fn done(of: ConversationId, files: &FilesErased, objects: &ObjectsErased) -> Vec<String> {
-    let mut said = texts(of, files, "erased");
+/// What became of files.
+pub(super) fn done(objects: &ObjectsErased) -> Vec<String> {
+    let mut said = Vec::new();
     if objects.gone > 0 {
         said.push(format!("erased {}", count(objects.gone, "version of a file")));
     }

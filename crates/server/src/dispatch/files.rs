@@ -174,8 +174,8 @@ impl InProcess {
     async fn act(&self, of: ConversationId, apply: Apply, wish: FilesWish) -> Result<Done, Problem> {
         if matches!(apply.action, Action::Erase { .. }) {
             let text = erase::text_of(&apply.action);
-            let (receipt, files, objects) = self.engine.erase(of, apply).await.map_err(problem)?;
-            let (notes, stays) = (erase::done(of, &files, &objects), self.elsewhere(of, text).await);
+            let (receipt, objects) = self.engine.erase(of, apply).await.map_err(problem)?;
+            let (notes, stays) = (erase::done(&objects), self.elsewhere(of, text).await);
             let stays = stays.into_iter().collect();
             return Ok(Done { receipts: vec![receipt], notes, stays, ..Done::default() });
         }
