@@ -107,7 +107,13 @@ fn words_are_a_no_and_ctrl_c_stops() {
 fn lines_pasted_into_a_question_answer_nothing_and_are_no_messages() {
     let world = World::working(&[]);
     let pty = begun(&world, 0);
-    for bracketed in [false, true] {
+    for (bracketed, times) in [(false, 1), (true, 2)] {
+        // What was shown in the first round is still on the screen in the second.
+        let again = |what: &str| {
+            pty.until(what, |screen| {
+                screen.matches(what).count() == times && screen.trim_end().ends_with("\n>")
+            });
+        };
         pty.send("write a.txt: hello\r");
         asked(&pty, "● write a.txt");
         let pasted = "y\rrun `touch b`\rrun `touch c`";
@@ -120,10 +126,10 @@ fn lines_pasted_into_a_question_answer_nothing_and_are_no_messages() {
         pty.send(CTRL_C);
         pty.shows("cleared");
         pty.send("n\r");
-        pty.shows("✗ not run: the person said no");
-        at_prompt(&pty);
+        again("✗ not run: the person said no");
+        pty.reads_keys();
         pty.send("/new\r");
-        pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>") && screen.contains("/new"));
+        again("a new conversation begins with your next message");
         pty.reads_keys();
     }
     assert_eq!(world.json(&["list"])["conversations"].as_array().map(Vec::len), Some(2));
