@@ -341,3 +341,20 @@ fn the_conversation_in_the_terminal_offers_the_scopes() {
     prompt();
     assert_eq!((world.read("a").as_deref(), world.read("made")), (Some("one\n"), None));
 }
+
+#[test]
+fn trial_07_a_step_that_changes_no_file_says_so_in_plan_and_refusal() {
+    let world = World::working(&[("b", "one\n")]);
+    world.exec("echo two > b");
+    world.write("b", "mine\n");
+    let shown = ["show", "t1", "--scope", "files"];
+    let skipped = ["drop", "t1", "--scope", "files", "--choose", "b=skip"];
+    for (step, planned) in [(&shown[..], "it is so already"), (&skipped[..], "b: stays as it is")] {
+        let plan = out(&world.run(&[&["plan"], step].concat()));
+        assert!(plan.contains("nothing would change") && plan.contains(planned), "{plan}");
+        let refused = world.run(step);
+        assert_eq!(refused.status.code(), Some(4), "{}", out(&refused));
+        assert!(error(&refused).contains("the files are so already"), "{}", error(&refused));
+    }
+    assert_eq!(world.read("b").as_deref(), Some("mine\n"));
+}

@@ -120,7 +120,7 @@ impl Engine {
         let unseen = self.unseen(conversation, &ahead.said, &wish).await?;
         if !self.takes_of(conversation, &apply.action, &wish, ahead.changes).await? {
             if wish.scope == Scope::Files {
-                return Err(nothing());
+                return Err(unchanged());
             }
             wish.fits_nothing()?;
             let stays = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
@@ -337,13 +337,10 @@ fn reason(action: &Action) -> Reason {
     }
 }
 
-fn nothing() -> EngineError {
-    EngineError::new(
-        Kind::Refused,
-        "no_files",
-        "no call of this conversation has changed a file that is covered",
-    )
-    .hint("leave the scope away")
+/// The refusal of a step on files alone that changes none.
+pub(super) fn unchanged() -> EngineError {
+    EngineError::new(Kind::Refused, "unchanged", "the files are so already")
+        .hint("what others wrote since a turn stays; only a checkpoint brings back what it was")
 }
 
 impl Engine {

@@ -13,7 +13,7 @@ use retake_worktree::{
     StagingName,
 };
 
-use super::apply::{FilesApplied, FolderDone, as_before, moves};
+use super::apply::{FilesApplied, FolderDone, as_before, moves, unchanged};
 use super::blocking;
 use super::plan::FolderPlan;
 use super::several::{HeldAll, shown_in};
@@ -76,10 +76,7 @@ impl<'a> Applying<'a> {
     pub(super) async fn run(mut self, conversation: ConversationId, apply: Apply) -> Result<FilesApplied> {
         if !self.parts.iter().any(Part::does_something) {
             if matches!(apply.action, Action::Files(_) | Action::Half(Scope::Files, _)) {
-                let error = EngineError::new(Kind::Refused, "unchanged", "the files are so already");
-                return Err(error.hint(
-                    "what others wrote since a turn stays; only a checkpoint brings back what it was",
-                ));
+                return Err(unchanged());
             }
             let receipt = self.engine.store().apply(conversation, apply).await?;
             return Ok(FilesApplied::new(receipt, self.done()));

@@ -33,7 +33,11 @@ pub fn body(look: &Look, plan: &Plan) -> String {
 
 fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
     if plan.unchanged {
-        return "nothing would change: it is so already\n".to_owned();
+        let files = plan.files.as_ref().map(|plan| files::plan_or(look, plan, files::NOTHING));
+        return match files.filter(|files| !files.is_empty()) {
+            Some(files) => format!("nothing would change\n{files}{}", stays(look, &plan.stays)),
+            None => "nothing would change: it is so already\n".to_owned(),
+        };
     }
     let mut text = short_of(plan).map(|line| line + "\n").unwrap_or_default();
     for line in steps(plan) {
