@@ -32,6 +32,7 @@ mod nested;
 mod plan;
 mod recover;
 mod restore;
+mod rewritten;
 mod several;
 mod status;
 mod unseen;

@@ -49,7 +49,7 @@ impl Engine {
     }
 
     /// The paths that a delta has made, with the layers that they have now.
-    async fn made_by(
+    pub(super) async fn made_by(
         &self,
         conversation: ConversationId,
         workspace: WorkspaceNo,

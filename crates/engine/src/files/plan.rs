@@ -303,7 +303,8 @@ impl Engine {
         nested::blame(&mut plan, &moved);
         let (held, nested) = nested::stays(held, &plan, own, (moved, worktrees)).await?;
         let (held, links) = of_links(held, &plan).await?;
-        Ok((held, plan, [links, nested, stays].concat()))
+        let rewritten = self.rewritten(conversation, held.no, &plan).await?;
+        Ok((held, plan, [links, rewritten, nested, stays].concat()))
     }
 
     /// The same plan with what is known of whose work stands in its way.

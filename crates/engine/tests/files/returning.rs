@@ -380,3 +380,20 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn trial_07_lines_that_stay_in_a_file_made_of_a_removed_one_are_named_in_plan_and_receipt() {
+    for (made, named) in [("sed '/^line 9$/d' a > b; rm a", true), ("rm a; seq 900 950 > b", false)] {
+        let yard = Yard::of_lines().await;
+        yard.adds(&[(3, "A LINE OF THE FIRST TURN")]).await;
+        yard.run(made).await;
+        let turns = yard.each_turn().await;
+        let entries = turns[0].to_vec();
+        let mark = Action::Mark { verb: Reason::Drop, entries, range: false, seen: None };
+        let names =
+            |stays: &[String]| stays.iter().any(|line| line.starts_with("b keeps lines that go from a"));
+        assert_eq!(names(&yard.plan(mark.clone(), FilesWish::default()).await.stays), named, "{made}");
+        let done = yard.apply(mark, FilesWish::default()).await.expect("done");
+        assert_eq!(names(&done.stays), named, "{made}");
+    }
+}
