@@ -13,10 +13,12 @@ mod rounds;
 mod watched;
 
 use std::fs;
-use std::path::Path;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use crate::FilesArguments;
 use crate::report::Report;
 use edits::Edits;
 use git::{Durable, Git};
@@ -54,7 +56,9 @@ const NAMES: [[&str; 3]; 7] = [
 ];
 
 /// Measures everything, and says what could not be measured.
-pub(crate) fn run(tree: &Path, dir: Option<&Path>, runs: u64) -> anyhow::Result<(Report, Vec<String>)> {
+pub(crate) fn run(arguments: &FilesArguments) -> anyhow::Result<(Report, Vec<String>)> {
+    let FilesArguments { tree, dir, runs, rewinds, .. } = arguments;
+    let dir = dir.as_deref();
     let tree = tree.canonicalize().with_context(|| format!("cannot open {}", tree.display()))?;
     let dir = dir.or(tree.parent()).context("name a folder for the copy: --dir")?;
     let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
@@ -65,7 +69,41 @@ pub(crate) fn run(tree: &Path, dir: Option<&Path>, runs: u64) -> anyhow::Result<
         !folder_path.starts_with(&tree),
         "the copy would lie in the tree; choose --dir elsewhere"
     );
-    measure(&tree, &folder_path, (runs, git::version()), crate::start::beside().as_deref())
+    let (of, retake) = ((*runs, git::version()), crate::start::beside());
+    match rewinds {
+        true => rewinds_only(&tree, &folder_path, of, retake.as_deref()),
+        false => measure(&tree, &folder_path, of, retake.as_deref()),
+    }
+}
+
+/// What is measured on what, with the first lines of its report.
+fn begun(files: &[PathBuf], root: &Path, runs: u64) -> anyhow::Result<Report> {
+    let bytes = files.iter().map(|file| Ok(fs::metadata(root.join(file))?.len()));
+    let bytes = bytes.sum::<anyhow::Result<u64>>()?;
+    let mut report = Report::default();
+    report.text("version", env!("CARGO_PKG_VERSION"));
+    report.count("files", files.len() as u64);
+    report.measure("tree_mb", bytes as f64 / 1e6);
+    report.count("runs", runs);
+    Ok(report)
+}
+
+fn rewinds_only(
+    tree: &Path,
+    folder: &Path,
+    (runs, git): (u64, Option<String>),
+    retake: Option<&Path>,
+) -> anyhow::Result<(Report, Vec<String>)> {
+    let files = disk::files(tree)?;
+    let mut report = begun(&files, tree, runs)?;
+    let missing = program::measure(retake, (tree, &files), folder, (runs, git.is_some()), &mut report)?;
+    Ok((report, missing))
+}
+
+/// Says on standard error what takes long.
+fn progress(what: &str) {
+    // Nobody is left to be told when it is closed.
+    let _ = writeln!(io::stderr(), "{what}");
 }
 
 fn measure(
@@ -77,13 +115,7 @@ fn measure(
     let work = folder.join("work");
     disk::copy(tree, &work).with_context(|| format!("cannot copy {}", tree.display()))?;
     let files = disk::files(&work)?;
-    let bytes = files.iter().map(|file| Ok(fs::metadata(work.join(file))?.len()));
-    let bytes = bytes.sum::<anyhow::Result<u64>>()?;
-    let mut report = Report::default();
-    report.text("version", env!("CARGO_PKG_VERSION"));
-    report.count("files", files.len() as u64);
-    report.measure("tree_mb", bytes as f64 / 1e6);
-    report.count("runs", runs);
+    let mut report = begun(&files, &work, runs)?;
     let edits = Edits::of(&work, files)?;
     let mut missing: Vec<String> = EDITS
         .iter()
@@ -106,6 +138,7 @@ fn measure(
     }
     let mut times = Times::default();
     for number in 0..runs {
+        progress(&format!("captures and restores, round {} of {runs}", number + 1));
         Rounds { folder, work: &work, edits: &edits, number, times: &mut times }.run(&mut ours, &mut gits)?;
     }
     times.tell(&mut report);

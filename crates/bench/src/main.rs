@@ -76,6 +76,9 @@ struct FilesArguments {
     /// How often everything is measured; medians are shown.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(5..=1000))]
     runs: u64,
+    /// Measures only rewinds through the whole program: some minutes instead of half an hour.
+    #[arg(long)]
+    rewinds: bool,
 }
 
 /// What `turn` takes.
@@ -211,7 +214,7 @@ fn run_tui(arguments: &TuiArguments) -> anyhow::Result<()> {
 }
 
 fn run_files(arguments: &FilesArguments) -> anyhow::Result<()> {
-    let (report, missing) = files::run(&arguments.tree, arguments.dir.as_deref(), arguments.runs)?;
+    let (report, missing) = files::run(arguments)?;
     for what in missing {
         writeln!(io::stderr(), "warning: {what}")?;
     }

@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::Context as _;
 
-use super::disk;
 use super::git::{Durable, Git};
 use super::keeps::Keeps as _;
+use super::{disk, progress};
 use crate::report::Report;
 use crate::samples::{median, timed};
 
@@ -76,11 +76,15 @@ pub(super) fn measure(
         let program = Program { retake, home: &home };
         program.prepare(&files[..size.files])?;
         for (start, name) in STARTS.into_iter().zip(size.ours) {
+            progress(name);
             report.measure(name, program.rewinds(start, runs)?);
         }
         for (start, name) in STARTS.into_iter().zip(size.git) {
             match git {
-                true => report.measure(name, program.checkouts(start, runs)?),
+                true => {
+                    progress(name);
+                    report.measure(name, program.checkouts(start, runs)?);
+                }
                 false => report.missing(name),
             }
         }
