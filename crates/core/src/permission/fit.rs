@@ -92,7 +92,7 @@ pub(super) fn fits(rule: &Rule, tool: &str, piece: &Piece, root: &Path) -> bool 
     let allows = rule.ruling == Ruling::Allow;
     match piece {
         Piece::Nothing | Piece::Unknown => false,
-        Piece::Command(part) if allows => part.plain && part.begins(what),
+        Piece::Command(part) if allows => part.begins(what),
         Piece::Command(part) => part.is_caught(what),
         Piece::Host(host) if allows => host.plain && host.is(what),
         Piece::Host(host) => host.is(what),

@@ -187,6 +187,53 @@ fn rules_for_commands() {
     ]);
 }
 
+/// The first command of each is allowed; what else the line does is not.
+#[test]
+fn trial_19_a_rule_for_a_command_allows_nothing_else() {
+    let rules = ["allow shell(cargo test)", "allow shell(echo)", "allow shell(printf)", "allow shell(test)"];
+    for line in [
+        "cargo test `echo \\`touch x\\``",
+        "cargo test \"`echo \\`touch x\\``\"",
+        "cargo test < /dev/null <<x\ncargo test $(touch y)\nx",
+        "cargo test 0<< /dev/null\n$(touch x)\n/dev/null",
+        "cargo test >&1file",
+        "cargo test >&2.profile",
+        "printf -v 'a[$(touch x)]' y",
+        "printf %n PATH; cargo test",
+        "test -v 'a[$(touch x)]'",
+        "cargo test; test -R 'a[$(touch x)]'",
+    ] {
+        assert_eq!(settled("ask", &rules, &format!("$ {line}")), "ask", "{line}");
+    }
+    let rules = [
+        "allow shell(unset)",
+        "allow shell(read)",
+        "allow shell(let)",
+        "allow shell(cd)",
+        "allow shell(./x)",
+    ];
+    for line in ["unset 'a[$(touch x)]'", "read 'a[$(touch x)]'", "let 'a[$(touch x)]'", "cd y; ./x"] {
+        assert_eq!(settled("ask", &rules, &format!("$ {line}")), "ask", "{line}");
+    }
+    for line in
+        ["cargo test 2>&1", "cargo test -- 'a b' && echo \"done: $?\"", "echo x; cargo test > /dev/null"]
+    {
+        let rules = ["allow shell(cargo test)", "allow shell(echo)"];
+        assert_eq!(settled("ask", &rules, &format!("$ {line}")), "allow", "{line}");
+    }
+}
+
+/// What a word becomes when it runs is not what a rule was given for.
+#[test]
+fn trial_19_a_pattern_or_a_variable_is_no_word_of_a_rule() {
+    check(&[
+        ("ask", &["allow shell(cargo * --dry-run)"], "$ cargo {publish,x} --dry-run", "ask"),
+        ("ask", &["allow shell(cargo * --dry-run)"], "$ cargo $x --dry-run", "ask"),
+        ("ask", &["allow shell(cargo * --dry-run)"], "$ cargo publish --dry-run", "allow"),
+        ("ask", &["allow shell(cargo)"], "$ cargo {test,x} $y *", "allow"),
+    ]);
+}
+
 #[test]
 fn rules_for_addresses() {
     check(&[
