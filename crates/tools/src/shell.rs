@@ -133,6 +133,17 @@ impl ShellTool {
         net == Net::Closed && self.config.sandbox.as_ref().is_some_and(holds)
     }
 
+    /// Whether a call needs leave for the network: it asks for it, or this machine can't close it. Where the settings open it to
+    /// every command, or do without a sandbox, they are the leave.
+    fn reaches_network(&self, asks: bool, roots: &[PathBuf]) -> bool {
+        let is_open =
+            |sandbox: &Sandbox| matches!(sandbox.available(roots), Sandboxed::FilesOnly | Sandboxed::None(_));
+        match self.config.network {
+            Network::On => false,
+            Network::Ask | Network::Off => asks || self.config.sandbox.as_ref().is_some_and(is_open),
+        }
+    }
+
     /// The sandbox, where the kernel has one; that it is less than asked for is in the class, and so in what was asked.
     fn sandbox(&self) -> Option<&Sandbox> {
         self.config.sandbox.as_ref().filter(|_| crate::sandbox::is_there())
@@ -223,6 +234,7 @@ impl Tool for ShellTool {
             EffectClass::None if given.background => EffectClass::Workspace,
             class => class,
         };
+        let network = self.reaches_network(given.network, roots).then_some(Touch::Network);
         let whole = given.command.trim().contains('\n').then(|| given.command.clone());
         let detail: Vec<String> = given.description.into_iter().chain(whole).collect();
         // Before the command, so that no length of it hides that.
@@ -231,7 +243,7 @@ impl Tool for ShellTool {
             class,
             line: format!("{with}$ {}", arguments::line(&given.command)),
             detail: (!detail.is_empty()).then(|| detail.join("\n")),
-            touches: vec![Touch::Command(given.command)],
+            touches: [Touch::Command(given.command)].into_iter().chain(network).collect(),
         })
     }
 

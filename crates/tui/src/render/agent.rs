@@ -151,6 +151,8 @@ pub fn what(rule: &Rule, place: Where) -> String {
     match (&*tool, given.as_deref()) {
         ("shell", None) => "every command".to_owned(),
         ("shell", Some(words)) => format!("every command that begins with “{words}”"),
+        ("network", None) => "every command, with network".to_owned(),
+        ("network", Some(words)) => format!("every command that begins with “{words}”, with network"),
         ("fetch", None) => "fetching from every address".to_owned(),
         ("fetch", Some(host)) => format!("fetching from {host}"),
         (tool, given) => match (touches(tool), given) {
@@ -164,7 +166,8 @@ pub fn what(rule: &Rule, place: Where) -> String {
 /// Whether a rule lets a tool do everything that it can, though narrower ones can be said. Nobody is offered that first, nor gives
 /// it by one key.
 pub fn is_widest(rule: &Rule) -> bool {
-    rule.what.is_none() && (matches!(&*rule.tool, "shell" | "fetch") || touches(&rule.tool).is_some())
+    rule.what.is_none()
+        && (matches!(&*rule.tool, "shell" | "network" | "fetch") || touches(&rule.tool).is_some())
 }
 
 /// The rule of these offers that is given after a wider one was asked for so many times; none at first, where there is no narrow
