@@ -6,5 +6,6 @@ mod jobs;
 mod mcp;
 mod sandbox;
 mod shell;
+mod shell_line;
 mod stage;
 mod talk;

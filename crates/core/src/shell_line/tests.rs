@@ -173,6 +173,11 @@ const TRICKS: &[&str] = &[
     "cargo @(a|b)",
     "echo !(x)",
     "cd x; ./y",
+    "a {1..3}\"$(b)\"",
+    "a {x,$(b)}",
+    "a $x{b,c}",
+    "a \"$$(b\"",
+    "a \"$?(b\"",
 ];
 
 #[test]

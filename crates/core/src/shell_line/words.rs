@@ -28,6 +28,7 @@ impl Reader {
     /// A word.
     pub(super) fn word(&mut self, depth: usize) -> Option<PlainWord> {
         let mut word = PlainWord::default();
+        let mut has_brace = false;
         while let Some(c) = self.peek().filter(|c| !" \t\n;|&)".contains(*c)) {
             self.at += 1;
             match c {
@@ -40,6 +41,7 @@ impl Reader {
                     word.text.push(escaped);
                 }
                 '*' | '?' | '[' | '{' | '~' => {
+                    has_brace |= c == '{';
                     word.kind = word.kind.max(WordKind::Pattern);
                     word.text.push(c);
                 }
@@ -48,7 +50,8 @@ impl Reader {
                 _ => return None,
             }
         }
-        Some(word)
+        // What braces repeat is run as often.
+        (!has_brace || word.kind != WordKind::Unknown).then_some(word)
     }
 
     fn single(&mut self, word: &mut PlainWord) -> Option<()> {
@@ -111,7 +114,7 @@ impl Reader {
                 self.take("}").then_some(())?;
             }
             Some(c) if is_name(c) => self.variable(),
-            Some('?' | '!' | '$') => self.at += 1,
+            Some('?') => self.at += 1,
             // Nothing follows that it could belong to.
             Some('"' | ' ' | '|') if is_quoted => {
                 word.text.push('$');
@@ -125,7 +128,8 @@ impl Reader {
         }
         word.text.push(UNKNOWN);
         word.kind = WordKind::Unknown;
-        Some(())
+        // Some shells read on.
+        self.peek().is_none_or(|c| !"([{".contains(c)).then_some(())
     }
 
     fn variable(&mut self) {
