@@ -40,6 +40,10 @@ const LIMIT_S: u64 = 120;
 /// How long it may take at most.
 const MOST_S: u64 = 600;
 
+/// What a model is told of a command that failed where nothing can be written.
+const READ_ONLY: &str = "[it ran where nothing can be written and nothing reached, as a command that only reads; if that is why, begin \
+                         it with `env`, and it runs like others]";
+
 /// How commands are run.
 #[derive(Clone, Debug)]
 pub struct ShellConfig {
@@ -159,6 +163,7 @@ impl ShellTool {
             folder: &stand.folder,
             sandbox: self.sandbox(),
             net,
+            reads: call.reads,
             secrets: &self.config.secrets,
             processes: self.config.processes,
         };
@@ -179,7 +184,11 @@ impl ShellTool {
             output.facts.push(jobs::fact(call, &arguments.command, None));
             jobs::left(call, over.living)
         });
-        let closed = if over.has_failed() { self.was_closed(net) } else { None };
+        let closed = match call.reads {
+            _ if !over.has_failed() => None,
+            true => Some(READ_ONLY.to_owned()),
+            false => self.was_closed(net),
+        };
         add_lines(&mut output.content, [stand.remark, Some(said), closed, now, left]);
         Ok(output)
     }
@@ -216,10 +225,7 @@ impl Tool for ShellTool {
     }
 
     fn class(&self) -> EffectClass {
-        match self.confined(&[], self.config.network.widest()) {
-            Confined::Yes => EffectClass::Workspace,
-            Confined::No => EffectClass::External,
-        }
+        self.confined(&[], self.config.network.widest()).class()
     }
 
     fn intent(&self, given: &Value, _: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
@@ -228,10 +234,11 @@ impl Tool for ShellTool {
             return Err("there is no command in `command`".to_owned());
         }
         let net = self.config.network.asked(given.network)?;
-        let class = match class_of(&given.command, roots, self.confined(roots, net)) {
+        let confined = self.confined(roots, net);
+        let class = match class_of(&given.command, roots, confined) {
             _ if given.network => EffectClass::External,
-            // A job is there to stay.
-            EffectClass::None if given.background => EffectClass::Workspace,
+            // A job is there to stay; and what nothing holds to reading is not believed.
+            EffectClass::None if given.background || !crate::sandbox::holds_reading() => confined.class(),
             class => class,
         };
         let network = self.reaches_network(given.network, roots).then_some(Touch::Network);
@@ -260,6 +267,9 @@ impl Tool for ShellTool {
             Ok(given) => given,
             Err(why) => return Output::failed(why),
         };
+        if call.reads && (given.background || given.network) {
+            return Output::failed("it was to read only: it runs neither as a job nor with network");
+        }
         let done = if given.background {
             self.background(&call, &given).await
         } else {

@@ -4,6 +4,7 @@ mod fetch;
 mod files;
 mod jobs;
 mod mcp;
+mod reading;
 mod sandbox;
 mod shell;
 mod shell_line;

@@ -164,7 +164,6 @@ fn trial_19_most_real_lines_are_accepted() {
     assert!(real.len() >= 500, "{}", real.len());
     let refused: Vec<&String> = real.iter().filter(|line| plain_line(line).is_none()).collect();
     let rate = 100 - refused.len() * 100 / real.len();
-    println!("{rate} per cent of {} real lines are accepted; not these: {refused:#?}", real.len());
     assert!(rate >= 90, "{rate} per cent of {} lines; not {refused:#?}", real.len());
 }
 

@@ -38,6 +38,7 @@ fn plain_lines_are_read_as_a_shell_reads_them() {
         ("a 2>&1 >/dev/null </dev/null", "a"),
         ("a &> /dev/null", "a"),
         ("a 2> /dev/null | b", "a / b"),
+        ("a HEAD~1 b=~ c:~d", "a·HEAD~1·b=~*·c:~d*"),
         ("a *.rs {b,c} ~/d [e]", "a·*.rs*·{b,c}*·~/d*·[e]*"),
         ("a -exec b {} \\;", "a·-exec·b·{}*·;"),
         ("a 'foo$' \"foo$\" \"a\\\"b\\c\"", "a·foo$·foo$·a\"b\\c"),

@@ -40,6 +40,7 @@ impl Reader {
                     self.at += 1;
                     word.text.push(escaped);
                 }
+                '~' if !word.text.is_empty() && !word.text.ends_with([':', '=']) => word.text.push(c),
                 '*' | '?' | '[' | '{' | '~' => {
                     has_brace |= c == '{';
                     word.kind = word.kind.max(WordKind::Pattern);
