@@ -31,6 +31,7 @@ for line; do
     number=$((number + 1))
     (eval "$line"; wait) </dev/null >/dev/null 2>&1
 done
+exit 0
 "#;
 
 /// Names of files that do harm where a pattern becomes a word of a careless builtin.
@@ -101,7 +102,10 @@ fn difference(line: &str, plain: &PlainLine, started: &Started) -> Option<String
     let mut left: Vec<&PlainCommand> =
         plain.commands.iter().filter(|command| !BUILTINS.contains(&name(command))).collect();
     for program in started {
-        let Some(at) = left.iter().position(|named| is_named(named, program)) else {
+        // One that is exactly it before one with words that are only known when it runs.
+        let is_fixed = |named: &PlainCommand| named.words.iter().all(|word| word.kind == WordKind::Fixed);
+        let exact = left.iter().position(|named| is_fixed(named) && is_named(named, program));
+        let Some(at) = exact.or_else(|| left.iter().position(|named| is_named(named, program))) else {
             return Some(format!("bash starts {program:?}, which is not named: {plain:?}"));
         };
         left.remove(at);
