@@ -99,23 +99,44 @@ fn is_named(named: &PlainCommand, started: &[String]) -> bool {
 
 /// What is wrong: a program that was not named, or, where nothing can skip it, a named one that was not started.
 fn difference(line: &str, plain: &PlainLine, started: &Started) -> Option<String> {
-    let mut left: Vec<&PlainCommand> =
+    let named: Vec<&PlainCommand> =
         plain.commands.iter().filter(|command| !BUILTINS.contains(&name(command))).collect();
-    for program in started {
-        // One that is exactly it before one with words that are only known when it runs.
-        let is_fixed = |named: &PlainCommand| named.words.iter().all(|word| word.kind == WordKind::Fixed);
-        let exact = left.iter().position(|named| is_fixed(named) && is_named(named, program));
-        let Some(at) = exact.or_else(|| left.iter().position(|named| is_named(named, program))) else {
-            return Some(format!("bash starts {program:?}, which is not named: {plain:?}"));
-        };
-        left.remove(at);
+    // Which program each of them is: where words are not known, several may be the same.
+    let mut of = vec![None; named.len()];
+    for program in 0..started.len() {
+        if !claim(&named, started, program, &mut of, &mut vec![false; named.len()]) {
+            return Some(format!("bash starts {:?}, which is not named: {plain:?}", started[program]));
+        }
     }
+    let left: Vec<&PlainCommand> =
+        named.iter().zip(&of).filter(|(_, of)| of.is_none()).map(|(named, _)| *named).collect();
     let skips = |command: &PlainCommand| {
         name(command).contains('/')
             || !matches!(name(command), ":" | "echo" | "pwd" | "true") && BUILTINS.contains(&name(command))
     };
     let all = !line.contains("||") && !line.contains('&') && !plain.commands.iter().any(skips);
     (all && !left.is_empty()).then(|| format!("bash does not start {left:?}"))
+}
+
+/// Finds a named command for a program; one that another program has is taken over where that one finds another.
+fn claim(
+    named: &[&PlainCommand],
+    started: &Started,
+    program: usize,
+    of: &mut Vec<Option<usize>>,
+    seen: &mut Vec<bool>,
+) -> bool {
+    for at in 0..named.len() {
+        if seen[at] || !is_named(named[at], &started[program]) {
+            continue;
+        }
+        seen[at] = true;
+        if of[at].is_none_or(|other| claim(named, started, other, of, seen)) {
+            of[at] = Some(program);
+            return true;
+        }
+    }
+    false
 }
 
 fn name(command: &PlainCommand) -> &str {
