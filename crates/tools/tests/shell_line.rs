@@ -19,9 +19,9 @@ const REAL: &str = include_str!("shell_line/real.txt");
 const BUILTINS: [&str; 11] =
     [":", "[", "cd", "echo", "exit", "false", "printf", "pwd", "test", "true", "type"];
 
-/// Runs each of its arguments, and notes what would be started: the line's number, how many words, and the words.
+/// Runs each of its arguments, and notes the words of what would be started, each process in a file of its own.
 const SCRIPT: &str = r#"
-command_not_found_handle() { builtin printf '%s\0' "$number" "$#" "$@" >>"$NOTES"; }
+command_not_found_handle() { builtin printf '%s\0' "$@" >"$NOTES/$number.$BASHPID"; }
 enable -n kill
 ulimit -t 20 -v 2000000
 PATH=/nowhere
@@ -48,7 +48,7 @@ fn started(lines: &[String]) -> Vec<Started> {
     let (work, notes) = (folder.path().join("work"), folder.path().join("notes"));
     std::fs::create_dir(&work).expect("a folder");
     FILES.iter().for_each(|name| std::fs::write(work.join(name), "").expect("a file"));
-    std::fs::write(&notes, "").expect("a file");
+    std::fs::create_dir(&notes).expect("a folder");
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", SCRIPT, "bash"]).args(lines).current_dir(&work);
     bash.env_clear().env("NOTES", &notes).stdin(Stdio::null());
@@ -56,14 +56,14 @@ fn started(lines: &[String]) -> Vec<Started> {
     assert!(output.status.success(), "{output:?}: {lines:#?}");
     assert_eq!(names(&work), names_given(), "a file was written by one of {lines:#?}");
     assert_eq!(names(folder.path()), ["notes", "work"], "a file was written by one of {lines:#?}");
-    let text = std::fs::read(&notes).expect("the notes");
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let mut fields = text.split_terminator('\0').map(str::to_owned);
     let mut all = vec![Started::new(); lines.len()];
-    while let Some(number) = fields.next() {
-        let number: usize = number.parse().expect("a number");
-        let count: usize = fields.next().and_then(|count| count.parse().ok()).expect("a number");
-        all[number - 1].push(fields.by_ref().take(count).collect());
+    for entry in std::fs::read_dir(&notes).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read(&path).expect("a note");
+        let words = String::from_utf8_lossy(&text).split_terminator('\0').map(str::to_owned).collect();
+        let number =
+            path.file_stem().and_then(|name| name.to_str()?.parse::<usize>().ok()).expect("a number");
+        all[number - 1].push(words);
     }
     all
 }
