@@ -46,6 +46,8 @@ pub enum Touch {
     Write(PathBuf),
     /// A command line is run.
     Command(String),
+    /// The commands of this call can reach the network. A grant of its own: no rule for a command implies it.
+    Network,
     /// An address is fetched.
     Url(String),
     /// Something else, by a tool that only its server knows.

@@ -29,6 +29,7 @@ mod reading;
 mod records;
 mod refusal;
 mod run;
+mod shell_line;
 mod state;
 mod tree;
 mod turn;
@@ -69,6 +70,7 @@ pub use run::{
     Fence, NewRun, Run, RunEffect, RunEnding, RunGround, RunInput, RunNo, RunRefusal, RunState, Runs,
     STALE_AFTER_MS, Steer, Stepped, Tail, Words,
 };
+pub use shell_line::{PlainCommand, PlainLine, PlainWord, WordKind, plain_line};
 pub use state::State;
 pub use tree::{Leaf, Stretch, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};

@@ -79,7 +79,8 @@ impl Ruling {
     }
 }
 
-/// A rule: for a tool, and there for a path, a command or an address. As a text: `allow shell(git push)`.
+/// A rule: for a tool, and there for a path, a command or an address. As a text: `allow shell(git push)`. Commands that reach
+/// the network are allowed by rules for `network` only: `allow network(git push)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     /// What it says.
@@ -193,7 +194,10 @@ impl Permission {
             Piece::Path { write: false, inside: false, .. } => (false, "it reads outside of the workspace"),
             Piece::Path { write: true, inside: true, .. } => (false, "it writes a file"),
             Piece::Path { write: true, inside: false, .. } => (false, "it writes outside of the workspace"),
-            Piece::Command(_) => (reads, "it runs a command"),
+            Piece::Command { network: true, .. } => {
+                (false, "it runs a command that can reach the network; rules for commands do not grant that")
+            }
+            Piece::Command { network: false, .. } => (reads, "it runs a command"),
             Piece::Host(_) => (false, "it reaches into the network"),
         };
         let edits = class <= EffectClass::Workspace && piece.is_inside();

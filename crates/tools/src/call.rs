@@ -60,6 +60,8 @@ pub struct Call {
     pub arguments: Value,
     /// The folders that the conversation works in, absolute, the first one first. What is not below one of them is outside.
     pub roots: Vec<PathBuf>,
+    /// Its intent was to change nothing, and perhaps nobody was asked: whatever it starts is held to reading.
+    pub reads: bool,
     /// A private folder where output that is too long for the model is kept whole.
     pub spool: PathBuf,
     /// Whoever runs it.

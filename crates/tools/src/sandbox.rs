@@ -5,6 +5,7 @@
 //! command, and ends. Nothing here ever confines Retake itself. What the kernel can't hold back: changes of modes, owners and times
 //! of files that stay readable.
 
+mod reading;
 mod rules;
 
 use std::io;
@@ -75,6 +76,14 @@ impl Sandbox {
         }
     }
 
+    /// The sandbox for commands that only read: they write nothing but these files, and reach nothing. It does not need a sandbox
+    /// for others: nothing is hidden then.
+    pub(crate) fn reading(own: Option<&Self>, files: &[PathBuf]) -> Confinement {
+        let hide = own.map(|own| own.hide.clone()).unwrap_or_default();
+        let none = Self { write: Vec::new(), temporary: Vec::new(), hide };
+        Confinement { reads_only: true, ..none.confinement(&[], files, Net::Closed) }
+    }
+
     /// The sandbox for commands that work in these folders, and write these files beside.
     pub(crate) fn confinement(&self, roots: &[PathBuf], files: &[PathBuf], net: Net) -> Confinement {
         let repositories = roots.iter().flat_map(|root| rules::repository_of(root));
@@ -85,6 +94,7 @@ impl Sandbox {
             files: files.to_vec(),
             hide: self.hide.iter().cloned().map(real).collect(),
             net,
+            reads_only: false,
         }
     }
 }
@@ -94,12 +104,19 @@ pub(crate) fn is_there() -> bool {
     rules::files().is_ok()
 }
 
+/// Whether this machine can hold a command to reading.
+pub(crate) fn holds_reading() -> bool {
+    rules::files().is_ok() && rules::has_filter() && rules::has_reading_filter()
+}
+
 /// A sandbox for one command.
 pub(crate) struct Confinement {
     write: Vec<PathBuf>,
     files: Vec<PathBuf>,
     hide: Vec<PathBuf>,
     net: Net,
+    /// Nothing is written but `files`, and nothing is reached.
+    reads_only: bool,
 }
 
 impl Confinement {

@@ -40,6 +40,10 @@ const LIMIT_S: u64 = 120;
 /// How long it may take at most.
 const MOST_S: u64 = 600;
 
+/// What a model is told of a command that failed where nothing can be written.
+const READ_ONLY: &str = "[it ran where nothing can be written and nothing reached, as a command that only reads; if that is why, begin \
+                         it with `env`, and it runs like others]";
+
 /// How commands are run.
 #[derive(Clone, Debug)]
 pub struct ShellConfig {
@@ -133,6 +137,17 @@ impl ShellTool {
         net == Net::Closed && self.config.sandbox.as_ref().is_some_and(holds)
     }
 
+    /// Whether a call needs leave for the network: it asks for it, or this machine can't close it. Where the settings open it to
+    /// every command, or do without a sandbox, they are the leave.
+    fn reaches_network(&self, asks: bool, roots: &[PathBuf]) -> bool {
+        let is_open =
+            |sandbox: &Sandbox| matches!(sandbox.available(roots), Sandboxed::FilesOnly | Sandboxed::None(_));
+        match self.config.network {
+            Network::On => false,
+            Network::Ask | Network::Off => asks || self.config.sandbox.as_ref().is_some_and(is_open),
+        }
+    }
+
     /// The sandbox, where the kernel has one; that it is less than asked for is in the class, and so in what was asked.
     fn sandbox(&self) -> Option<&Sandbox> {
         self.config.sandbox.as_ref().filter(|_| crate::sandbox::is_there())
@@ -148,6 +163,7 @@ impl ShellTool {
             folder: &stand.folder,
             sandbox: self.sandbox(),
             net,
+            reads: call.reads,
             secrets: &self.config.secrets,
             processes: self.config.processes,
         };
@@ -168,7 +184,11 @@ impl ShellTool {
             output.facts.push(jobs::fact(call, &arguments.command, None));
             jobs::left(call, over.living)
         });
-        let closed = if over.has_failed() { self.was_closed(net) } else { None };
+        let closed = match call.reads {
+            _ if !over.has_failed() => None,
+            true => Some(READ_ONLY.to_owned()),
+            false => self.was_closed(net),
+        };
         add_lines(&mut output.content, [stand.remark, Some(said), closed, now, left]);
         Ok(output)
     }
@@ -205,10 +225,7 @@ impl Tool for ShellTool {
     }
 
     fn class(&self) -> EffectClass {
-        match self.confined(&[], self.config.network.widest()) {
-            Confined::Yes => EffectClass::Workspace,
-            Confined::No => EffectClass::External,
-        }
+        self.confined(&[], self.config.network.widest()).class()
     }
 
     fn intent(&self, given: &Value, _: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
@@ -217,12 +234,14 @@ impl Tool for ShellTool {
             return Err("there is no command in `command`".to_owned());
         }
         let net = self.config.network.asked(given.network)?;
-        let class = match class_of(&given.command, roots, self.confined(roots, net)) {
+        let confined = self.confined(roots, net);
+        let class = match class_of(&given.command, roots, confined) {
             _ if given.network => EffectClass::External,
-            // A job is there to stay.
-            EffectClass::None if given.background => EffectClass::Workspace,
+            // A job is there to stay; and what nothing holds to reading is not believed.
+            EffectClass::None if given.background || !crate::sandbox::holds_reading() => confined.class(),
             class => class,
         };
+        let network = self.reaches_network(given.network, roots).then_some(Touch::Network);
         let whole = given.command.trim().contains('\n').then(|| given.command.clone());
         let detail: Vec<String> = given.description.into_iter().chain(whole).collect();
         // Before the command, so that no length of it hides that.
@@ -231,7 +250,7 @@ impl Tool for ShellTool {
             class,
             line: format!("{with}$ {}", arguments::line(&given.command)),
             detail: (!detail.is_empty()).then(|| detail.join("\n")),
-            touches: vec![Touch::Command(given.command)],
+            touches: [Touch::Command(given.command)].into_iter().chain(network).collect(),
         })
     }
 
@@ -248,6 +267,9 @@ impl Tool for ShellTool {
             Ok(given) => given,
             Err(why) => return Output::failed(why),
         };
+        if call.reads && (given.background || given.network) {
+            return Output::failed("it was to read only: it runs neither as a job nor with network");
+        }
         let done = if given.background {
             self.background(&call, &given).await
         } else {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt as _};
-use retake_core::Fact;
+use retake_core::{EffectClass, Fact};
 use retake_tools::{Asked, Call, Host, Output, Piece, Tool, processes};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -139,6 +139,7 @@ impl Stage {
             id: format!("{}{calls:08}", folder.trim_start_matches('.')),
             arguments,
             roots: self.roots.clone(),
+            reads: false,
             spool: self.spool.clone(),
             host: self.host.clone(),
         }
@@ -146,7 +147,9 @@ impl Stage {
 
     /// Calls a tool; the facts of its answer hold from then on. Its processes are gone, unless it says otherwise.
     pub(crate) async fn call(&self, tool: &Arc<dyn Tool>, arguments: Value) -> Output {
-        let call = self.prepare(arguments);
+        let intent = tool.intent(&arguments, self.root(), &self.roots);
+        let reads = intent.is_ok_and(|intent| intent.class == EffectClass::None);
+        let call = Call { reads, ..self.prepare(arguments) };
         let id = call.id.clone();
         let output = tokio::time::timeout(PATIENCE, tool.call(call)).await.expect("it never ended");
         if output.lives {

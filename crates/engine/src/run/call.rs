@@ -320,6 +320,7 @@ impl Backstage {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
             roots,
+            reads: !changes,
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
         };

@@ -12,7 +12,7 @@ use landlock::{
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-use super::{Confinement, Net};
+use super::{Confinement, Net, reading};
 
 /// Below this one, files outside could be emptied or moved.
 const LEAST: ABI = ABI::V3;
@@ -31,6 +31,11 @@ pub(super) fn files() -> Result<(), String> {
 pub(super) fn has_filter() -> bool {
     let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail").unwrap_or_default();
     actions.split_whitespace().any(|action| action == "errno") && no_sockets().is_ok()
+}
+
+/// Whether this build can hold a command to reading.
+pub(super) fn has_reading_filter() -> bool {
+    reading::filter().is_ok()
 }
 
 /// Where the repository of a worktree is, beside its folder. Its own word is not enough, as a command may have written it:
@@ -54,6 +59,10 @@ impl Confinement {
         let fail = |error: &dyn std::fmt::Display| format!("can't confine the command: {error}");
         self.rules().and_then(RulesetCreated::restrict_self).map_err(|error| fail(&error))?;
         drop_capabilities().map_err(|error| fail(&error))?;
+        if self.reads_only {
+            let filter = reading::filter().map_err(|error| fail(&error))?;
+            return seccompiler::apply_filter(&filter).map_err(|error| fail(&error));
+        }
         if self.net == Net::Closed && has_filter() {
             let filter = no_sockets().map_err(|error| fail(&error))?;
             seccompiler::apply_filter(&filter).map_err(|error| fail(&error))?;
@@ -75,7 +84,15 @@ impl Confinement {
             rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
         }
         let mut seen = Vec::new();
-        readable(Path::new("/"), &self.hide, &mut seen);
+        match self.reads_only {
+            true => {
+                let hide: Vec<PathBuf> = self.hide.iter().cloned().chain(["/dev".into()]).collect();
+                readable(Path::new("/"), &hide, &mut seen);
+                seen.extend(reading::SOURCES.map(PathBuf::from));
+            }
+            false => readable(Path::new("/"), &self.hide, &mut seen),
+        }
+        let devices: &[&str] = if self.reads_only { &reading::SINKS } else { &DEVICES };
         let names = PathFd::new("/").map(|root| PathBeneath::new(root, AccessFs::ReadDir));
         rules
             .create()?
@@ -83,7 +100,7 @@ impl Confinement {
             .add_rules(path_beneath_rules(seen, AccessFs::ReadFile | AccessFs::Execute))?
             .add_rules(path_beneath_rules(&self.write, write))?
             .add_rules(path_beneath_rules(&self.files, own))?
-            .add_rules(path_beneath_rules(DEVICES, device))
+            .add_rules(path_beneath_rules(devices, device))
     }
 }
 

@@ -94,6 +94,8 @@ pub(super) struct Line<'a> {
     pub(super) folder: &'a Path,
     pub(super) sandbox: Option<&'a Sandbox>,
     pub(super) net: Net,
+    /// It only reads, and is held to it.
+    pub(super) reads: bool,
     /// Variables that it does not get.
     pub(super) secrets: &'a Secrets,
     /// More processes than that are too many.
@@ -111,6 +113,11 @@ impl Line<'_> {
     }
 
     async fn spawn(&self, mut command: Command, call: &Call, spool: &Spool) -> std::io::Result<Child> {
+        if self.reads {
+            // What it prints is written by us.
+            let files = [spool.note.clone()];
+            return Sandbox::reading(self.sandbox, &files).spawn(command).await;
+        }
         match self.sandbox {
             Some(sandbox) => {
                 let files = [spool.log.clone(), spool.note.clone()];

@@ -114,6 +114,7 @@ impl ShellTool {
             folder: &stand.folder,
             sandbox: self.sandbox(),
             net,
+            reads: false,
             secrets: &self.config.secrets,
             processes: self.config.processes,
         };

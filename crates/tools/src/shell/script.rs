@@ -21,8 +21,8 @@ const SET: [(&str, &str); 8] = [
     ("PYTHONUNBUFFERED", "1"),
 ];
 
-/// Scripts that a shell would run first.
-const UNSET: [&str; 2] = ["BASH_ENV", "ENV"];
+/// What a shell would run first, or would read a line otherwise by.
+const UNSET: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "PS4", "SHELLOPTS"];
 
 /// Gives a command its surroundings: ours, these variables, without what is not for it.
 pub(super) fn surround(command: &mut Command, secrets: &Secrets, ours: impl Iterator<Item = OsString>) {
@@ -134,7 +134,18 @@ mod tests {
         let taken: Vec<&OsStr> = taken.map(|(name, _)| name).collect();
         assert_eq!(
             taken,
-            ["AWS_SECRET_ACCESS_KEY", "BASH_ENV", "DB_PASSWORD", "ENV", "MODEL_API_KEY", "gh_token"]
+            [
+                "AWS_SECRET_ACCESS_KEY",
+                "BASHOPTS",
+                "BASH_ENV",
+                "CDPATH",
+                "DB_PASSWORD",
+                "ENV",
+                "MODEL_API_KEY",
+                "PS4",
+                "SHELLOPTS",
+                "gh_token"
+            ]
         );
     }
 

@@ -148,6 +148,7 @@ impl Stage {
             id: "call-1".to_owned(),
             arguments: arguments.clone(),
             roots: vec![self.root()],
+            reads: false,
             spool: self.dir.path().join("spool"),
             host: self.host.clone(),
         };

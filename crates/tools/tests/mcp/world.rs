@@ -123,6 +123,7 @@ pub(super) async fn ask_as(host: &Arc<Caller>, servers: &McpServers, name: &str,
         id: "call/1".to_owned(),
         arguments,
         roots: Vec::new(),
+        reads: false,
         spool: spool.clone(),
         host: Arc::clone(host) as Arc<dyn Host>,
     };

@@ -151,6 +151,8 @@ pub fn what(rule: &Rule, place: Where) -> String {
     match (&*tool, given.as_deref()) {
         ("shell", None) => "every command".to_owned(),
         ("shell", Some(words)) => format!("every command that begins with “{words}”"),
+        ("network", None) => "every command, with network".to_owned(),
+        ("network", Some(words)) => format!("every command that begins with “{words}”, with network"),
         ("fetch", None) => "fetching from every address".to_owned(),
         ("fetch", Some(host)) => format!("fetching from {host}"),
         (tool, given) => match (touches(tool), given) {
@@ -164,7 +166,8 @@ pub fn what(rule: &Rule, place: Where) -> String {
 /// Whether a rule lets a tool do everything that it can, though narrower ones can be said. Nobody is offered that first, nor gives
 /// it by one key.
 pub fn is_widest(rule: &Rule) -> bool {
-    rule.what.is_none() && (matches!(&*rule.tool, "shell" | "fetch") || touches(&rule.tool).is_some())
+    rule.what.is_none()
+        && (matches!(&*rule.tool, "shell" | "network" | "fetch") || touches(&rule.tool).is_some())
 }
 
 /// The rule of these offers that is given after a wider one was asked for so many times; none at first, where there is no narrow
@@ -243,7 +246,19 @@ pub fn permissions(look: &Look, may: &Permissions) -> String {
         ]
     });
     text.push_str(&table(look, &rows.collect::<Vec<_>>()));
+    if may.rules.iter().any(|settled| is_denied_command(&settled.rule)) {
+        text.push_str(&block(look, DENIED_COMMAND, 0, None));
+    }
     text
+}
+
+/// What a rule that denies or asks about a command can't stop.
+const DENIED_COMMAND: &str = "Rules that deny or ask about a command read the command line. They can't stop a script, an alias, a variable \
+                              or another program that runs the same. What no command may do at all, the sandbox and a closed \
+                              network hold.";
+
+fn is_denied_command(rule: &Rule) -> bool {
+    rule.ruling != Ruling::Allow && rule.what.is_some() && matches!(&*rule.tool, "shell" | "network")
 }
 
 /// Words that wait.
@@ -288,4 +303,30 @@ pub fn cost(look: &Look, cost: &Cost) -> String {
     };
     text.push_str(&dim(look, &sum));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::reply::{Commands, Permissions, Settled};
+    use retake_wire::{Mode, Rule, Ruling};
+
+    use super::permissions;
+    use crate::text::Look;
+    use crate::text::style::Palette;
+
+    #[test]
+    fn trial_30_rules_that_deny_a_command_say_what_they_can_not_stop() {
+        let shown = |ruling, tool: &str, what: &str| {
+            let rule = Rule { ruling, tool: tool.to_owned(), what: Some(what.to_owned()) };
+            let rules = vec![Settled { rule, for_good: true }];
+            let may = Permissions { mode: Mode::Ask, rules, commands: Commands::default() };
+            let look = Look { palette: Palette::PLAIN, columns: 200, now_ms: 0, ids: false };
+            permissions(&look, &may)
+        };
+        let says = |text: String| text.contains("can't stop a script");
+        assert!(says(shown(Ruling::Deny, "shell", "git push")));
+        assert!(says(shown(Ruling::Ask, "shell", "git push")));
+        assert!(!says(shown(Ruling::Allow, "shell", "git push")));
+        assert!(!says(shown(Ruling::Deny, "write", "/etc/**")));
+    }
 }

@@ -1,0 +1,122 @@
+//! What a command that only reads is refused beside what Landlock refuses: sockets of every kind, signals, changes of modes, owners,
+//! times and attributes, terminals, and what other processes of the user could be changed by.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+/// Devices that are read.
+pub(super) const SOURCES: [&str; 4] = ["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Devices that are written: what goes there is gone.
+pub(super) const SINKS: [&str; 1] = ["/dev/null"];
+
+/// System calls that are refused.
+const REFUSED: &[libc::c_long] = &[
+    // Reaching out.
+    libc::SYS_socket,
+    libc::SYS_socketpair,
+    libc::SYS_io_uring_setup,
+    // What Landlock does not hold of files.
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    SYS_FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    // Other processes.
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setattr,
+    // What processes share.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_msgget,
+    libc::SYS_semget,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    // Namespaces, in which it would have rights.
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+];
+
+/// The number is the same everywhere.
+const SYS_FCHMODAT2: libc::c_long = 452;
+
+/// Older calls that do the same, where they are.
+#[cfg(target_arch = "x86_64")]
+const OLDER: &[libc::c_long] = &[
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER: &[libc::c_long] = &[];
+
+/// What a device or a file is asked by `ioctl`: attributes of files, which need no right to write, and input of terminals.
+const REQUESTS: [u64; 9] = [
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4004_6602, // the same with 32 bits
+    0x401C_5820, // FS_IOC_FSSETXATTR
+    0x4008_7602, // FS_IOC_SETVERSION
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0x800C_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+    0x5412,      // TIOCSTI
+    0x541C,      // TIOCLINUX
+    0x540E,      // TIOCSCTTY
+];
+
+/// The filter of a command that only reads.
+pub(super) fn filter() -> Result<BpfProgram, BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        REFUSED.iter().chain(OLDER).map(|call| (*call, Vec::new())).collect();
+    let is = |at, op, value| SeccompCondition::new(at, SeccompCmpArgLen::Dword, op, value);
+    let rule = |condition: Result<SeccompCondition, BackendError>| SeccompRule::new(vec![condition?]);
+    let requests = REQUESTS.map(|request| rule(is(1, SeccompCmpOp::Eq, request)));
+    rules.insert(libc::SYS_ioctl, requests.into_iter().collect::<Result<_, _>>()?);
+    // Its own limits it may set.
+    rules.insert(libc::SYS_prlimit64, vec![rule(is(0, SeccompCmpOp::Ne, 0))?]);
+    rules.insert(libc::SYS_sched_setaffinity, vec![rule(is(0, SeccompCmpOp::Ne, 0))?]);
+    #[cfg(target_arch = "x86_64")]
+    {
+        // The same calls by the numbers of another convention.
+        const X32: i64 = 0x4000_0000;
+        let twice: Vec<_> = rules.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
+        rules.extend(twice);
+    }
+    let errno = u32::try_from(libc::EACCES).expect("BUG: error numbers are positive");
+    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
+    SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), architecture)?.try_into()
+}
