@@ -33,6 +33,9 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+    SYS_FILE_SETATTR,
     // Other processes.
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -45,6 +48,8 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
     libc::SYS_setpriority,
     libc::SYS_ioprio_set,
     libc::SYS_sched_setscheduler,
@@ -69,8 +74,11 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_userfaultfd,
 ];
 
-/// The number is the same everywhere.
+// Newer calls have the same number everywhere.
 const SYS_FCHMODAT2: libc::c_long = 452;
+const SYS_SETXATTRAT: libc::c_long = 463;
+const SYS_REMOVEXATTRAT: libc::c_long = 466;
+const SYS_FILE_SETATTR: libc::c_long = 469;
 
 /// Older calls that do the same, where they are.
 #[cfg(target_arch = "x86_64")]

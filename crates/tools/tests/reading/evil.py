@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tries all that a program must not do in a command that only reads, and says what it could do."""
-import ctypes, mmap, os, signal, socket, stat, subprocess, sys
+import ctypes, os, signal, socket, stat, struct, subprocess, sys
 
 here = os.path.dirname(os.path.abspath(__file__))
 victim = os.path.join(here, "victim")
@@ -52,6 +52,17 @@ def flags():
     fcntl.ioctl(file, 0x40086602, ctypes.create_string_buffer(8))
 
 
+def attribute():
+    value = ctypes.create_string_buffer(b"x")
+    given = struct.pack("QII", ctypes.addressof(value), 1, 0)
+    checked(libc.syscall(463, -100, victim.encode(), 0, b"user.y", given, ctypes.c_size_t(len(given))))  # setxattrat
+
+
+def newer_flags():
+    given = struct.pack("QIIII", 0x80, 0, 0, 0, 0)  # no dump
+    checked(libc.syscall(469, -100, victim.encode(), given, ctypes.c_size_t(len(given)), 0))  # file_setattr
+
+
 for name, does in {
     "write here": write(os.path.join(here, "new")),
     "write to a file": write(victim, "a"),
@@ -71,7 +82,9 @@ for name, does in {
     "chown": lambda: os.chown(victim, os.getuid(), os.getgid()),
     "utime": lambda: os.utime(victim, (1, 1)),
     "setxattr": lambda: os.setxattr(victim, "user.x", b"x"),
+    "setxattr in the newer way": attribute,
     "flags": flags,
+    "flags in the newer way": newer_flags,
     "connect to a socket": unix(socket.SOCK_STREAM),
     "send to a socket": unix(socket.SOCK_DGRAM),
     "send from a pair": pair,
