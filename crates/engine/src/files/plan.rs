@@ -303,7 +303,7 @@ impl Engine {
         nested::blame(&mut plan, &moved);
         let (held, nested) = nested::stays(held, &plan, own, (moved, worktrees)).await?;
         let (held, links) = of_links(held, &plan).await?;
-        let rewritten = self.rewritten(conversation, held.no, &plan).await?;
+        let rewritten = self.rewritten(conversation, &held, &plan).await?;
         Ok((held, plan, [links, rewritten, nested, stays].concat()))
     }
 

@@ -1,15 +1,13 @@
 //! Lines that a plan takes out of a file which a later call, that stays, has removed, and that stand in a file which the same call
 //! made: it is no rename, as the bytes differ, so they stay. Plan and receipt name them. Must never change anything.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use retake_core::{
-    ContentHash, ConversationId, DeltaId, FilePath, FilePlan, Layer, PathPlan, Record, Verdict,
-};
-use retake_store::WorkspaceNo;
-use retake_worktree::Objects;
+use retake_core::{ContentHash, ConversationId, DeltaId, FilePath, FilePlan, PathPlan, Record, Verdict};
+use retake_worktree::{Known, Objects};
 
 use super::blocking;
+use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::Result;
 
@@ -19,12 +17,13 @@ const TELLING: usize = 4;
 /// Larger files are not compared.
 const LARGEST: u64 = 1 << 20;
 
-/// A file that is gone, what the layers that leave it made of what, and a file that was made as it was removed.
-struct Suspect {
-    old: FilePath,
-    leaves: Vec<[Option<ContentHash>; 2]>,
-    new: FilePath,
-    made: ContentHash,
+/// What leaves files that a later call, which stays, has removed.
+#[derive(Default)]
+struct Leaving {
+    /// Each file with what each layer that leaves it made of what.
+    files: Vec<(FilePath, Vec<[Option<ContentHash>; 2]>)>,
+    /// The bytes that were removed.
+    removed: HashSet<ContentHash>,
 }
 
 impl Engine {
@@ -32,26 +31,37 @@ impl Engine {
     pub(super) async fn rewritten(
         &self,
         conversation: ConversationId,
-        workspace: WorkspaceNo,
+        held: &Held,
         plan: &FilePlan,
     ) -> Result<Vec<String>> {
-        let mut suspects = Vec::new();
+        let mut removals: BTreeMap<DeltaId, Leaving> = BTreeMap::new();
         for path in &plan.paths {
             for (delta, bytes) in removed(path) {
-                for (new, stack) in self.made_by(conversation, workspace, delta).await? {
-                    let layer = stack.layers().iter().find(|layer| layer.delta == delta);
-                    let Some(made) = layer.and_then(|layer| file(layer.after.as_ref())) else { continue };
-                    if made != bytes {
-                        suspects.push(Suspect { old: path.path.clone(), leaves: leaves(path), new, made });
-                    }
-                }
+                let leaving = removals.entry(delta).or_default();
+                leaving.files.push((path.path.clone(), leaves(path)));
+                leaving.removed.insert(bytes);
             }
         }
-        if suspects.is_empty() {
+        let mut all = Vec::new();
+        for (delta, leaving) in removals {
+            let mut made = Vec::new();
+            for (path, stack) in self.made_by(conversation, held.no, delta).await? {
+                let layer = stack.layers().iter().find(|layer| layer.delta == delta);
+                let was = layer.and_then(|layer| layer.after.as_ref()?.hash());
+                // With equal bytes it is a rename, which the plan follows.
+                let is_rename = was.is_some_and(|was| leaving.removed.contains(&was));
+                if let (false, Known::Is(record)) = (is_rename, held.tree.known(&path)) {
+                    made.extend(file(Some(&record)).map(|bytes| (path, bytes)));
+                }
+            }
+            all.push((leaving, made));
+        }
+        if all.iter().all(|(_, made)| made.is_empty()) {
             return Ok(Vec::new());
         }
         let objects = self.files.objects().await?;
-        blocking(move || suspects.iter().filter_map(|suspect| said(suspect, &*objects)).collect()).await
+        blocking(move || all.iter().flat_map(|(leaving, made)| said(leaving, made, &*objects)).collect())
+            .await
     }
 }
 
@@ -63,14 +73,14 @@ fn removed(path: &PathPlan) -> Vec<(DeltaId, ContentHash)> {
     let layers = path.step.stack_before.layers().iter();
     let later = layers.skip_while(|layer| !path.out.contains(&layer.delta));
     let stays = later.filter(|layer| !path.out.contains(&layer.delta) && layer.after.is_none());
-    stays.filter_map(|layer| Some((layer.delta, file(layer.before.as_ref())?))).collect()
+    stays.filter_map(|layer| Some((layer.delta, layer.before.as_ref()?.hash()?))).collect()
 }
 
 /// What each layer that leaves has made of what.
 fn leaves(path: &PathPlan) -> Vec<[Option<ContentHash>; 2]> {
     let layers = path.step.stack_before.layers().iter();
     let out = layers.filter(|layer| path.out.contains(&layer.delta));
-    out.map(|layer: &Layer| [&layer.before, &layer.after].map(|record| file(record.as_ref()))).collect()
+    out.map(|layer| [&layer.before, &layer.after].map(|record| file(record.as_ref()))).collect()
 }
 
 fn file(record: Option<&Record>) -> Option<ContentHash> {
@@ -80,22 +90,28 @@ fn file(record: Option<&Record>) -> Option<ContentHash> {
     }
 }
 
-fn said(suspect: &Suspect, objects: &dyn Objects) -> Option<String> {
-    let read = |hash: Option<ContentHash>| hash.and_then(|hash| objects.get(&hash).ok()).unwrap_or_default();
-    let made = read(Some(suspect.made));
-    let made = lines(&made);
-    let mut leaves = suspect.leaves.iter().map(|leaves| leaves.map(read));
-    let stay = leaves.any(|[before, after]| {
-        let before = lines(&before);
-        lines(&after).difference(&before).any(|line| made.contains(line))
-    });
-    let Suspect { old, new, .. } = suspect;
-    stay.then(|| {
-        format!("{new} keeps lines that go from {old}: a later turn that stays made it as it removed {old}")
-    })
+/// Reads each version once, however many files there are.
+fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objects) -> Vec<String> {
+    // What is not kept any more has no lines to be compared.
+    let read = |hash: &ContentHash| objects.get(hash).unwrap_or_default();
+    let mut gone: HashMap<Vec<u8>, &FilePath> = HashMap::new();
+    for (old, layers) in &leaving.files {
+        for [before, after] in layers {
+            let [before, after] = [before, after].map(|hash| hash.as_ref().map(read).unwrap_or_default());
+            let before: HashSet<&[u8]> = lines(&before).collect();
+            gone.extend(lines(&after).filter(|line| !before.contains(line)).map(|line| (line.to_vec(), old)));
+        }
+    }
+    let keeps = |(new, bytes): &(FilePath, ContentHash)| {
+        let bytes = read(bytes);
+        let old = lines(&bytes).find_map(|line| gone.get(line))?;
+        Some(format!(
+            "{new} keeps lines that this takes out of {old}: a later turn, which stays, made it and removed {old}"
+        ))
+    };
+    made.iter().filter_map(keeps).collect()
 }
 
-fn lines(bytes: &[u8]) -> HashSet<&[u8]> {
-    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.filter(|line| line.len() >= TELLING).collect()
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| line.len() >= TELLING)
 }

@@ -383,17 +383,30 @@ proptest! {
 
 #[tokio::test]
 async fn trial_07_lines_that_stay_in_a_file_made_of_a_removed_one_are_named_in_plan_and_receipt() {
-    for (made, named) in [("sed '/^line 9$/d' a > b; rm a", true), ("rm a; seq 900 950 > b", false)] {
+    let edited = "sed '/^line 9$/d' a > b; rm a";
+    for (calls, named) in [
+        (&[edited][..], true),
+        (&["rm a; seq 900 950 > b"], false),
+        // Only what the file holds now counts.
+        (&[edited, "sed -i '/FIRST TURN/d' b"], false),
+        // A rename is followed, and nothing stays.
+        (&["mv a b"], false),
+    ] {
         let yard = Yard::of_lines().await;
         yard.adds(&[(3, "A LINE OF THE FIRST TURN")]).await;
-        yard.run(made).await;
+        for call in calls {
+            yard.run(call).await;
+        }
         let turns = yard.each_turn().await;
         let entries = turns[0].to_vec();
         let mark = Action::Mark { verb: Reason::Drop, entries, range: false, seen: None };
-        let names =
-            |stays: &[String]| stays.iter().any(|line| line.starts_with("b keeps lines that go from a"));
-        assert_eq!(names(&yard.plan(mark.clone(), FilesWish::default()).await.stays), named, "{made}");
+        let says = |stays: &[String]| {
+            stays.iter().any(|line| line.starts_with("b keeps lines that this takes out of a"))
+        };
+        assert_eq!(says(&yard.plan(mark.clone(), FilesWish::default()).await.stays), named, "{calls:?}");
         let done = yard.apply(mark, FilesWish::default()).await.expect("done");
-        assert_eq!(names(&done.stays), named, "{made}");
+        assert_eq!(says(&done.stays), named, "{calls:?}");
+        let holds = yard.read("b").is_some_and(|text| text.contains("FIRST TURN"));
+        assert_eq!(holds, named, "{calls:?}");
     }
 }
