@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 pub use inflow::Inflow;
-pub use lines::mended;
+pub use lines::{mended, whole_pairs};
 pub(crate) use staging::Staging;
 use staging::{Staged, Start};
 
