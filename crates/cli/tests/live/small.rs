@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use super::prompt;
 use super::world::{World, error, out};
 
 /// What a command says when it ends with this exit code.
@@ -90,4 +91,60 @@ fn trial_16_a_folder_in_the_place_of_a_file_is_called_one() {
         let said = ends(&world, arguments, 2);
         assert!(said.contains("hint: a part of its path is a file"), "{said}");
     }
+}
+
+#[test]
+fn trial_17_what_makes_no_sense_is_told_with_a_next_step() {
+    let world = World::talking();
+    for (arguments, hint) in [
+        (&["hide", "--range", "t1"][..], "hint: name its first and its last message"),
+        (&["undo", "--head", "x"], "hint: plans, receipts and the list of operations show heads"),
+        (&["erase", "--matching", "", "--yes"], "hint: name them, such as t2, or give a text"),
+        (&["undo", "--request-id", "a b"], "hint: it is 1 to 128 letters"),
+    ] {
+        let said = ends(&world, arguments, 2);
+        assert!(said.contains(hint), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn trial_17_no_tip_says_to_send_an_option_as_words() {
+    let world = World::new();
+    let said = ends(&world, &["ask", "--head", "0.1", "hello"], 2);
+    assert!(said.contains("unexpected argument '--head'") && !said.contains("-- --head"), "{said}");
+    let said = ends(&world, &["search", "rm", "-rf", "build"], 2);
+    assert!(said.contains("-- 'rm -rf build'"), "{said}");
+}
+
+#[test]
+fn trial_17_a_server_that_is_added_or_taken_out_is_named() {
+    let world = World::new();
+    let said = world.does(&["mcp", "add", "time", "--", "true"]);
+    assert!(said.starts_with("time is added to ") && said.ends_with("mcp.json\n"), "{said}");
+    let said = world.does(&["mcp", "remove", "time"]);
+    assert!(said.starts_with("time is taken out of "), "{said}");
+}
+
+#[test]
+fn trial_14_messages_that_are_no_list_are_told_to_be_none() {
+    let world = World::new();
+    world.write("m.json", "{\"messages\":7}");
+    let said = ends(&world, &["import", "m.json"], 2);
+    assert!(said.contains("its “messages” is no list: ["), "{said}");
+}
+
+#[test]
+fn trial_16_keys_that_come_at_once_are_told_to_be_no_answer() {
+    let world = World::working(&[("a", "one\n")]);
+    world.exec("echo two > a");
+    let pty = world.converse();
+    prompt(&pty);
+    pty.send("/rewind t1\r");
+    pty.shows("a letter answers");
+    pty.reads_keys();
+    pty.send("y\r");
+    pty.shows("several keys at once are no answer · y, Enter");
+    pty.send("n");
+    prompt(&pty);
+    assert_eq!(world.read("a").as_deref(), Some("two\n"));
 }
