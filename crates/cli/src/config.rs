@@ -48,13 +48,36 @@ pub(crate) fn change(file: &Path, what: &Setting) -> Result<String, SettingsErro
             if let Some(problem) = made_wrong(&text, &changed, file) {
                 return Err(SettingsError::Wrong { key: key.clone(), line: None, problem });
             }
+            default_stays_right(&text, &changed, key)?;
             settings::save(file, &changed)?;
             Ok(String::new())
         }
         Setting::Unset(key) => {
-            settings::save(file, &settings::unset(&text, key).map_err(within)?)?;
+            let changed = settings::unset(&text, key).map_err(within)?;
+            default_stays_right(&text, &changed, key)?;
+            settings::save(file, &changed)?;
             Ok(String::new())
         }
+    }
+}
+
+/// The name of the setting that says which model is used.
+const DEFAULT: &str = "model.default";
+
+/// Refuses a change after which no endpoint can have the default model. What was wrong before is no reason to refuse the change of
+/// another setting.
+fn default_stays_right(before: &str, after: &str, changed: &str) -> Result<(), SettingsError> {
+    let wrong = |text: &str| {
+        settings::Settings::check(text).into_iter().find_map(|error| match error {
+            SettingsError::Wrong { key, problem, .. } if key == DEFAULT => Some(problem),
+            _ => None,
+        })
+    };
+    match wrong(after) {
+        Some(problem) if changed == DEFAULT || wrong(before).is_none() => {
+            Err(SettingsError::Wrong { key: DEFAULT.to_owned(), line: None, problem })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -144,6 +144,11 @@ impl Context<'_> {
         Ok(self.ui.note(&format!("{line}\n"))?)
     }
 
+    /// What to do next, where that is no error.
+    pub(crate) fn hint(&mut self, words: &str) -> Result {
+        Ok(self.ui.note(&crate::error::labelled(self.ui, Style::Accent, "hint:", words))?)
+    }
+
     /// Whether a person can be asked.
     pub(crate) fn can_ask(&self) -> bool {
         self.ui.interactive() && !self.json

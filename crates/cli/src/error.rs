@@ -67,6 +67,12 @@ pub(crate) fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Failur
 /// A file or a stream that can't be read or written.
 pub(crate) fn file(message: impl Into<String>, error: &io::Error) -> Failure {
     let (kind, hint) = match error.kind() {
+        // Its reader has read enough.
+        io::ErrorKind::BrokenPipe => return Failure::Io(io::ErrorKind::BrokenPipe.into()),
+        io::ErrorKind::IsADirectory => (ProblemKind::Usage, "it is a folder: name a file"),
+        io::ErrorKind::NotADirectory => {
+            (ProblemKind::Usage, "a part of its path is a file: name a file in a folder")
+        }
         io::ErrorKind::NotFound => (ProblemKind::NotFound, "check the name of the file"),
         io::ErrorKind::InvalidData => (ProblemKind::Usage, "it must be UTF-8 text"),
         _ => (ProblemKind::Storage, "check that the file can be read or written and that there is room"),
@@ -115,7 +121,7 @@ pub(crate) fn text(ui: &dyn Ui, problem: &Problem) -> String {
 }
 
 /// A label with the words behind it; wrapped where a person reads it, as it is in a log.
-fn labelled(ui: &dyn Ui, style: Style, label: &str, words: &str) -> String {
+pub(crate) fn labelled(ui: &dyn Ui, style: Style, label: &str, words: &str) -> String {
     let mut text = format!("{label} {}", safe::block(words));
     if ui.interactive() {
         text = width::wrap(&text, ui.look().columns.max(20)).join("\n");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::FromArgMatches;
+use clap::error::{ContextKind, ContextValue};
 use retake_wire::{Problem, ProblemKind};
 
 use crate::args::{self, Cli, EXIT_CODES, Global, Verb};
@@ -69,6 +70,19 @@ fn say(failure: &Failure, ui: &mut dyn Ui, json: bool) -> u8 {
     failure.exit_code()
 }
 
+/// An option that a command does not have is hardly meant as words; words that begin with a hyphen are one text, in quotes.
+fn without_tip_to_say_it(error: &mut clap::Error) {
+    if error.kind() != clap::error::ErrorKind::UnknownArgument {
+        return;
+    }
+    let unknown = error.get(ContextKind::InvalidArg);
+    let is_long = matches!(unknown, Some(ContextValue::String(name)) if name.starts_with("--"));
+    if error.remove(ContextKind::Suggested).is_some() && !is_long {
+        let tip = "words that begin with `-` go in quotes behind `--`: -- 'rm -rf build'";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
 fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
     let look = ui.look();
     let mut help = String::from("Exit codes:\n");
@@ -79,7 +93,8 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
     }
     let command = args::command().term_width(columns).after_long_help(help.trim_end().to_owned());
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
-    parsed.map_err(|error| {
+    parsed.map_err(|mut error| {
+        without_tip_to_say_it(&mut error);
         let rendered = error.render();
         if !error.use_stderr() {
             let text =

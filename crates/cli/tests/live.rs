@@ -23,6 +23,7 @@ mod paused;
 mod restore;
 mod rewound;
 mod several;
+mod small;
 mod struck;
 mod tmux;
 mod whole;

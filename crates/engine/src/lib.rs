@@ -31,7 +31,7 @@ pub use files::{
 };
 pub use history::Prompts;
 pub use open::OpenRequest;
-pub use port::{ExportChunk, ExportFormat, Inflow, mended};
+pub use port::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 pub use run::{
     Asks, CallEnded, CallShown, Decision, Ended, Following, Outcome, Permit, Question, RunEvent, RunNow,
     RunRequest, Start,

@@ -9,7 +9,7 @@ mod lines;
 mod people;
 mod staging;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use retake_core::{ConversationId, Head, RequestId};
 use retake_store::{
@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 pub use inflow::Inflow;
-pub use lines::mended;
+pub use lines::{mended, whole_pairs};
 pub(crate) use staging::Staging;
 use staging::{Staged, Start};
 
@@ -158,6 +158,12 @@ impl Engine {
             let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
             return Err(EngineError::usage(message).hint("give the whole path, from / on"));
         }
+        if let Some(what) = to.as_deref().and_then(no_file) {
+            let to = to.as_deref().unwrap_or(Path::new("")).display();
+            let message = format!("can't write a backup to {to}: it is {what}");
+            return Err(EngineError::new(Kind::Refused, "no_file", message)
+                .hint("name a new file; the command `retake backup` also writes to pipes and devices"));
+        }
         let named = to.is_some();
         let copied = self.store().backup(to, self.now()).await;
         copied.map_err(|error| match named && can_not_be(&error) {
@@ -173,6 +179,12 @@ impl Engine {
         self.doctor_files(care, &mut checked).await?;
         Ok(checked)
     }
+}
+
+/// What stands there, where that is neither a file nor nothing.
+fn no_file(to: &Path) -> Option<&'static str> {
+    let there = std::fs::metadata(to).ok().filter(|there| !there.is_file())?;
+    Some(if there.is_dir() { "a folder" } else { "a pipe or a device" })
 }
 
 /// Whether it is the place that somebody named which can't hold a file, and not the disk that failed.

@@ -165,6 +165,14 @@ pub enum SettingsError {
         /// What its table has instead; empty where there is no such table.
         table: Vec<String>,
     },
+    /// A table is named where a setting is meant.
+    #[error("{key} is a section of the settings, not a setting")]
+    Section {
+        /// The table as written.
+        key: String,
+        /// What it has, each setting in full.
+        settings: Vec<String>,
+    },
     /// The value is not one that the setting takes.
     #[error("the setting {key}{} {problem}", at(*line))]
     Wrong {
@@ -197,6 +205,7 @@ impl SettingsError {
                 let within = key.rsplit_once('.').map_or("", |(within, _)| within);
                 format!("[{within}] has {}", table.join(", "))
             }
+            Self::Section { settings, .. } => format!("its settings are {}", settings.join(", ")),
             Self::Unknown { .. } | Self::Wrong { .. } => "`retake config` lists every setting".into(),
             Self::InFile { source, .. } => source.hint(),
         }
@@ -218,7 +227,10 @@ impl SettingsError {
             Self::Syntax { line, .. } => Some(*line),
             Self::Unknown { line, .. } | Self::Wrong { line, .. } => *line,
             Self::InFile { source, .. } => source.in_line(),
-            Self::Unreadable { .. } | Self::NoText { .. } | Self::Unwritable { .. } => None,
+            Self::Unreadable { .. }
+            | Self::NoText { .. }
+            | Self::Unwritable { .. }
+            | Self::Section { .. } => None,
         }
     }
 

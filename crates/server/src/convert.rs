@@ -72,6 +72,11 @@ pub(crate) fn usage(message: impl Into<String>) -> Problem {
     problem(EngineError::usage(message))
 }
 
+/// The same, with what to do next.
+pub(crate) fn misused(message: impl Into<String>, hint: &str) -> Problem {
+    problem(EngineError::usage(message).hint(hint))
+}
+
 pub(crate) fn role(role: Role) -> retake_wire::Role {
     match role {
         Role::User => retake_wire::Role::User,

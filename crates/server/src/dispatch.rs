@@ -21,7 +21,7 @@ use retake_wire::{Problem, Reply, Request};
 pub(crate) use reads::Beside;
 
 use crate::InProcess;
-use crate::convert::{problem, usage};
+use crate::convert::{misused, problem, usage};
 
 /// How many things a page has at most: as many as are asked for, or as many as usual.
 fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
@@ -125,7 +125,8 @@ impl InProcess {
 
 /// The head of that name.
 pub(crate) fn head(text: &str) -> Result<Head, Problem> {
-    text.parse().map_err(|error: retake_core::BadId| usage(error.to_string()))
+    let hint = "plans, receipts and the list of operations show heads";
+    text.parse().map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
 }
 
 /// A folder that is named from the root.
@@ -151,7 +152,8 @@ fn from_root(name: String) -> Result<String, Problem> {
 /// The request's id.
 pub(crate) fn request_id(text: Option<&str>) -> Result<Option<RequestId>, Problem> {
     let parsed = text.map(str::parse).transpose();
-    parsed.map_err(|error: retake_core::BadId| usage(error.to_string()))
+    let hint = "it is 1 to 128 letters, digits or signs of ASCII, without blanks";
+    parsed.map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
 }
 
 /// A failure of the store, as a problem.

@@ -5,6 +5,7 @@ mod ask;
 mod body;
 mod example;
 mod explain;
+mod json;
 mod line;
 mod link;
 mod listen;

@@ -332,6 +332,28 @@ async fn trial_12_a_key_on_a_request_that_has_none_is_refused() {
 }
 
 #[tokio::test]
+async fn trial_12_a_body_and_a_key_that_could_be_misread_are_refused_by_name() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let post = |kind: &str, body: &'static str| {
+        asking.request(Method::POST, "/v1/conversations").header("content-type", kind).body(body)
+    };
+    let json = "application/json";
+    for (request, status, said) in [
+        (post(json, r#"{"title": "a", "title": "b"}"#), "400 ", "`title` is said twice"),
+        (post("application/json; charset=latin1", "{}"), "415 ", "latin1"),
+        (post(json, "{}").header(REQUEST_ID, "a b"), "422 ", "the Idempotency-Key"),
+        (post(json, "{}").header(REQUEST_ID, ""), "422 ", "the Idempotency-Key"),
+    ] {
+        let told = asking.refused(request).await;
+        assert!(told.starts_with(status) && told.contains(said) && !told.contains("hint: null"), "{told}");
+    }
+    for kind in ["application/json; charset=UTF-8", "application/json;charset=\"utf-8\""] {
+        assert_eq!(post(kind, "{}").send().await.expect("an answer").status(), 200, "{kind}");
+    }
+}
+
+#[tokio::test]
 async fn trial_12_a_retry_gets_its_receipt_though_its_words_were_hidden_since() {
     let desk = Desk::new().await;
     for verb in [MarkVerb::Hide, MarkVerb::Drop] {

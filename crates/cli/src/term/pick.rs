@@ -68,6 +68,7 @@ pub fn pick(
         list: List::new(rows),
         preview,
         previews: HashMap::new(),
+        several: false,
     };
     let _raw = Raw::enable()?;
     let _region = Region::begin()?;
@@ -78,8 +79,10 @@ pub fn pick(
         let key = next_key()?;
         if picker.list.is_answer(key) && keys::follow()? {
             keys::pass_over()?;
+            picker.several = true;
             continue;
         }
+        picker.several &= key.is_none();
         if let Some(done) = picker.list.handle(key) {
             return Ok(done);
         }
@@ -112,6 +115,8 @@ struct Picker<'a> {
     list: List,
     preview: &'a mut dyn FnMut(usize) -> String,
     previews: HashMap<usize, String>,
+    /// Several keys came at once, and none of them counted.
+    several: bool,
 }
 
 impl Picker<'_> {
@@ -219,6 +224,9 @@ impl Picker<'_> {
                 let why = self.rows[row].disabled.as_deref().unwrap_or_default();
                 let text = format!("  can't be picked: {why}");
                 return self.palette.paint(Style::Error, width::truncate(&text, columns)).to_string();
+            }
+            None if self.several => {
+                "  several keys at once are no answer · y, Enter or a letter answers · n, Esc cancel"
             }
             None if self.list.is_question() => "  ↑↓ move · y, Enter or a letter answers · n, Esc cancel",
             None => "  ↑↓ move · Enter pick · type to filter · Esc cancel",

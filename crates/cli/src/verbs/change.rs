@@ -85,7 +85,13 @@ async fn applied(
     let given = cx.receipt(Request::Apply(apply)).await?;
     let text = receipt::receipt(&cx.ui.look(), &action, &given);
     cx.acknowledge(&given, &text)?;
-    if given.steps.is_some_and(|steps| steps.refused.is_some()) {
+    if let Some(steps) = given.steps.filter(|steps| steps.done < steps.asked) {
+        if steps.refused.is_some() && !cx.json {
+            let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
+            cx.hint(&format!(
+                "`retake plan {verb}` shows the next step, and `retake {verb} --choose …` takes it"
+            ))?;
+        }
         return Err(Failure::Said(ProblemKind::Refused.exit_code()));
     }
     match later.filter(|_| !given.unchanged && !cx.json) {

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
+use retake_wire::reply::Written;
 use retake_wire::{McpAdd, McpAllow, McpOf, McpRemove, McpState, McpWay, Reply, Request};
 
 use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result, unexpected, usage};
+use crate::term::safe;
 use retake_tui::render;
 
 /// Add, list and remove MCP servers, which bring tools of their own
@@ -86,14 +88,28 @@ impl Mcp {
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
             What::Add(add) => {
-                let request = Request::McpAdd(McpAdd { name: add.name.clone(), way: add.way()? });
-                cx.show(request).await
+                let name = add.name.clone();
+                let request = Request::McpAdd(McpAdd { name: name.clone(), way: add.way()? });
+                written(cx, request, &format!("{name} is added to")).await
             }
             What::List => cx.show(Request::McpList(of(cx, None))).await,
             What::Tools(tools) => cx.show(Request::McpTools(of(cx, tools.server))).await,
-            What::Remove(remove) => cx.show(Request::McpRemove(McpRemove { name: remove.name })).await,
+            What::Remove(Remove { name }) => {
+                let said = format!("{name} is taken out of");
+                written(cx, Request::McpRemove(McpRemove { name }), &said).await
+            }
             What::Allow(allow) => allow.run(cx).await,
         }
+    }
+}
+
+/// Sends what changes the file, and says what came of it.
+async fn written(cx: &mut Context<'_>, request: Request, what: &str) -> Result {
+    match cx.call(request).await? {
+        Reply::Written(Written { path, .. }) if !cx.json => {
+            Ok(cx.ui.print(&format!("{} {}\n", safe::line(what), safe::line(&path)))?)
+        }
+        reply => cx.present(&reply),
     }
 }
 

@@ -82,8 +82,12 @@ pub(super) fn document(text: &str) -> Result<List, (Option<u64>, String)> {
         Value::Array(list) if list.is_empty() => return Err((None, "there is nothing in it".into())),
         list => Some(list),
     };
-    let Some(Value::Array(list)) = list else {
-        return Err((None, "it has no list of messages".into()));
+    let list = match list {
+        Some(Value::Array(list)) => list,
+        Some(_) if value.is_object() => {
+            return Err((None, "its “messages” is no list: [{\"role\": …, \"content\": …}, …]".into()));
+        }
+        _ => return Err((None, "it has no list of messages".into())),
     };
     for (number, value) in (1..).zip(list) {
         let read = read(value, format!("message {number}")).map_err(|why| {

@@ -51,11 +51,19 @@ fn known(version: Option<u64>, newest: u64) -> Result<(), String> {
 /// JSON text that a strict reader takes: no byte order mark, no NUL, no half of a surrogate pair.
 pub fn mended(line: &str) -> Cow<'_, str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-    let line = retake_core::clean(line);
-    match lone_surrogates(&line) {
-        lone if lone.is_empty() => line,
+    match retake_core::clean(line) {
+        Cow::Borrowed(line) => whole_pairs(line),
+        Cow::Owned(line) => Cow::Owned(whole_pairs(&line).into_owned()),
+    }
+}
+
+/// JSON text in which each escape of half a surrogate pair is replaced: programs that cut texts in the middle write them, and no reader
+/// of Unicode takes them.
+pub fn whole_pairs(json: &str) -> Cow<'_, str> {
+    match lone_surrogates(json) {
+        lone if lone.is_empty() => Cow::Borrowed(json),
         lone => {
-            let mut text = line.into_owned();
+            let mut text = json.to_owned();
             for at in lone {
                 text.replace_range(at..at + ESCAPE, "\\ufffd");
             }
@@ -117,6 +125,23 @@ mod tests {
         ];
         for (json, text) in rows {
             assert_eq!(serde_json::from_str::<String>(&mended(json)).unwrap(), text, "{json}");
+        }
+    }
+
+    #[test]
+    fn only_halves_of_pairs_are_replaced() {
+        let rows = [
+            (r#""\ud800\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\u00e4\n""#, r#""\u00e4\n""#),
+            (r#""\ud8"#, r#""\ud8"#),
+            (r#""\"#, r#""\"#),
+        ];
+        for (given, clean) in rows {
+            let got = whole_pairs(given);
+            assert_eq!(got, clean, "{given}");
+            assert_eq!(matches!(got, Cow::Borrowed(_)), given == clean, "{given}");
         }
     }
 

@@ -96,10 +96,24 @@ pub(super) fn find(path: &[String]) -> Option<&'static Key> {
 
 /// That there is no setting at `path`: what is written most like it, and what its table has.
 pub(super) fn unknown(path: &[String], line: Option<usize>) -> SettingsError {
+    let own: Vec<String> = KEYS.iter().filter(|key| key.is_in(path)).map(|key| written(key, path)).collect();
+    if !own.is_empty() {
+        return SettingsError::Section { key: path.join("."), settings: own };
+    }
     let table = in_table(path);
     let nearest = if table.is_empty() { nearest(path) } else { nearest_in(path, &table) };
     let table = table.into_iter().map(str::to_owned).collect();
     SettingsError::Unknown { key: path.join("."), line, nearest, table }
+}
+
+/// A setting in the table at `path`, with `NAME` where the user chooses a name.
+fn written(key: &Key, path: &[String]) -> String {
+    let names = key.path.split('.').enumerate().map(|(at, own)| match path.get(at) {
+        Some(given) => given.as_str(),
+        None if own == "*" => "NAME",
+        None => own,
+    });
+    names.collect::<Vec<_>>().join(".")
 }
 
 /// What the table has in which `path` would be, in the order of the documented file.

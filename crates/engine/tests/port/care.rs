@@ -96,3 +96,18 @@ async fn a_damaged_conversation_is_told_of_and_the_others_stay() {
     assert!(!checked.problems.is_empty() && checked.mended.is_empty(), "{checked:?}");
     assert!(desk.export(good, ExportFormat::Text).await.contains("Noted."));
 }
+
+#[tokio::test]
+async fn trial_16_a_pipe_is_no_file_that_is_there_already() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let desk = Desk::in_folder(folder.path(), 1).await;
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+    for (to, code, said) in
+        [(pipe, "no_file", "it is a pipe or a device"), (folder.path().into(), "no_file", "it is a folder")]
+    {
+        let refused = desk.engine.backup(Some(to)).await.expect_err("no file");
+        assert_eq!(refused.code, code);
+        assert!(refused.message.contains(said), "{}", refused.message);
+    }
+}

@@ -11,7 +11,7 @@ use retake_wire::{
 use super::files::words;
 use super::{head, request_id, store_problem, works_in};
 use crate::InProcess;
-use crate::convert::{self, problem, usage};
+use crate::convert::{self, misused, problem, usage};
 
 impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
@@ -264,7 +264,14 @@ impl InProcess {
             }
             WireAction::Mark { verb, entries, range, seen } => {
                 if entries.is_empty() || (range && entries.len() != 2) {
-                    return Err(usage("name the messages; with a range, its two ends"));
+                    let count = entries.len();
+                    return Err(match range {
+                        true => misused(
+                            format!("a range has two ends, and {count} messages are named"),
+                            "name its first and its last message, such as t2 t4",
+                        ),
+                        false => misused("no message is named", "name one by its turn, its label or its id"),
+                    });
                 }
                 let seen = seen.as_deref().map(mark).transpose()?;
                 let marks = taken_away(verb);
@@ -309,7 +316,10 @@ impl InProcess {
             }
             WireAction::Erase { entries, matching } => {
                 if entries.is_empty() && matching.as_deref().is_none_or(str::is_empty) {
-                    return Err(usage("name the messages to erase, or a text that they contain"));
+                    return Err(misused(
+                        "neither messages to erase are named nor a text that they contain",
+                        "name them, such as t2, or give a text that is not empty",
+                    ));
                 }
                 let mut ids = Vec::new();
                 for entry in &entries {
@@ -367,11 +377,16 @@ fn taken_away(verb: MarkVerb) -> &'static [Mark] {
 
 fn mark(name: &str) -> Result<Mark, Problem> {
     let named = Mark::ALL.into_iter().find(|mark| mark.name() == name);
-    named.ok_or_else(|| usage(format!("“{name}” is no mark: normal, excluded, hidden or dropped")))
+    named.ok_or_else(|| {
+        misused(format!("“{name}” is no mark"), "a mark is normal, excluded, hidden or dropped")
+    })
 }
 
 fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
-    if count == 0 { Err(usage(format!("can't {verb} 0: the least is 1"))) } else { Ok(count) }
+    match count {
+        0 => Err(misused(format!("can't {verb} 0"), "the least is 1")),
+        count => Ok(count),
+    }
 }
 
 /// The head that was seen.

@@ -6,13 +6,16 @@ use std::collections::BTreeMap;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request as HttpRequest};
 use axum::http::{HeaderMap, header};
+use retake_core::RequestId;
+use retake_engine::whole_pairs;
 use retake_wire::http::{Endpoint, LAST_EVENT, REQUEST_ID, decode};
 use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::body::{mended, whole};
+use super::body::whole;
 use super::explain::{Shape, got, stranger};
+use super::json::Once;
 use super::problem::{Told, bad};
 
 /// What a request can say.
@@ -205,7 +208,14 @@ pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
 /// Which request it is, where the header says so.
 pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
-    id.map_err(|_| bad("bad_request", "the Idempotency-Key is no text", "use letters and digits"))
+    let hint = "a key is 1 to 128 letters, digits or signs of ASCII, without blanks; an id of version 4 or 7 is a good one";
+    let id = id.map_err(|_| bad("bad_request", "the Idempotency-Key is no text", hint))?;
+    match id {
+        Some(id) if id.parse::<RequestId>().is_err() => {
+            Err(bad("usage", "the Idempotency-Key is empty, too long, or has blanks", hint))
+        }
+        id => Ok(id),
+    }
 }
 
 async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Told> {
@@ -214,7 +224,8 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
         return Ok(Map::new());
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let (kind, about) = kind.split_once(';').unwrap_or((kind, ""));
+    let kind = kind.trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(bad(
             "not_json",
@@ -222,12 +233,15 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
             "send it with Content-Type: application/json",
         ));
     }
-    let given: Value = serde_json::from_slice(&mended(&bytes)).map_err(|error| {
-        bad(
-            "bad_request",
-            format!("the body is no JSON: {error}"),
-            "/openapi.json says what a request looks like",
-        )
+    if let Some(other) = about.split(';').find_map(other_charset) {
+        let why = format!("the body is said to be in the charset {other}, and JSON is UTF-8");
+        return Err(bad("not_json", why, "send it as UTF-8, with Content-Type: application/json"));
+    }
+    let hint = "/openapi.json says what a request looks like";
+    let text = str::from_utf8(&bytes).map_err(|_| bad("bad_request", "the body is no UTF-8", hint))?;
+    let Once(given) = serde_json::from_str(&whole_pairs(text)).map_err(|error| match error.is_data() {
+        true => bad("bad_request", error.to_string(), "say each field once"),
+        false => bad("bad_request", format!("the body is no JSON: {error}"), hint),
     })?;
     let Value::Object(mut given) = given else {
         let why = format!("the body is an object, not {}", got(&given));
@@ -235,6 +249,14 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
     };
     given.values_mut().for_each(integral);
     Ok(given)
+}
+
+/// The charset that a parameter of a content type names, where that is not the one of JSON.
+fn other_charset(parameter: &str) -> Option<String> {
+    let (name, value) = parameter.split_once('=')?;
+    let value = value.trim().trim_matches('"');
+    let same = ["utf-8", "utf8"].iter().any(|same| value.eq_ignore_ascii_case(same));
+    (name.trim().eq_ignore_ascii_case("charset") && !same).then(|| value.escape_debug().to_string())
 }
 
 /// A number without a fraction is an integer, however it is written (JSON Schema 2020-12, validation, 6.1.1). No request holds JSON

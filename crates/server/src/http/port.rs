@@ -13,7 +13,7 @@ use retake_wire::request::{Export, ExportWhole, Format, ImportWhole};
 use retake_wire::{Client, Problem, Reply, Request};
 
 use super::ask;
-use super::body::{LARGEST, let_go, mended, too_large};
+use super::body::{LARGEST, let_go, too_large};
 use super::problem::{Told, bad, defect};
 use super::serve::{Desk, replied};
 
@@ -130,7 +130,7 @@ impl Lines {
 }
 
 fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
-    let text = String::from_utf8(mended(&lines).into_owned())
+    let text = String::from_utf8(lines)
         .map_err(|_| bad("bad_import", "the body is no text", "send it as UTF-8; nothing was imported"))?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     inflow.lines(&lines).map_err(|error| Told(crate::convert::problem(error)))

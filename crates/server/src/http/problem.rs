@@ -105,7 +105,7 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
         ),
         "431" => bad(
             "headers_too_large",
-            "the headers are too many or too long: 100 headers are taken, of about 400 kB in all",
+            "the headers are too many or too long: at most 100 are taken, and about 400 kB in all",
             "leave out the headers that the request does not need",
         ),
         _ => return None,

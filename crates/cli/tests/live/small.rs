@@ -1,0 +1,150 @@
+//! Small things that are said or answered: exit codes, what is refused, and what to do next.
+
+use std::process::Stdio;
+
+use super::prompt;
+use super::world::{World, error, out};
+
+/// What a command says when it ends with this exit code.
+fn ends(world: &World, arguments: &[&str], code: i32) -> String {
+    let output = world.run(arguments);
+    let said = out(&output) + &error(&output);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+    said
+}
+
+#[test]
+fn trial_16_a_reader_of_a_backup_that_goes_away_is_no_failure() {
+    let world = World::talking();
+    let mut child = world
+        .command(&["backup", "-"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), error(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn trial_17_a_default_model_that_no_endpoint_has_is_not_set() {
+    let world = World::new();
+    world.settings("[local]\nfind = false\n");
+    let before = std::fs::read_to_string(world.config()).expect("read");
+    let said = ends(&world, &["config", "set", "model.default", "nope/x"], 2);
+    assert!(said.contains("model.default names an endpoint that is not there; there are demo, "), "{said}");
+    assert_eq!(std::fs::read_to_string(world.config()).expect("read"), before);
+    world.does(&["config", "set", "endpoint.nope.base_url", "http://127.0.0.1:9/v1"]);
+    world.does(&["config", "set", "model.default", "nope/x"]);
+    ends(&world, &["config", "unset", "endpoint.nope.base_url"], 2);
+    assert_eq!(world.does(&["config", "get", "model.default"]), "nope/x\n");
+}
+
+#[test]
+fn trial_17_a_section_says_which_settings_it_has() {
+    let world = World::new();
+    for (section, has) in [
+        ("files", "files.retention_days, files.quota_mb"),
+        ("model.usual", "model.usual.anthropic, "),
+        ("endpoint", "endpoint.NAME.base_url, "),
+        ("face.keys", "face.keys.NAME"),
+    ] {
+        let said = ends(&world, &["config", "get", section], 2);
+        assert!(
+            said.contains(&format!("its settings are {has}")) && !said.contains("did you mean"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn trial_15_fewer_steps_than_asked_for_are_no_full_success() {
+    let world = World::talking();
+    let said = ends(&world, &["undo", "50"], 4);
+    assert!(said.contains("undone 2 of 50") && said.contains("there is nothing more to undo"), "{said}");
+    ends(&world, &["--json", "redo", "3"], 4);
+    ends(&world, &["undo", "2"], 0);
+}
+
+#[test]
+fn trial_15_a_step_that_stops_at_a_conflict_says_what_to_do() {
+    let world = World::working(&[("a", "one\n")]);
+    world.exec("echo two > a");
+    world.write("a", "mine\n");
+    world.exec("echo new > b");
+    let said = ends(&world, &["undo", "2"], 4);
+    assert!(said.contains("undone 1 of 2") && said.contains("the next step is refused: "), "{said}");
+    assert!(said.contains("hint: `retake plan undo` shows the next step"), "{said}");
+}
+
+#[test]
+fn trial_16_a_folder_in_the_place_of_a_file_is_called_one() {
+    let world = World::talking();
+    for arguments in [&["import", "."][..], &["export", "-o", "./"]] {
+        let said = ends(&world, arguments, 2);
+        assert!(said.contains("hint: it is a folder: name a file"), "{said}");
+    }
+    world.write("file", "");
+    for arguments in [&["import", "file/x"][..], &["export", "-o", "file/x"]] {
+        let said = ends(&world, arguments, 2);
+        assert!(said.contains("hint: a part of its path is a file"), "{said}");
+    }
+}
+
+#[test]
+fn trial_17_what_makes_no_sense_is_told_with_a_next_step() {
+    let world = World::talking();
+    for (arguments, hint) in [
+        (&["hide", "--range", "t1"][..], "hint: name its first and its last message"),
+        (&["undo", "--head", "x"], "hint: plans, receipts and the list of operations show heads"),
+        (&["erase", "--matching", "", "--yes"], "hint: name them, such as t2, or give a text"),
+        (&["undo", "--request-id", "a b"], "hint: it is 1 to 128 letters"),
+    ] {
+        let said = ends(&world, arguments, 2);
+        assert!(said.contains(hint), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn trial_17_no_tip_says_to_send_an_option_as_words() {
+    let world = World::new();
+    let said = ends(&world, &["ask", "--head", "0.1", "hello"], 2);
+    assert!(said.contains("unexpected argument '--head'") && !said.contains("-- --head"), "{said}");
+    let said = ends(&world, &["search", "rm", "-rf", "build"], 2);
+    assert!(said.contains("-- 'rm -rf build'"), "{said}");
+}
+
+#[test]
+fn trial_17_a_server_that_is_added_or_taken_out_is_named() {
+    let world = World::new();
+    let said = world.does(&["mcp", "add", "time", "--", "true"]);
+    assert!(said.starts_with("time is added to ") && said.ends_with("mcp.json\n"), "{said}");
+    let said = world.does(&["mcp", "remove", "time"]);
+    assert!(said.starts_with("time is taken out of "), "{said}");
+}
+
+#[test]
+fn trial_14_messages_that_are_no_list_are_told_to_be_none() {
+    let world = World::new();
+    world.write("m.json", "{\"messages\":7}");
+    let said = ends(&world, &["import", "m.json"], 2);
+    assert!(said.contains("its “messages” is no list: ["), "{said}");
+}
+
+#[test]
+fn trial_16_keys_that_come_at_once_are_told_to_be_no_answer() {
+    let world = World::working(&[("a", "one\n")]);
+    world.exec("echo two > a");
+    let pty = world.converse();
+    prompt(&pty);
+    pty.send("/rewind t1\r");
+    pty.shows("a letter answers");
+    pty.reads_keys();
+    pty.send("y\r");
+    pty.shows("several keys at once are no answer · y, Enter");
+    pty.send("n");
+    prompt(&pty);
+    assert_eq!(world.read("a").as_deref(), Some("two\n"));
+}
