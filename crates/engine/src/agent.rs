@@ -6,13 +6,13 @@ mod settle;
 mod spool;
 mod standing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use retake_core::{ConversationId, Permission, Steer};
-use retake_tools::{Secrets, Toolbox};
+use retake_core::{ConversationId, Fact, Permission, Steer};
+use retake_tools::{Secrets, Toolbox, processes};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
@@ -20,6 +20,7 @@ use crate::error::{EngineError, Kind, Result};
 use crate::run::{Decision, Inbox, RunEvent};
 
 pub(crate) use look::JOBS;
+use look::job_of;
 pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
 pub use settle::{PermissionChange, SettledRules};
 
@@ -51,6 +52,8 @@ pub struct AgentConfig {
 pub(crate) struct Waits {
     leave: Mutex<HashMap<String, (ConversationId, mpsc::UnboundedSender<Inbox>)>>,
     questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
+    /// Calls that this owner has begun in the background, or that left something running.
+    jobs: Mutex<HashSet<String>>,
     /// What the settings file allows.
     standing: Mutex<standing::Standing>,
 }
@@ -69,6 +72,11 @@ impl Drop for Waiting<'_> {
 }
 
 impl Waits {
+    /// What a call has noted of a job of its own.
+    pub(crate) fn notes(&self, facts: &[Fact]) {
+        locked(&self.jobs).extend(facts.iter().filter_map(job_of).map(str::to_owned));
+    }
+
     /// Leave is sought for a call.
     pub(crate) fn seek(&self, id: String, of: ConversationId, inbox: mpsc::UnboundedSender<Inbox>) {
         locked(&self.leave).insert(id, (of, inbox));
@@ -119,6 +127,13 @@ impl Engine {
         }
         self.settled(conversation, id);
         Ok(())
+    }
+
+    /// How many background jobs that this owner has begun still run. Blocks while it looks for them.
+    pub fn living_jobs(&self) -> usize {
+        let mut jobs = locked(&self.waits.jobs);
+        jobs.retain(|call| !processes::alive(call).is_empty());
+        jobs.len()
     }
 
     /// Who follows hears that somebody has answered.

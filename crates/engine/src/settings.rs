@@ -66,6 +66,8 @@ pub struct Settings {
     pub server_wait: Duration,
     /// What becomes of words that are said while a run goes on.
     pub steering: Steer,
+    /// How long an owner that was started by a client stays with nothing to do.
+    pub idle: Duration,
 }
 
 /// Where models are, and how to talk to them.

@@ -13,6 +13,7 @@ use retake_wire::{Problem, ProblemKind};
 use crate::InProcess;
 use crate::convert::problem;
 use crate::office::Office;
+use crate::present::Present;
 
 /// Where everything is, and who types.
 #[derive(Clone, Debug)]
@@ -27,6 +28,17 @@ pub struct Options {
     pub home: Option<PathBuf>,
     /// How long to wait for another owner to end.
     pub wait_for_owner: Duration,
+    /// How long it stays.
+    pub stays: Stays,
+}
+
+/// How long an owner stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stays {
+    /// Until somebody ends it.
+    UntilTold,
+    /// As long as somebody needs it, and as long after as the settings say; or so long.
+    WhileNeeded(Option<Duration>),
 }
 
 /// Opens the data directory and becomes its owner. What its owner should know comes along, a sentence each.
@@ -54,7 +66,12 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
     crate::holders::clear(&data_dir);
     let office = Arc::new(Office::new(data_dir, options.config_file, engine.by(None).time.0));
+    let idle = match options.stays {
+        Stays::UntilTold => None,
+        Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
+    };
+    let present = Arc::new(Present::new(idle));
     let (settings, hub) = (Arc::new(settings), Arc::default());
     let (once, drafting) = (Arc::default(), Arc::default());
-    Ok((InProcess { engine, settings, hub, office, once, drafting }, notices))
+    Ok((InProcess { engine, settings, hub, office, present, once, drafting }, notices))
 }

@@ -89,6 +89,8 @@ impl Pty {
         command.args(arguments);
         command.env("TERM", "xterm-256color");
         command.env("NO_COLOR", "");
+        // No test leaves an owner behind.
+        command.env("RETAKE_IDLE_S", "0");
         for (name, value) in variables {
             command.env(name, value);
         }

@@ -370,6 +370,7 @@ impl Backstage {
         begun: Begun,
     ) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
+        self.engine.waits.notes(&facts);
         let content = bounded(content);
         let stopped = *self.halt.borrow();
         let shown = shown.unwrap_or_else(|| content.clone());

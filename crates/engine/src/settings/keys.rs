@@ -314,6 +314,12 @@ pub(super) static KEYS: &[Key] = &[
         Value::Whole(10),
         "Seconds that a turn waits for MCP servers that are starting. One that takes longer goes on, and a later turn has its\ntools.",
     ),
+    key(
+        "owner.idle_s",
+        Takes::Whole(0, WEEK_S),
+        Value::Whole(60),
+        "Seconds that the process behind all terminals stays with nothing to do: without terminals and commands, runs and\nbackground jobs. With 0 it ends with the last of them. `retake serve` stays until it is told to stop.",
+    ),
     face(
         "face.theme",
         Takes::Text,

@@ -13,6 +13,7 @@ use serde_json::Value;
 use sse_stream::SseStream;
 
 use super::{Client, Problem, ProblemKind};
+use crate::attach::{Attach, CLIENTS, LEAVE, Left, Number};
 use crate::event::{Event, Follow, Told};
 use crate::hint::{Hint, HintPiece, Remedy};
 use crate::http::{self, Method, REQUEST_ID, RUNS};
@@ -61,6 +62,32 @@ impl HttpClient {
         };
         let http = builder.build().map_err(|error| away(&error))?;
         Ok(Self { http, base, token })
+    }
+
+    /// Tells the owner that this client is there. It is so as long as the stream lives that comes back, which says nothing.
+    ///
+    /// # Errors
+    ///
+    /// Where the owner can't be reached, or takes no client any more.
+    pub async fn attach(&self, attach: &Attach) -> Result<(Number, BoxStream<'static, ()>), Problem> {
+        let attach = serde_json::to_value(attach);
+        let attach = attach.expect("BUG: what the wire says has string keys and finite numbers");
+        let response = answered(self.request(Method::Post, CLIENTS, None, Some(&attach))).await?;
+        let mut pieces = pieces(response);
+        let first = pieces.next().await.and_then(|(_, data)| serde_json::from_str(&data).ok());
+        let number = first.ok_or_else(|| lost().problem.expect("BUG: it says why"))?;
+        Ok((number, pieces.map(drop).boxed()))
+    }
+
+    /// Tells the owner that this client leaves. Whether the owner ends with it.
+    ///
+    /// # Errors
+    ///
+    /// Where the owner can't be reached.
+    pub async fn leave(&self, number: Number) -> Result<Left, Problem> {
+        let number = serde_json::to_value(number);
+        let number = number.expect("BUG: what the wire says has string keys and finite numbers");
+        read(answered(self.request(Method::Post, LEAVE, None, Some(&number))).await?).await
     }
 
     fn request(
