@@ -26,9 +26,10 @@ use crate::config;
 use crate::own;
 use crate::owner::{Opened, Owner, Places, Setting, Standing};
 use crate::run::{Surroundings, refuse, run};
-use crate::term::interrupt::Interrupts;
+use crate::term::interrupt::{Asked, Interrupts};
 use crate::term::{interrupt, restore, restore_on_panic};
 use crate::terminal::Terminal;
+use crate::told;
 
 /// The program as the shell starts it.
 pub fn main() -> ExitCode {
@@ -72,9 +73,13 @@ fn now_ms() -> i64 {
 )]
 async fn leave_when_told(graceful: Arc<AtomicBool>) {
     let Ok(terminated) = interrupt::terminated() else { return };
-    terminated.await;
+    let asked = terminated.await;
     if !graceful.load(Ordering::Relaxed) {
         face::leave().await;
+        // Of a closed terminal, what runs goes on.
+        if asked == Asked::ToEnd {
+            told::leave().await;
+        }
         restore();
         std::process::exit(i32::from(TERMINATED));
     }

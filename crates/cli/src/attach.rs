@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 use crate::gone::Gone;
 use crate::start::{Turn, start};
 use crate::term::interactive;
-use crate::term::interrupt::Interrupts;
+use crate::term::interrupt::{Asked, Interrupts};
 
 /// How often it is tried again to reach an owner that is just starting or ending.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -197,7 +197,7 @@ pub(crate) async fn stand(
     options: Options,
     listen: Option<SocketAddr>,
     mut signals: Interrupts,
-    terminated: impl Future<Output = ()> + Send + 'static,
+    terminated: impl Future<Output = Asked> + Send + 'static,
 ) -> Result<Over, Problem> {
     let data_dir = options.data_dir.clone();
     let (owner, notices) = retake_server::open(options).await?;
@@ -212,7 +212,7 @@ pub(crate) async fn stand(
         let ended = tokio::select! {
             () = told => Ok("told to stop by a command"),
             () = signals.next() => Ok("interrupted"),
-            () = terminated => Ok("terminated"),
+            _ = terminated => Ok("terminated"),
             () = needless => Ok("nobody needs it any more"),
             problem = displaced => Err(problem),
         };

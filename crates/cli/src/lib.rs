@@ -20,6 +20,7 @@ mod start;
 mod talk;
 pub mod term;
 mod terminal;
+mod told;
 pub mod ui;
 mod verbs;
 mod world;

@@ -11,6 +11,7 @@ mod escapes;
 mod face;
 mod files;
 mod folder;
+mod followed;
 mod halfway;
 mod json;
 mod keep;
