@@ -27,6 +27,7 @@ mod rewound;
 mod several;
 mod struck;
 mod tmux;
+mod waits;
 mod whole;
 mod world;
 

@@ -1,6 +1,7 @@
 //! The agent: which tools there are, what it may do, and who is asked. What it has done follows the path, as facts, effects
 //! and runs of the store; nothing of it is kept here but what waits for a person.
 
+mod audience;
 mod look;
 mod settle;
 mod spool;
@@ -8,7 +9,7 @@ mod standing;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Permission, Steer};
@@ -19,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Decision, Inbox, RunEvent};
 
+pub use audience::{Audience, Present};
 pub(crate) use look::JOBS;
 use look::job_of;
 pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
@@ -43,6 +45,8 @@ pub struct AgentConfig {
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.
     pub server_wait: Duration,
+    /// How long what is asked waits after the last client that could answer has left.
+    pub answer_wait: Duration,
     /// Where rules are written that hold for good: what it says there holds as it stands now, instead of `permission`.
     pub settings: Option<PathBuf>,
 }
@@ -54,6 +58,8 @@ pub(crate) struct Waits {
     questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
     /// Calls that this owner has begun in the background, or that left something running.
     jobs: Mutex<HashSet<String>>,
+    /// Who says whether a person is there.
+    audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.
     standing: Mutex<standing::Standing>,
 }
@@ -75,6 +81,11 @@ impl Waits {
     /// What a call has noted of a job of its own.
     pub(crate) fn notes(&self, facts: &[Fact]) {
         locked(&self.jobs).extend(facts.iter().filter_map(job_of).map(str::to_owned));
+    }
+
+    /// Whether it is still to be said whether a call may run.
+    pub(crate) fn is_sought(&self, id: &str) -> bool {
+        locked(&self.leave).contains_key(id)
     }
 
     /// Leave is sought for a call.

@@ -20,7 +20,10 @@ pub mod secret;
 pub mod settings;
 mod unbroken;
 
-pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRules, Todo, TodoState, Used};
+pub use agent::{
+    AgentConfig, Audience, JobPrinted, JobShown, PermissionChange, Present, SettledRules, Todo, TodoState,
+    Used,
+};
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{

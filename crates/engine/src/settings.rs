@@ -66,6 +66,8 @@ pub struct Settings {
     pub server_wait: Duration,
     /// What becomes of words that are said while a run goes on.
     pub steering: Steer,
+    /// How long what is asked waits after the last client that could answer has left.
+    pub answer_wait: Duration,
     /// How long an owner that was started by a client stays with nothing to do.
     pub idle: Duration,
 }

@@ -71,6 +71,7 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
         Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
     };
     let present = Arc::new(Present::new(idle));
+    engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
     let (settings, hub) = (Arc::new(settings), Arc::default());
     let (once, drafting) = (Arc::default(), Arc::default());
     Ok((InProcess { engine, settings, hub, office, present, once, drafting }, notices))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use retake_engine::Audience;
 use retake_wire::{Attach, LEAVING, Left, Number, Problem, ProblemKind};
 use tokio::sync::Notify;
 
@@ -34,11 +35,42 @@ struct Here {
     is_leaving: bool,
     /// When it ends unless something happens.
     ends_ms: Option<i64>,
+    /// Whether there ever was one in which a person could be asked.
+    could_ask: bool,
+    /// Since when there is none any more.
+    left_ms: Option<i64>,
 }
 
 struct Client {
     answers: bool,
     pid: Option<u32>,
+}
+
+impl Client {
+    /// Whether a person can be asked there: not while its process is suspended.
+    fn can_ask(&self) -> bool {
+        self.answers && !self.pid.is_some_and(is_suspended)
+    }
+}
+
+fn is_suspended(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
+impl Audience for Present {
+    fn present(&self, now_ms: i64) -> retake_engine::Present {
+        let mut here = self.here();
+        if here.clients.values().any(Client::can_ask) {
+            here.left_ms = None;
+            return retake_engine::Present::Here;
+        }
+        if !here.could_ask {
+            return retake_engine::Present::Unknown;
+        }
+        let others = !here.clients.is_empty();
+        retake_engine::Present::LeftAt { ms: *here.left_ms.get_or_insert(now_ms), others }
+    }
 }
 
 impl Present {
@@ -99,6 +131,7 @@ impl InProcess {
         }
         let number = here.next;
         here.next += 1;
+        here.could_ask |= attach.answers;
         here.clients.insert(number, Client { answers: attach.answers, pid });
         here.ends_ms = None;
         drop(here);
@@ -139,6 +172,8 @@ impl InProcess {
             loop {
                 let now = owner.engine.by(None).time.0;
                 let works = owner.works();
+                // So it is known since when nobody can be asked.
+                owner.present.present(now);
                 let mut look = if works { LOOK } else { SELDOM };
                 {
                     let mut here = owner.present.here();

@@ -182,6 +182,11 @@ impl Pty {
         self.until("raw mode", |_| !self.is_restored());
     }
 
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> String {
+        self.child.process_id().expect("it runs").to_string()
+    }
+
     /// Ends the program where it stands.
     pub(crate) fn kill_at_once(&mut self) {
         let pid = self.child.process_id().and_then(|pid| i32::try_from(pid).ok()).expect("it runs");

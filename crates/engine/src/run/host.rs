@@ -47,7 +47,8 @@ impl Host for Backstage {
     }
 
     async fn ask(&self, question: Asked) -> Option<String> {
-        if self.events.is_alone() {
+        let listening = self.events.listening();
+        if self.engine.is_unattended(&listening) {
             return None;
         }
         let id = format!("{}-q", self.key);
@@ -56,6 +57,7 @@ impl Host for Backstage {
         self.events.send(RunEvent::Question(Question { id, question, choices }));
         tokio::select! {
             answer = answer => answer.ok(),
+            () = self.engine.until_unattended(&listening) => None,
             () = self.stopped() => None,
         }
     }

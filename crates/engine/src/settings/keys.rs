@@ -297,6 +297,12 @@ pub(super) static KEYS: &[Key] = &[
         "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, and every key_env.",
     ),
     key(
+        "permissions.wait_s",
+        Takes::Whole(0, WEEK_S),
+        Value::Whole(600),
+        "Seconds that an approval request waits after the last terminal in which it could be answered has left, or was suspended.\nThen the call does not run, and the model is told so.",
+    ),
+    key(
         "agent.steering",
         Takes::Word(&["queue", "join", "interrupt"]),
         Value::Text("queue"),
