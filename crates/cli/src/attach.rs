@@ -1,6 +1,7 @@
 //! Reaches the owner of the data directory, and starts it where there is none. Where it goes away, the next one is started by whoever
 //! asks first. Must never send again what may have been done, unless it is done once.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt as _;
@@ -241,10 +242,21 @@ fn owned(by: Option<Status>) -> Problem {
     }
 }
 
+/// The environment in which commands run that are asked for here. What is no text is not handed over.
+fn variables() -> Vec<(String, String)> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
+}
+
 /// Lets this client in, where the owner is there and stays.
 async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
     let Some((client, status)) = found(options).await? else { return Ok(None) };
-    let attach = Attach { version: env!("CARGO_PKG_VERSION").to_owned(), answers: interactive() };
+    let attach = Attach {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        answers: interactive(),
+        variables: variables(),
+    };
     let (number, mut stream) = match client.attach(&attach).await {
         Ok(attached) => attached,
         Err(problem) if [AWAY, LOST, LEAVING].contains(&&*problem.code) => return Ok(None),

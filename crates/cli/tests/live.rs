@@ -26,6 +26,7 @@ mod restore;
 mod rewound;
 mod several;
 mod struck;
+mod theirs;
 mod tmux;
 mod waits;
 mod whole;

@@ -6,6 +6,7 @@ mod look;
 mod settle;
 mod spool;
 mod standing;
+mod surroundings;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -58,6 +59,8 @@ pub(crate) struct Waits {
     questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
     /// Calls that this owner has begun in the background, or that left something running.
     jobs: Mutex<HashSet<String>>,
+    /// In which environments the commands of requests run.
+    surroundings: Mutex<surroundings::Given>,
     /// Who says whether a person is there.
     audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.

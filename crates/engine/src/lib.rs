@@ -35,6 +35,7 @@ pub use files::{
 pub use history::Prompts;
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat, Inflow, mended};
+pub use retake_tools::Surroundings;
 pub use run::{
     Asks, CallEnded, CallShown, Decision, Ended, Following, Outcome, Permit, Question, RunEvent, RunNow,
     RunRequest, Start,

@@ -72,6 +72,16 @@ pub struct Settings {
     pub idle: Duration,
 }
 
+impl Settings {
+    /// The variables in which keys of endpoints may be.
+    pub fn key_variables(&self) -> impl Iterator<Item = &str> {
+        self.endpoints.values().filter_map(|endpoint| match &endpoint.key {
+            KeySource::Env(name) => Some(&**name),
+            _ => None,
+        })
+    }
+}
+
 /// Where models are, and how to talk to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_engine::mcp::McpFiles;
-use retake_engine::secret::Environment;
+use retake_engine::secret::{Environment, Handed};
 use retake_engine::settings::Settings;
 use retake_engine::{Engine, OpenRequest};
 use retake_wire::{Problem, ProblemKind};
@@ -52,13 +52,14 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
         head: None,
     })?;
     let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
+    let handed = Arc::new(Handed::default());
     let request = OpenRequest {
         mcp: McpFiles::below(config_dir),
         data_dir: options.data_dir,
         wait_for_owner: options.wait_for_owner,
         settings: settings.clone(),
         config_file: options.config_file.clone(),
-        environment: Environment::process(),
+        environment: Environment::with(Arc::clone(&handed)),
         user: options.user,
         home: options.home,
     };
@@ -70,7 +71,7 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
         Stays::UntilTold => None,
         Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
     };
-    let present = Arc::new(Present::new(idle));
+    let present = Arc::new(Present::new(idle, handed));
     engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
     let (settings, hub) = (Arc::new(settings), Arc::default());
     let (once, drafting) = (Arc::default(), Arc::default());

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use retake_engine::Audience;
+use retake_engine::secret::Handed;
+use retake_engine::{Audience, Surroundings};
 use retake_wire::{Attach, LEAVING, Left, Number, Problem, ProblemKind};
 use tokio::sync::Notify;
 
@@ -23,6 +24,8 @@ const FIRST: Duration = Duration::from_secs(10);
 pub(crate) struct Present {
     /// How long it stays with nothing to do; always, without.
     idle: Option<Duration>,
+    /// The keys that clients have handed over.
+    handed: Arc<Handed>,
     here: Mutex<Here>,
     changed: Notify,
 }
@@ -44,6 +47,7 @@ struct Here {
 struct Client {
     answers: bool,
     pid: Option<u32>,
+    surroundings: Arc<Surroundings>,
 }
 
 impl Client {
@@ -74,8 +78,8 @@ impl Audience for Present {
 }
 
 impl Present {
-    pub(crate) fn new(idle: Option<Duration>) -> Self {
-        Self { idle, here: Mutex::default(), changed: Notify::new() }
+    pub(crate) fn new(idle: Option<Duration>, handed: Arc<Handed>) -> Self {
+        Self { idle, handed, here: Mutex::default(), changed: Notify::new() }
     }
 
     /// How long the owner stays with nothing to do.
@@ -116,7 +120,7 @@ impl Drop for Attending {
 
 impl InProcess {
     /// Lets a client in, of the process with this number.
-    pub(crate) fn attend(&self, attach: &Attach, pid: Option<u32>) -> Result<Attending, Problem> {
+    pub(crate) fn attend(&self, attach: Attach, pid: Option<u32>) -> Result<Attending, Problem> {
         let is_other = attach.version != env!("CARGO_PKG_VERSION");
         let is_stale = is_other || self.office.reads_others();
         let is_busy = self.works();
@@ -129,14 +133,32 @@ impl InProcess {
         if here.is_leaving {
             return Err(leaving());
         }
+        for name in self.settings.key_variables() {
+            if let Some((_, value)) = attach.variables.iter().find(|(own, _)| own == name) {
+                self.present.handed.take(name, value);
+            }
+        }
+        let variables = attach.variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let surroundings = Arc::new(Surroundings::new(variables));
         let number = here.next;
         here.next += 1;
         here.could_ask |= attach.answers;
-        here.clients.insert(number, Client { answers: attach.answers, pid });
+        here.clients.insert(number, Client { answers: attach.answers, pid, surroundings });
         here.ends_ms = None;
         drop(here);
         self.present.changed.notify_one();
         Ok(Attending { present: Arc::clone(&self.present), number })
+    }
+
+    /// The commands of a request run in the environment of the client that sent it.
+    pub(crate) fn surrounds(&self, request: Option<&str>, client: Option<u64>) {
+        let surroundings = client.and_then(|number| {
+            let here = self.present.here();
+            here.clients.get(&number).map(|client| Arc::clone(&client.surroundings))
+        });
+        if let (Some(surroundings), Some(request)) = (surroundings, request.and_then(|id| id.parse().ok())) {
+            self.engine.surrounds(request, surroundings);
+        }
     }
 
     /// A client goes away. Where it was the last one, nothing is to be done and the owner does not stay for the next one, it ends now.

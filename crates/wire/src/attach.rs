@@ -1,6 +1,8 @@
 //! How a client on this machine tells the owner that it is there. A private agreement of this program with itself: it is spoken over the
 //! owner's socket only, and is no part of the API.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::client::Problem;
@@ -11,6 +13,9 @@ pub const CLIENTS: &str = "/v1/clients";
 /// Where it says that it leaves, with its number.
 pub const LEAVE: &str = "/v1/clients/leave";
 
+/// The header in which a client says who it is: its number.
+pub const CLIENT: &str = "retake-client";
+
 /// The version of what client and owner say to each other. Two programs of different versions work together where this is equal.
 pub const PROTOCOL: u32 = 1;
 
@@ -18,13 +23,24 @@ pub const PROTOCOL: u32 = 1;
 pub const LEAVING: &str = "owner_leaving";
 
 /// What a client says of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attach {
     /// The version of its program.
     pub version: String,
     /// Whether a person can be asked there.
     #[serde(default)]
     pub answers: bool,
+    /// The variables of its environment, in which commands run that it asks for.
+    #[serde(default)]
+    pub variables: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Attach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { version, answers, variables } = self;
+        // A value may be a secret.
+        write!(f, "Attach {{ {version}, answers: {answers}, {} variables }}", variables.len())
+    }
 }
 
 /// An attached client, as the owner knows it.

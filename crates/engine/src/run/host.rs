@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Answering, ConversationId, Fact, Fence, Permission, Ruling};
-use retake_tools::{Asked, Host, Piece};
+use retake_tools::{Asked, Host, Piece, Surroundings};
 use tokio::sync::watch;
 
 use super::Events;
@@ -86,6 +86,10 @@ impl Host for Backstage {
 
     fn stopped_by(&self) -> &'static str {
         self.engine.stopped_by()
+    }
+
+    fn surroundings(&self) -> Option<Arc<Surroundings>> {
+        self.engine.surroundings_in(self.conversation)
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {

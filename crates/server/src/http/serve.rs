@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
 use axum::serve::ListenerExt as _;
 use retake_wire::http::{ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LIST_EVENTS, Method, RUNS};
-use retake_wire::{Attach, CLIENTS, Client, LEAVE, Number, Problem, ProblemKind, Reply};
+use retake_wire::{Attach, CLIENT, CLIENTS, Client, LEAVE, Number, Problem, ProblemKind, Reply};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -267,11 +267,14 @@ fn json_of(json: Vec<u8>) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], Body::from(json)).into_response()
 }
 
-async fn run(State(desk): State<Desk>, http: HttpRequest) -> Response {
+async fn run(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, http: HttpRequest) -> Response {
+    let client = http.headers().get(CLIENT).and_then(|number| number.to_str().ok()?.parse().ok());
     let run = match ask::run(desk.shapes.of("run"), http).await {
         Ok(run) => run,
         Err(told) => return told.into_response(),
     };
+    // Whoever comes over TCP is no client of this machine.
+    desk.client.surrounds(run.request_id.as_deref(), client.filter(|_| line.is_private()));
     match desk.client.run(run).await {
         Ok(events) => stream::run(events, after(desk.stop)),
         Err(problem) => Told(problem).into_response(),
@@ -300,7 +303,7 @@ async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, 
         let hint = "it may be of another version";
         return bad("bad_request", "this client can't be understood", hint).into_response();
     };
-    match desk.client.attend(&attach, line.pid()) {
+    match desk.client.attend(attach, line.pid()) {
         Ok(attending) => stream::present(attending, until(desk.stop)),
         Err(problem) => Told(problem).into_response(),
     }
