@@ -376,13 +376,12 @@ impl Client for Attached {
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
-        let followed = match self.client().await.follow(follow.clone()).await {
+        match self.client().await.follow(follow.clone()).await {
             Err(problem) if problem.code == AWAY || problem.code == LOST => {
                 self.again().await?.follow(follow).await
             }
             followed => followed,
-        };
-        followed
+        }
     }
 }
 

@@ -53,7 +53,7 @@ impl HomeDir {
     pub(super) fn kill_owners(&self) {
         for pid in self.owners() {
             // It may have ended by itself.
-            drop(pid.parse().ok().and_then(Pid::from_raw).map(|pid| kill_process(pid, Signal::KILL)));
+            let _ = pid.parse().ok().and_then(Pid::from_raw).map(|pid| kill_process(pid, Signal::KILL));
             until("the owner is dead", || !runs(&pid));
         }
     }
