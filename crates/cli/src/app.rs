@@ -16,26 +16,35 @@ use async_trait::async_trait;
 use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings::{self, SettingsError};
-use retake_server::Options;
+use retake_server::{Options, Stays};
 use retake_tui::face;
 use retake_wire::{Client, Problem, ProblemKind};
 
 use crate::args::TERMINATED;
-use crate::attach::{self, attach, stand};
+use crate::attach::{self, Over, attach, stand};
 use crate::config;
+use crate::own;
 use crate::owner::{Opened, Owner, Places, Setting, Standing};
 use crate::run::{Surroundings, refuse, run};
-use crate::term::interrupt::Interrupts;
+use crate::term::interrupt::{Asked, Interrupts};
 use crate::term::{interrupt, restore, restore_on_panic};
 use crate::terminal::Terminal;
+use crate::told;
 
 /// The program as the shell starts it.
 pub fn main() -> ExitCode {
+    let own = own::given();
+    if own.is_some() {
+        own::detach();
+    }
     restore_on_panic();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(_) => return ExitCode::from(ProblemKind::Storage.exit_code()),
     };
+    if let Some(given) = own {
+        return runtime.block_on(own::run(given));
+    }
     let code = runtime.block_on(async {
         let graceful = Arc::new(AtomicBool::new(false));
         tokio::spawn(leave_when_told(Arc::clone(&graceful)));
@@ -64,9 +73,13 @@ fn now_ms() -> i64 {
 )]
 async fn leave_when_told(graceful: Arc<AtomicBool>) {
     let Ok(terminated) = interrupt::terminated() else { return };
-    terminated.await;
+    let asked = terminated.await;
     if !graceful.load(Ordering::Relaxed) {
         face::leave().await;
+        // Of a closed terminal, what runs goes on.
+        if asked == Asked::ToEnd {
+            told::leave().await;
+        }
         restore();
         std::process::exit(i32::from(TERMINATED));
     }
@@ -119,7 +132,7 @@ fn places(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Places 
     }
 }
 
-/// The owner of the data directory, inside this process or in another one.
+/// The owner of the data directory, in a process of its own.
 struct Local {
     /// What is told to end by a signal ends by itself.
     graceful: Arc<AtomicBool>,
@@ -128,14 +141,14 @@ struct Local {
 #[async_trait]
 impl Owner for Local {
     async fn open(&self, places: &Places) -> Result<Opened, Problem> {
-        let (attached, notices) = attach(options(places)?).await?;
+        let (attached, notices) = attach(client(places)?).await?;
         let ended = attached.clone();
-        let ending = Box::new(move |stops| ended.end(stops).boxed());
+        let ending = Box::new(move || ended.end().boxed());
         Ok(Opened { client: Arc::new(attached), notices, ending })
     }
 
     async fn find(&self, places: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
-        let found = attach::find(&options(places)?).await?;
+        let found = attach::find(&client(places)?).await?;
         Ok(found.map(|client| Arc::new(client) as Arc<dyn Client>))
     }
 
@@ -143,7 +156,10 @@ impl Owner for Local {
         let signals = Interrupts::new().map_err(|error| no_signals(&error))?;
         let terminated = interrupt::terminated().map_err(|error| no_signals(&error))?;
         self.graceful.store(true, Ordering::Relaxed);
-        stand(options(places)?, listen, signals, terminated).await
+        let options = options(places, Stays::UntilTold)?;
+        attach::make_way(&options).await?;
+        let Over { status, notices, over } = stand(options, listen, signals, terminated).await?;
+        Ok(Standing { status, notices, over: over.map(|ended| ended.map(drop)).boxed() })
     }
 
     fn face(&self, places: &Places) -> Result<face::Configured, Problem> {
@@ -192,8 +208,13 @@ fn named(places: &Places) -> Result<&Path, Problem> {
     }
 }
 
+/// Where this user's data are, for a client.
+fn client(places: &Places) -> Result<Options, Problem> {
+    options(places, Stays::WhileNeeded(None))
+}
+
 /// Where this user's data are.
-fn options(places: &Places) -> Result<Options, Problem> {
+pub(crate) fn options(places: &Places, stays: Stays) -> Result<Options, Problem> {
     let user =
         ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
     Ok(Options {
@@ -202,10 +223,11 @@ fn options(places: &Places) -> Result<Options, Problem> {
         user: user.unwrap_or_else(|| "you".to_owned()),
         home: env::var_os("HOME").map(PathBuf::from),
         wait_for_owner: wait_for_owner(),
+        stays,
     })
 }
 
-fn no_signals(error: &io::Error) -> Problem {
+pub(crate) fn no_signals(error: &io::Error) -> Problem {
     Problem {
         code: "signals".to_owned(),
         kind: ProblemKind::Storage,

@@ -1,6 +1,7 @@
-//! Reaches the owner of the data directory, or becomes it: whoever comes first owns it, all others are its clients, and where it
-//! goes away, the next one who asks takes its place. Must never send again what may have been done, unless it is done once.
+//! Reaches the owner of the data directory, and starts it where there is none. Where it goes away, the next one is started by whoever
+//! asks first. Must never send again what may have been done, unless it is done once.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,25 +10,36 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt as _, StreamExt};
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::ids::{Random as _, SystemRandom};
-use retake_server::{Holding, InProcess, Options, Served, Serving, hold, serve, socket_of};
+use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
-    Client, Ended, Follow, HttpClient, Problem, ProblemKind, Reach, Reply, Request, Run, RunEvent, Told,
+    Attach, Client, Ended, Follow, HttpClient, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reach, Reply,
+    Request, Run, RunEvent, Told,
 };
-use tokio::sync::{Mutex, watch};
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
-use crate::owner::Standing;
-use crate::term::interrupt::Interrupts;
+use crate::gone::Gone;
+use crate::start::{Turn, start};
+use crate::term::interactive;
+use crate::term::interrupt::{Asked, Interrupts};
 
 /// How often it is tried again to reach an owner that is just starting or ending.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// How long what others run here may take to end, before it is stopped and kept as it is.
+/// How long what runs may take to end, before it is stopped and kept as it is.
 const FINISH: Duration = Duration::from_secs(10);
+
+/// How long a command waits for an owner that ends with it.
+const LEAVE: Duration = Duration::from_secs(30);
+
+/// How long one try to start an owner waits for another one to end.
+const TRY: Duration = Duration::from_millis(500);
 
 /// An owner says at once how it is. One that does not is stopped: by Ctrl-Z, for one.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -50,57 +62,34 @@ struct Inner {
     found: Option<File>,
     /// Under which name this process holds drafts, once it has some; nobody does where that can't be told to others.
     holding: OnceLock<Option<(String, Holding)>>,
-    /// Whether it was taken away under the owner that this process was.
-    gone: watch::Sender<bool>,
 }
 
 /// What there is of the owner now.
-enum Held {
-    /// Another process is it.
-    Client(Arc<HttpClient>),
-    /// This one is.
-    Owner(Box<(InProcess, Served)>),
-    /// This one was, until its data were taken away.
-    Gone(Box<Problem>),
+struct Held {
+    client: Arc<HttpClient>,
+    /// This client is there for the owner as long as this lives.
+    there: There,
+    /// What the owner calls it.
+    number: Number,
+    status: Status,
 }
 
-impl Held {
-    fn client(&self) -> Arc<dyn Client> {
-        match self {
-            Self::Client(client) => Arc::clone(client) as Arc<dyn Client>,
-            Self::Owner(owner) => Arc::new(owner.0.clone()),
-            Self::Gone(problem) => Arc::new(Refusing((**problem).clone())),
-        }
+/// Keeps the connection open that says that this client is there.
+struct There(JoinHandle<()>);
+
+impl Drop for There {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
-/// Attaches to the owner, or becomes it. What its owner should know comes along.
+/// Attaches to the owner, and starts it where there is none. What its owner should know comes along.
 pub(crate) async fn attach(options: Options) -> Result<(Attached, Vec<String>), Problem> {
-    let (held, notices) = find_or_become(&options).await?;
+    let (held, notices) = find_or_start(&options).await?;
     let found = File::open(&options.data_dir).ok();
-    let (ids, gone) = (SystemRandom::default(), watch::Sender::new(false));
     let (held, holding) = (Mutex::new(held), OnceLock::new());
-    let attached = Attached(Arc::new(Inner { options, ids, held, found, holding, gone }));
-    attached.keep_watch(&*attached.0.held.lock().await);
-    Ok((attached, notices))
-}
-
-/// Refuses everything: there are no data any more.
-struct Refusing(Problem);
-
-#[async_trait]
-impl Client for Refusing {
-    async fn call(&self, _: Request) -> Result<Reply, Problem> {
-        Err(self.0.clone())
-    }
-
-    async fn run(&self, _: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
-        Err(self.0.clone())
-    }
-
-    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, Told>, Problem> {
-        Err(self.0.clone())
-    }
+    let inner = Inner { options, ids: SystemRandom::default(), held, found, holding };
+    Ok((Attached(Arc::new(inner)), notices))
 }
 
 /// Whether a name leads to what was opened by it before.
@@ -123,8 +112,13 @@ fn moved(data_dir: &Path) -> Problem {
     }
 }
 
-/// The owner, where another process is it.
+/// The owner, where there is one.
 pub(crate) async fn find(options: &Options) -> Result<Option<HttpClient>, Problem> {
+    Ok(found(options).await?.map(|(client, _)| client))
+}
+
+/// The owner, where there is one, and how it is.
+async fn found(options: &Options) -> Result<Option<(HttpClient, Status)>, Problem> {
     let path = socket_of(&options.data_dir);
     if !path.exists() {
         return Ok(None);
@@ -133,7 +127,7 @@ pub(crate) async fn find(options: &Options) -> Result<Option<HttpClient>, Proble
     let client = HttpClient::new(Reach::Socket(reach))?;
     let answer = tokio::time::timeout(SILENCE, client.call(Request::Status)).await;
     match answer.unwrap_or_else(|_| Err(silent(&path))) {
-        Ok(Reply::Status(status)) => same_version(status).map(|()| Some(client)),
+        Ok(Reply::Status(status)) => is_understood(&status).map(|()| Some((client, status))),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
         Err(problem) => Err(problem),
         Ok(_) => Ok(None),
@@ -162,9 +156,10 @@ fn silent(path: &Path) -> Problem {
     }
 }
 
-fn same_version(status: Status) -> Result<(), Problem> {
+/// Owners of other versions are understood where they say the same things to their clients.
+fn is_understood(status: &Status) -> Result<(), Problem> {
     let own = env!("CARGO_PKG_VERSION");
-    if status.version == own {
+    if status.version == own || status.protocol == PROTOCOL {
         return Ok(());
     }
     let Status { version, pid, data_dir, .. } = status;
@@ -178,30 +173,48 @@ fn same_version(status: Status) -> Result<(), Problem> {
     })
 }
 
-/// Becomes the owner, for others, until it is told to stop by one of them or by a signal.
+/// An owner, and what ends it.
+pub(crate) struct Over {
+    pub(crate) status: Status,
+    pub(crate) notices: Vec<String>,
+    /// Waits for its end. Why it ended, or a problem, where its data were taken away under it.
+    pub(crate) over: BoxFuture<'static, Result<&'static str, Problem>>,
+}
+
+/// Refuses where there is an owner that somebody needs; one with nothing to do is ended.
+pub(crate) async fn make_way(options: &Options) -> Result<(), Problem> {
+    let Some((client, status)) = found(options).await? else { return Ok(()) };
+    if status.idle_s.is_none() || is_busy(&status) {
+        return Err(owned(Some(status)));
+    }
+    let gone = Gone::of(status.pid);
+    client.call(Request::Stop).await?;
+    gone.within(LEAVE).await;
+    Ok(())
+}
+
+/// Becomes the owner until it is told to stop by a client or by a signal, or nobody needs it any more.
 pub(crate) async fn stand(
     options: Options,
     listen: Option<SocketAddr>,
     mut signals: Interrupts,
-    terminated: impl Future<Output = ()> + Send + 'static,
-) -> Result<Standing, Problem> {
-    if let Some(client) = find(&options).await? {
-        let Ok(Reply::Status(status)) = client.call(Request::Status).await else { return Err(owned(None)) };
-        return Err(owned(Some(status)));
-    }
+    terminated: impl Future<Output = Asked> + Send + 'static,
+) -> Result<Over, Problem> {
     let data_dir = options.data_dir.clone();
     let (owner, notices) = retake_server::open(options).await?;
     let served =
         serve(Serving { client: owner.clone(), data_dir, listen, patience: Serving::PATIENCE }).await?;
     let (told, displaced) = (owner.told_to_stop(), owner.displaced());
+    let needless = owner.no_longer_needed();
     let Reply::Status(status) = owner.call(Request::Status).await? else {
         unreachable!("BUG: how the owner is, is answered with its status");
     };
     let over = async move {
         let ended = tokio::select! {
-            () = told => Ok(()),
-            () = signals.next() => Ok(()),
-            () = terminated => Ok(()),
+            () = told => Ok("told to stop by a command"),
+            () = signals.next() => Ok("interrupted"),
+            _ = terminated => Ok("terminated"),
+            () = needless => Ok("nobody needs it any more"),
             problem = displaced => Err(problem),
         };
         // Nothing more can be stored where the data are gone.
@@ -214,7 +227,7 @@ pub(crate) async fn stand(
         served.stop().await;
         ended
     };
-    Ok(Standing { status, notices, over: over.boxed() })
+    Ok(Over { status, notices, over: over.boxed() })
 }
 
 fn owned(by: Option<Status>) -> Problem {
@@ -229,28 +242,56 @@ fn owned(by: Option<Status>) -> Problem {
     }
 }
 
+/// The environment in which commands run that are asked for here. What is no text is not handed over.
+fn variables() -> Vec<(String, String)> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
+}
+
+/// Lets this client in, where the owner is there and stays.
+async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
+    let Some((client, status)) = found(options).await? else { return Ok(None) };
+    let attach = Attach {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        answers: interactive(),
+        variables: variables(),
+    };
+    let (number, mut stream) = match client.attach(&attach).await {
+        Ok(attached) => attached,
+        Err(problem) if [AWAY, LOST, LEAVING].contains(&&*problem.code) => return Ok(None),
+        Err(problem) => return Err(problem),
+    };
+    let there = There(tokio::spawn(async move { while stream.next().await.is_some() {} }));
+    Ok(Some(Held { client: Arc::new(client), number, there, status }))
+}
+
 /// Another process may be starting or ending at the same time: both are waited for, for as long as for an owner to end.
-async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Problem> {
-    let mut tries = options.wait_for_owner.as_millis() / AGAIN.as_millis();
+async fn find_or_start(options: &Options) -> Result<(Held, Vec<String>), Problem> {
+    let mut left = options.wait_for_owner;
+    let mut notices = Vec::new();
     loop {
-        if let Some(client) = find(options).await? {
-            return Ok((Held::Client(Arc::new(client)), Vec::new()));
+        if let Some(held) = let_in(options).await? {
+            return Ok((held, notices));
         }
-        let at_once = Options { wait_for_owner: Duration::ZERO, ..options.clone() };
-        match retake_server::open(at_once).await {
-            Ok((owner, notices)) => {
-                let serving = Serving {
-                    client: owner.clone(),
-                    data_dir: options.data_dir.clone(),
-                    listen: None,
-                    patience: Serving::PATIENCE,
-                };
-                let served = serve(serving).await?;
-                return Ok((Held::Owner(Box::new((owner, served))), notices));
-            }
-            Err(problem) if problem.code == "held" && tries > 0 => {
-                tries -= 1;
-                tokio::time::sleep(AGAIN).await;
+        // Of many that come at once one starts it.
+        let turn = Turn::take(&options.data_dir).await;
+        if let Some(held) = let_in(options).await? {
+            return Ok((held, notices));
+        }
+        let wait = left.min(TRY);
+        let started = start(options, wait).await;
+        drop(turn);
+        match started {
+            Ok(told) => notices.extend(told),
+            Err(problem) if problem.code == "held" => {
+                left = left.saturating_sub(wait.max(AGAIN));
+                if let Some(held) = let_in(options).await? {
+                    return Ok((held, notices));
+                }
+                if left.is_zero() {
+                    return Err(problem);
+                }
             }
             Err(problem) => return Err(problem),
         }
@@ -258,35 +299,19 @@ async fn find_or_become(options: &Options) -> Result<(Held, Vec<String>), Proble
 }
 
 impl Attached {
-    async fn client(&self) -> Arc<dyn Client> {
-        self.0.held.lock().await.client()
+    async fn client(&self) -> Arc<HttpClient> {
+        Arc::clone(&self.0.held.lock().await.client)
     }
 
     /// The owner, found anew where it has gone away.
-    async fn again(&self) -> Result<Arc<dyn Client>, Problem> {
+    async fn again(&self) -> Result<Arc<HttpClient>, Problem> {
         let mut held = self.0.held.lock().await;
-        if matches!(*held, Held::Client(_)) {
-            let data_dir = &self.0.options.data_dir;
-            if self.0.found.as_ref().is_some_and(|found| !is_same(found, data_dir)) {
-                return Err(moved(data_dir));
-            }
-            *held = find_or_become(&self.0.options).await?.0;
-            self.keep_watch(&held);
+        let data_dir = &self.0.options.data_dir;
+        if self.0.found.as_ref().is_some_and(|found| !is_same(found, data_dir)) {
+            return Err(moved(data_dir));
         }
-        Ok(held.client())
-    }
-
-    /// Where this process is the owner: once the data are taken away, it is so no more, and says why.
-    fn keep_watch(&self, held: &Held) {
-        let Held::Owner(owner) = held else { return };
-        let (displaced, inner) = (owner.0.displaced(), Arc::downgrade(&self.0));
-        tokio::spawn(async move {
-            let problem = displaced.await;
-            let Some(inner) = inner.upgrade() else { return };
-            let held = std::mem::replace(&mut *inner.held.lock().await, Held::Gone(Box::new(problem)));
-            inner.gone.send_replace(true);
-            end(held, Duration::ZERO).await;
-        });
+        *held = find_or_start(&self.0.options).await?.0;
+        Ok(Arc::clone(&held.client))
     }
 
     fn new_id(&self) -> String {
@@ -302,31 +327,24 @@ impl Attached {
         held.as_ref().map(|(name, _)| name.clone())
     }
 
-    /// Ends it: where this process is the owner, what runs in these conversations is stopped, and what others run here may end first.
-    /// In which of them something was stopped.
-    pub(crate) async fn end(self, stops: Vec<String>) -> Vec<String> {
-        let held = std::mem::replace(&mut *self.0.held.lock().await, Held::Client(Arc::new(nobody())));
-        let stopped = match &held {
-            Held::Owner(owner) => owner.0.leave(&stops).await,
-            _ => Vec::new(),
-        };
-        end(held, FINISH).await;
-        stopped
+    /// Leaves the owner. One that ends with its last client is waited for, where this is the last one.
+    pub(crate) async fn end(self) {
+        let Held { client, number, there, status } = &*self.0.held.lock().await;
+        if status.idle_s == Some(0) {
+            let gone = Gone::of(status.pid);
+            let left = tokio::time::timeout(SILENCE, client.leave(*number)).await;
+            // One that can't be asked any more has ended or hangs.
+            if left.is_ok_and(|left| left.is_ok_and(|left| left.ends)) {
+                gone.within(LEAVE).await;
+            }
+        }
+        there.0.abort();
     }
 }
 
-async fn end(held: Held, patience: Duration) {
-    if let Held::Owner(owner) = held {
-        let (owner, served) = *owner;
-        owner.finish(patience).await;
-        served.stop().await;
-    }
-}
-
-/// A client of nobody: what is asked after the end is answered by nobody.
-fn nobody() -> HttpClient {
-    let reach = Reach::Socket(std::path::PathBuf::from("/nobody"));
-    HttpClient::new(reach).expect("BUG: a client could be made before")
+/// Whether somebody needs an owner.
+fn is_busy(status: &Status) -> bool {
+    status.clients + status.jobs > 0 || !status.running.is_empty()
 }
 
 #[async_trait]
@@ -358,15 +376,12 @@ impl Client for Attached {
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
-        let followed = match self.client().await.follow(follow.clone()).await {
+        match self.client().await.follow(follow.clone()).await {
             Err(problem) if problem.code == AWAY || problem.code == LOST => {
                 self.again().await?.follow(follow).await
             }
             followed => followed,
-        };
-        let mut gone = self.0.gone.subscribe();
-        // Who follows hears of it when it asks again.
-        Ok(followed?.take_until(async move { drop(gone.wait_for(|gone| *gone).await) }.boxed()).boxed())
+        }
     }
 }
 

@@ -45,13 +45,12 @@ pub struct Opened {
     pub client: Arc<dyn Client>,
     /// What the person should know, a sentence each.
     pub notices: Vec<String>,
-    /// Ends it, once nothing more is asked: where this process is the owner, what others run here may end first.
+    /// Leaves it, once nothing more is asked.
     pub ending: Ending,
 }
 
-/// Ends an owner, or a client of one. Where this process is the owner, what runs in these conversations is stopped first; in which of
-/// them something was.
-pub type Ending = Box<dyn FnOnce(Vec<String>) -> BoxFuture<'static, Vec<String>> + Send + Sync>;
+/// Ends a client. What it has begun goes on.
+pub type Ending = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// An owner that is there for others.
 pub struct Standing {
@@ -67,7 +66,7 @@ pub struct Standing {
 /// Opens the data.
 #[async_trait]
 pub trait Owner: Send + Sync {
-    /// Opens the data directory. Only called by what needs it.
+    /// Reaches the owner of the data directory, and starts it where there is none. Only called by what needs it.
     async fn open(&self, places: &Places) -> Result<Opened, Problem>;
 
     /// The owner, where another process is it.
@@ -115,7 +114,7 @@ impl<'a> Opening<'a> {
     /// Ends it, where it was opened.
     pub(crate) async fn end(self) {
         if let Some(opened) = self.opened.into_inner() {
-            (opened.ending)(Vec::new()).await;
+            (opened.ending)().await;
         }
     }
 

@@ -29,7 +29,7 @@ pub struct Surroundings {
 }
 
 /// What takes longer is said to be waited for.
-const LONG: Duration = Duration::from_millis(500);
+const LONG: Duration = Duration::from_secs(3);
 
 /// Runs the program. The first argument is its name.
 pub async fn run(
@@ -172,14 +172,14 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     done
 }
 
-/// Ends what was opened; that something still works here is said where it takes longer than a moment.
+/// Ends what was opened; what is waited for is said where it takes longer than a moment.
 pub(crate) async fn ended<T>(ending: impl Future<Output = T>, ui: &mut dyn Ui) -> Result<T> {
     let mut ending = std::pin::pin!(ending);
     tokio::select! {
         ended = &mut ending => return Ok(ended),
         () = tokio::time::sleep(LONG) => {}
     }
-    ui.note("waiting for what still runs here; after ten seconds it is stopped\n")?;
+    ui.note("waiting for the owner of the conversations to end\n")?;
     Ok(ending.await)
 }
 

@@ -53,13 +53,8 @@ pub(crate) async fn begin(
     };
     let left = face::talk(opening, &mut Keeping { world, owner, places }, beginning).await;
     let ending = ending.into_inner().expect("BUG: nobody panics with it");
-    let stops = left.as_ref().map_or(&[][..], |left| &left.stops);
     if let Some(ending) = ending {
-        let named = stops.iter().map(|run| run.conversation.clone()).collect();
-        let stopped = ended(ending(named), ui).await?;
-        for run in stops.iter().filter(|run| stopped.contains(&run.conversation)) {
-            ui.print(&format!("stopped, as you left: {}\n", run.what))?;
-        }
+        ended(ending(), ui).await?;
     }
     match left {
         Ok(left) => {

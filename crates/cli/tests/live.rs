@@ -5,11 +5,13 @@ mod agent;
 mod bad;
 mod choices;
 mod crash;
+mod detached;
 mod document;
 mod escapes;
 mod face;
 mod files;
 mod folder;
+mod followed;
 mod halfway;
 mod json;
 mod keep;
@@ -25,7 +27,9 @@ mod rewound;
 mod several;
 mod small;
 mod struck;
+mod theirs;
 mod tmux;
+mod waits;
 mod whole;
 mod world;
 
@@ -33,9 +37,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use tempfile::TempDir;
-
 use crate::term::pty::Pty;
+use world::HomeDir;
 
 const ENTER: &str = "\r";
 const DOWN: &str = "\x1b[B";
@@ -44,11 +47,11 @@ const CTRL_D: &str = "\x04";
 const CTRL_Z: &str = "\x1a";
 
 /// A home of its own.
-struct Home(TempDir);
+struct Home(HomeDir);
 
 impl Home {
     fn new() -> Self {
-        let home = tempfile::tempdir().expect("a folder");
+        let home = HomeDir::new();
         std::fs::write(home.path().join("config.toml"), "").expect("written");
         Self(home)
     }
@@ -89,6 +92,7 @@ fn script(home: &Home, arguments: &[&str], input: &str) -> Output {
         .current_dir(home.0.path())
         .env("RETAKE_DATA_DIR", home.0.path())
         .env("RETAKE_CONFIG", home.0.path().join("config.toml"))
+        .env("RETAKE_IDLE_S", "0")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,25 +1,29 @@
 //! The agent: which tools there are, what it may do, and who is asked. What it has done follows the path, as facts, effects
 //! and runs of the store; nothing of it is kept here but what waits for a person.
 
+mod audience;
 mod look;
 mod settle;
 mod spool;
 mod standing;
+mod surroundings;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use retake_core::{ConversationId, Permission, Steer};
-use retake_tools::{Secrets, Toolbox};
+use retake_core::{ConversationId, Fact, Permission, Steer};
+use retake_tools::{Secrets, Toolbox, processes};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Decision, Inbox, RunEvent};
 
+pub use audience::{Audience, Present};
 pub(crate) use look::JOBS;
+use look::job_of;
 pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
 pub use settle::{PermissionChange, SettledRules};
 
@@ -42,6 +46,8 @@ pub struct AgentConfig {
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.
     pub server_wait: Duration,
+    /// How long what is asked waits after the last client that could answer has left.
+    pub answer_wait: Duration,
     /// Where rules are written that hold for good: what it says there holds as it stands now, instead of `permission`.
     pub settings: Option<PathBuf>,
 }
@@ -51,6 +57,12 @@ pub struct AgentConfig {
 pub(crate) struct Waits {
     leave: Mutex<HashMap<String, (ConversationId, mpsc::UnboundedSender<Inbox>)>>,
     questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
+    /// Calls that this owner has begun in the background, or that left something running.
+    jobs: Mutex<HashSet<String>>,
+    /// In which environments the commands of requests run.
+    surroundings: Mutex<surroundings::Given>,
+    /// Who says whether a person is there.
+    audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.
     standing: Mutex<standing::Standing>,
 }
@@ -69,6 +81,16 @@ impl Drop for Waiting<'_> {
 }
 
 impl Waits {
+    /// What a call has noted of a job of its own.
+    pub(crate) fn notes(&self, facts: &[Fact]) {
+        locked(&self.jobs).extend(facts.iter().filter_map(job_of).map(str::to_owned));
+    }
+
+    /// Whether it is still to be said whether a call may run.
+    pub(crate) fn is_sought(&self, id: &str) -> bool {
+        locked(&self.leave).contains_key(id)
+    }
+
     /// Leave is sought for a call.
     pub(crate) fn seek(&self, id: String, of: ConversationId, inbox: mpsc::UnboundedSender<Inbox>) {
         locked(&self.leave).insert(id, (of, inbox));
@@ -119,6 +141,13 @@ impl Engine {
         }
         self.settled(conversation, id);
         Ok(())
+    }
+
+    /// How many background jobs that this owner has begun still run. Blocks while it looks for them.
+    pub fn living_jobs(&self) -> usize {
+        let mut jobs = locked(&self.waits.jobs);
+        jobs.retain(|call| !processes::alive(call).is_empty());
+        jobs.len()
     }
 
     /// Who follows hears that somebody has answered.

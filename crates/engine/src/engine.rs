@@ -322,6 +322,11 @@ impl Engine {
         serves.iter().find(|serving| serving.by.request.as_ref() == Some(request)).cloned()
     }
 
+    /// The last request that the run at work answers.
+    pub(crate) fn served_last(&self, conversation: ConversationId) -> Option<RequestId> {
+        self.runs().get(&conversation)?.serves.as_ref()?.last()?.by.request.clone()
+    }
+
     /// Whether what has claimed a conversation is a run at work.
     pub(crate) fn is_at_work(&self, conversation: ConversationId) -> bool {
         self.runs().get(&conversation).is_some_and(|running| running.serves.is_some())

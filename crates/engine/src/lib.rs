@@ -20,7 +20,10 @@ pub mod secret;
 pub mod settings;
 mod unbroken;
 
-pub use agent::{AgentConfig, JobPrinted, JobShown, PermissionChange, SettledRules, Todo, TodoState, Used};
+pub use agent::{
+    AgentConfig, Audience, JobPrinted, JobShown, PermissionChange, Present, SettledRules, Todo, TodoState,
+    Used,
+};
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
@@ -32,6 +35,7 @@ pub use files::{
 pub use history::Prompts;
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
+pub use retake_tools::Surroundings;
 pub use run::{
     Asks, CallEnded, CallShown, Decision, Ended, Following, Outcome, Permit, Question, RunEvent, RunNow,
     RunRequest, Start,

@@ -98,6 +98,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         secrets: settings.secrets.clone(),
         limit: STEPS,
         server_wait: settings.server_wait,
+        answer_wait: settings.answer_wait,
         settings: Some(request.config_file.clone()),
     }
 }

@@ -37,7 +37,7 @@ use crate::model::Choice;
 pub(crate) use attach::Serving;
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
-pub(crate) use feed::{Events, Feeds};
+pub(crate) use feed::{Events, Feeds, Listening};
 pub use feed::{Following, RunNow};
 pub(crate) use opening::Changed;
 pub(crate) use queue::told_unsaid;

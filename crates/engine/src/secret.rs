@@ -3,15 +3,16 @@
 //! A key is read when it is needed and held in a [`SecretString`], which neither Debug nor Display shows. Nothing
 //! here prints, logs or stores one.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::OFlags;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use thiserror::Error;
 
 /// Longest key file that is read. Real keys have a few hundred bytes.
@@ -19,6 +20,31 @@ const MAX_KEY_BYTES: u64 = 64 * 1024;
 
 /// Looks a variable up.
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+/// Keys that clients have handed over. Held in memory only.
+#[derive(Default)]
+pub struct Handed(Mutex<HashMap<String, SecretString>>);
+
+impl Handed {
+    /// Takes the value of a variable, where this process has none.
+    pub fn take(&self, name: &str, value: &str) {
+        if std::env::var_os(name).is_none_or(|own| own.is_empty()) && !value.trim().is_empty() {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(name.to_owned(), SecretString::from(value));
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(name).map(|value| value.expose_secret().to_owned())
+    }
+}
+
+impl fmt::Debug for Handed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handed")
+    }
+}
 
 /// Environment variables as the program was given them.
 #[derive(Clone)]
@@ -30,6 +56,11 @@ impl Environment {
     /// The environment of this process.
     pub fn process() -> Self {
         Self { get: Arc::new(|name| std::env::var(name).ok()) }
+    }
+
+    /// The environment of this process, and what it lacks of these keys.
+    pub fn with(handed: Arc<Handed>) -> Self {
+        Self { get: Arc::new(move |name| std::env::var(name).ok().or_else(|| handed.get(name))) }
     }
 
     /// A given set of variables and no others: for tests.

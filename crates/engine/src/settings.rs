@@ -66,6 +66,20 @@ pub struct Settings {
     pub server_wait: Duration,
     /// What becomes of words that are said while a run goes on.
     pub steering: Steer,
+    /// How long what is asked waits after the last client that could answer has left.
+    pub answer_wait: Duration,
+    /// How long an owner that was started by a client stays with nothing to do.
+    pub idle: Duration,
+}
+
+impl Settings {
+    /// The variables in which keys of endpoints may be.
+    pub fn key_variables(&self) -> impl Iterator<Item = &str> {
+        self.endpoints.values().filter_map(|endpoint| match &endpoint.key {
+            KeySource::Env(name) => Some(&**name),
+            _ => None,
+        })
+    }
 }
 
 /// Where models are, and how to talk to them.

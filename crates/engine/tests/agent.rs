@@ -283,6 +283,7 @@ async fn engine_with(
         secrets: Secrets::default(),
         limit: 50,
         server_wait: Duration::from_millis(1_500),
+        answer_wait: Duration::from_secs(600),
         settings: None,
     };
     let parts = Parts {

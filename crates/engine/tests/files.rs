@@ -92,6 +92,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
         secrets: Secrets::default(),
         limit: 1,
         server_wait: Duration::ZERO,
+        answer_wait: Duration::from_secs(600),
         settings: None,
     };
     start_with(&store, clock, &Arc::new(Puppet::default()), seed, Some(config), Some(agent)).await

@@ -9,6 +9,7 @@ mod hub;
 mod office;
 mod once;
 mod open;
+mod present;
 mod runs;
 
 use std::sync::Arc;
@@ -24,10 +25,12 @@ use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use hub::Hub;
 use office::Office;
 use once::Once;
+use present::Present;
 
 pub use holders::{Holding, hold};
 pub use http::{Served, Serving, openapi, reachable, serve, socket_of};
-pub use open::{Options, open};
+pub use open::{Options, Stays, open};
+pub use present::Attending;
 
 /// How often an owner looks whether its data directory is where it was. Whoever comes and whatever is written looks, too.
 const LOOK: Duration = Duration::from_secs(1);
@@ -39,6 +42,7 @@ pub struct InProcess {
     pub(crate) settings: Arc<Settings>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) office: Arc<Office>,
+    pub(crate) present: Arc<Present>,
     /// Requests under way that have a key.
     pub(crate) once: Arc<Once>,
     /// Held by who reads a draft and writes it anew.

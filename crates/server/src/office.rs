@@ -14,13 +14,21 @@ pub(crate) struct Office {
     pub(crate) address: OnceLock<SocketAddr>,
     /// Somebody has found that the data directory is not where it was.
     pub(crate) displaced: Notify,
+    /// What the settings file held when the owner began.
+    settings: Option<Vec<u8>>,
     stop: watch::Sender<bool>,
 }
 
 impl Office {
     pub(crate) fn new(data_dir: PathBuf, config_file: PathBuf, since_ms: i64) -> Self {
         let (displaced, stop) = (Notify::new(), watch::Sender::new(false));
-        Self { data_dir, config_file, since_ms, address: OnceLock::new(), displaced, stop }
+        let settings = std::fs::read(&config_file).ok();
+        Self { data_dir, config_file, since_ms, address: OnceLock::new(), displaced, settings, stop }
+    }
+
+    /// Whether the settings file holds something else by now.
+    pub(crate) fn reads_others(&self) -> bool {
+        std::fs::read(&self.config_file).ok() != self.settings
     }
 
     /// Whether somebody waits to be told to stop.

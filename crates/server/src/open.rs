@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_engine::mcp::McpFiles;
-use retake_engine::secret::Environment;
+use retake_engine::secret::{Environment, Handed};
 use retake_engine::settings::Settings;
 use retake_engine::{Engine, OpenRequest};
 use retake_wire::{Problem, ProblemKind};
@@ -13,6 +13,7 @@ use retake_wire::{Problem, ProblemKind};
 use crate::InProcess;
 use crate::convert::problem;
 use crate::office::Office;
+use crate::present::Present;
 
 /// Where everything is, and who types.
 #[derive(Clone, Debug)]
@@ -27,6 +28,17 @@ pub struct Options {
     pub home: Option<PathBuf>,
     /// How long to wait for another owner to end.
     pub wait_for_owner: Duration,
+    /// How long it stays.
+    pub stays: Stays,
+}
+
+/// How long an owner stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stays {
+    /// Until somebody ends it.
+    UntilTold,
+    /// As long as somebody needs it, and as long after as the settings say; or so long.
+    WhileNeeded(Option<Duration>),
 }
 
 /// Opens the data directory and becomes its owner. What its owner should know comes along, a sentence each.
@@ -40,13 +52,14 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
         head: None,
     })?;
     let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
+    let handed = Arc::new(Handed::default());
     let request = OpenRequest {
         mcp: McpFiles::below(config_dir),
         data_dir: options.data_dir,
         wait_for_owner: options.wait_for_owner,
         settings: settings.clone(),
         config_file: options.config_file.clone(),
-        environment: Environment::process(),
+        environment: Environment::with(Arc::clone(&handed)),
         user: options.user,
         home: options.home,
     };
@@ -54,7 +67,13 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
     crate::holders::clear(&data_dir);
     let office = Arc::new(Office::new(data_dir, options.config_file, engine.by(None).time.0));
+    let idle = match options.stays {
+        Stays::UntilTold => None,
+        Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
+    };
+    let present = Arc::new(Present::new(idle, handed));
+    engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
     let (settings, hub) = (Arc::new(settings), Arc::default());
     let (once, drafting) = (Arc::default(), Arc::default());
-    Ok((InProcess { engine, settings, hub, office, once, drafting }, notices))
+    Ok((InProcess { engine, settings, hub, office, present, once, drafting }, notices))
 }

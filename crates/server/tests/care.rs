@@ -71,6 +71,7 @@ async fn two_owners_of_one_directory_are_one_too_many() {
         user: "bob".into(),
         home: None,
         wait_for_owner: std::time::Duration::ZERO,
+        stays: retake_server::Stays::UntilTold,
     };
     let Err(problem) = retake_server::open(options).await else { panic!("it has an owner") };
     assert_eq!((problem.kind, &*problem.code), (ProblemKind::Storage, "held"));

@@ -185,6 +185,7 @@ pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
         user: "ada".into(),
         home: None,
         wait_for_owner: Duration::ZERO,
+        stays: retake_server::Stays::UntilTold,
     };
     let (client, notices) = retake_server::open(options).await.expect("opened");
     assert!(notices.is_empty(), "{notices:?}");

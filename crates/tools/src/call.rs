@@ -9,6 +9,8 @@ use futures::future::BoxFuture;
 use retake_core::{Fact, ToolOutcome};
 use serde_json::Value;
 
+use crate::surroundings::Surroundings;
+
 /// Whoever runs a tool, as the tool sees it. One for each call.
 #[async_trait]
 pub trait Host: Send + Sync {
@@ -30,6 +32,10 @@ pub trait Host: Send + Sync {
     /// What stops it, as its result says.
     fn stopped_by(&self) -> &'static str {
         "stopped by the person"
+    }
+    /// The environment of whoever asked for it; that of this process, where it is not known.
+    fn surroundings(&self) -> Option<Arc<Surroundings>> {
+        None
     }
     /// Completes when the time has passed.
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;

@@ -11,8 +11,10 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use tokio::process::{Child, Command};
 
+use crate::surroundings::Surroundings;
+
 /// Marks every process of a call, its children's children included.
-const MARK: &str = "RETAKE_CALL";
+pub(crate) const MARK: &str = "RETAKE_CALL";
 
 /// How long one process is waited for before all are looked for again.
 const LOOK: Duration = Duration::from_millis(100);
@@ -29,15 +31,21 @@ pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
 }
 
 /// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
-pub fn start(command: &[String], folder: &Path, call: &str) -> std::io::Result<Child> {
+/// With these surroundings, in the place of ours.
+pub fn start(
+    command: &[String],
+    folder: &Path,
+    call: &str,
+    surroundings: Option<&Surroundings>,
+) -> std::io::Result<Child> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "no command"));
     };
-    marked(OsStr::new(program), folder, call)
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+    let mut started = marked(OsStr::new(program), folder, call);
+    if let Some(surroundings) = surroundings {
+        surroundings.give(&mut started);
+    }
+    started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
 /// Asks every process of a call to end; with `force`, ends it.

@@ -4,6 +4,7 @@
 
 mod action;
 mod agent;
+mod attach;
 mod client;
 mod content;
 mod event;
@@ -22,6 +23,7 @@ pub use action::{Action, MarkVerb};
 pub use agent::{
     Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
 };
+pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL, Ready};
 pub use client::{Client, Problem, ProblemKind};
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};

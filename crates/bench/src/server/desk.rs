@@ -52,6 +52,7 @@ impl Desk {
             user: "bench".into(),
             home: None,
             wait_for_owner,
+            stays: retake_server::Stays::UntilTold,
         };
         let (owner, _) = open(options).await.map_err(failed)?;
         let serving = Serving {

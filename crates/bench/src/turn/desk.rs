@@ -144,6 +144,7 @@ impl Desk {
             secrets: Secrets::default(),
             limit: 4,
             server_wait: Duration::ZERO,
+            answer_wait: Duration::from_secs(600),
             settings: None,
         };
         let rules = Rules { own: Some(data.to_owned()), ..Rules::default() };

@@ -47,19 +47,28 @@ pub(crate) fn kind(of: Number) -> SignalKind {
     SignalKind::from_raw(of.as_raw())
 }
 
-/// Waits for a request from outside that the process ends: `SIGTERM`, or `SIGHUP` when the terminal goes away. One that comes after
+/// What asks from outside that the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Somebody wants it to end: `SIGTERM`.
+    ToEnd,
+    /// The terminal goes away: `SIGHUP`.
+    HungUp,
+}
+
+/// Waits for a request from outside that the process ends. One that comes after
 /// the call is heard, whenever what comes back is waited for. The caller then calls [`super::restore`] and leaves.
 ///
 /// # Errors
 ///
 /// If the operating system refuses the handlers.
-pub fn terminated() -> std::io::Result<impl Future<Output = ()> + Send> {
+pub fn terminated() -> std::io::Result<impl Future<Output = Asked> + Send> {
     let mut term = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     Ok(async move {
         tokio::select! {
-            _ = term.recv() => {}
-            _ = hangup.recv() => {}
+            _ = term.recv() => Asked::ToEnd,
+            _ = hangup.recv() => Asked::HungUp,
         }
     })
 }

@@ -14,6 +14,7 @@ use crate::asked::{self, Came};
 use crate::context::{Context, watched};
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::term::safe;
+use crate::told;
 use crate::ui::Look;
 use retake_tui::render::agent::is_widest;
 use retake_tui::render::calls::{self, Seen};
@@ -56,10 +57,15 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<Over> {
     let of = Of { conversation };
     let mut shown = Shown::default();
     let (mut stopped, mut not_allowed) = (false, 0);
+    let there = told::There::new();
     loop {
         let event = tokio::select! {
             biased;
             () = cx.ui.interrupted() => None,
+            () = there.told() => {
+                cx.call(Request::Cancel(of.clone())).await?;
+                return there.left().await;
+            }
             event = events.next() => Some(event),
         };
         match event {

@@ -22,7 +22,7 @@ impl StatusVerb {
             let text = match json {
                 true => "null\n".to_owned(),
                 false => {
-                    format!("nobody owns {} now; the next command does, while it runs\n", safe::line(&dir))
+                    format!("nobody owns {} now; the next command starts an owner\n", safe::line(&dir))
                 }
             };
             return Ok(ui.print(&text)?);

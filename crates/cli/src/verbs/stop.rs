@@ -7,16 +7,14 @@ use retake_wire::{ProblemKind, Reply, Request};
 
 use crate::context::document;
 use crate::error::{Result, problem};
+use crate::gone::Gone;
 use crate::owner::{Owner, Places};
 use crate::ui::Ui;
 
 /// How long it may take: what runs may end first, and what does not is stopped.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often it is looked whether it is over.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// End the owner that `retake serve` started; what runs may end first, for ten seconds
+/// End the process that owns the conversations; what runs may end first, for ten seconds
 #[derive(Debug, Args)]
 pub(crate) struct Stop {}
 
@@ -28,15 +26,20 @@ impl Stop {
                 if json { document(&Reply::Done) } else { "nobody owns the conversations now\n".to_owned() };
             return Ok(ui.print(&text)?);
         };
+        let Reply::Status(status) = client.call(Request::Status).await? else {
+            return Err(
+                problem(ProblemKind::Internal, "strange_answer", "the owner does not say how it is").into()
+            );
+        };
+        let gone = Gone::of(status.pid);
         client.call(Request::Stop).await?;
-        let mut looks = PATIENCE.as_millis() / LOOK.as_millis();
-        while owner.find(places).await?.is_some() {
-            looks = looks.saturating_sub(1);
-            if looks == 0 {
-                let what = "the owner was told to stop, and is still there after 30 seconds";
-                return Err(problem(ProblemKind::Refused, "still_there", what).into());
-            }
-            tokio::time::sleep(LOOK).await;
+        if !gone.within(PATIENCE).await {
+            let what = format!(
+                "the owner (process {}) was told to stop, and is still there after {} seconds",
+                status.pid,
+                PATIENCE.as_secs()
+            );
+            return Err(problem(ProblemKind::Refused, "still_there", what).into());
         }
         let text = if json { document(&Reply::Done) } else { "stopped\n".to_owned() };
         Ok(ui.print(&text)?)

@@ -77,7 +77,7 @@ impl Owner for FakeOwner {
         Ok(Opened {
             client: Arc::clone(&self.client) as Arc<dyn Client>,
             notices: Vec::new(),
-            ending: Box::new(|_| Box::pin(async { Vec::new() })),
+            ending: Box::new(|| Box::pin(async {})),
         })
     }
 
@@ -429,7 +429,7 @@ impl Ui for FakeUi {
 pub(super) fn status() -> Status {
     Status {
         version: "0.1.0".to_owned(),
-        pid: 4711,
+        pid: 4_711_000,
         data_dir: "/home/ada/\x1b[2Jdata".to_owned(),
         address: Some("127.0.0.1:4117".to_owned()),
         since_ms: NOW - 9_000,
@@ -438,5 +438,6 @@ pub(super) fn status() -> Status {
         following: 2,
         mode: None,
         config_file: None,
+        ..Status::default()
     }
 }

@@ -11,7 +11,7 @@ fn the_owner_is_told_shown_and_stopped() {
     let refused = Problem {
         code: "not_serving".to_owned(),
         kind: ProblemKind::Refused,
-        message: "this owner belongs to a terminal (process 4711)".to_owned(),
+        message: "this owner belongs to a terminal (process 4711000)".to_owned(),
         hint: Some("end it there".into()),
         causes: Vec::new(),
         head: None,
@@ -42,7 +42,7 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
         "{seen}"
     );
     let seen = serves().see(&["config", "unset", "model.default", "--json"]);
-    assert!(seen.contains(r#""restart":{"pid":4711,"serves":true}"#), "{seen}");
+    assert!(seen.contains(r#""restart":{"pid":4711000,"serves":true}"#), "{seen}");
     let alone = Status { serves: false, ..status() };
     let seen = Case::script("").reply("status", Ok(Reply::Status(alone))).see(&set);
     assert!(seen.contains("belongs to a terminal"), "{seen}");
@@ -76,7 +76,7 @@ fn trial_17_a_changed_permission_is_said_to_be_used_from_now_on() {
     let serves = || Case::script("").reply("status", Ok(Reply::Status(Status { serves: true, ..status() })));
     for key in ["permissions.mode", "permissions.allow", "permissions.ask", "permissions.deny"] {
         let seen = serves().see(&["config", "unset", key]);
-        assert!(seen.contains("The running owner (process 4711) uses it from now on."), "{seen}");
+        assert!(seen.contains("The running owner (process 4711000) uses it from now on."), "{seen}");
         assert!(!seen.contains("keeps the settings"), "{seen}");
         let seen = serves().see(&["config", "unset", key, "--json"]);
         assert!(!seen.contains("restart"), "{seen}");

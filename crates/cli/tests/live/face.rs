@@ -61,7 +61,7 @@ fn answered(face: &Tmux, answer: &str) {
 
 /// Presses a key until the screen shows what comes of it: keys are passed over for a moment where something has just changed. It is
 /// pressed again only where the question still stands, so that a slow machine does not send what comes next.
-fn answers(face: &Tmux, key: &str, expected: &str) {
+pub(super) fn answers(face: &Tmux, key: &str, expected: &str) {
     for _ in 0..20 {
         face.press(key);
         let stands = |screen: &str| screen.contains(" · Esc ") || screen.contains("may it run?");

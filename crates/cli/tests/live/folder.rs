@@ -114,21 +114,16 @@ fn a_folder_that_another_process_owns_is_reached_through_it() {
     let mut first = [0];
     owner.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("the first of the answer");
     let status = world.json(&["status"]);
-    assert_eq!(status["pid"], owner.id(), "{status}");
+    assert_eq!(world.owners(), [status["pid"].to_string()], "{status}");
     assert_eq!(status["running"].as_array().map(Vec::len), Some(1), "{status}");
     let other = world.json(&["new"]);
     let list = world.json(&["list"]);
     assert_eq!(list["conversations"].as_array().map(Vec::len), Some(2), "{other} {list}");
-    owner.kill().expect("killed");
-    owner.wait().expect("ended");
+    world.kill(owner);
     // A dead owner owns nothing, and its socket is in nobody's way.
     let list = world.json(&["list"]);
     assert_eq!(list["conversations"].as_array().map(Vec::len), Some(2), "{list}");
-    assert_eq!(
-        out(&world.run(&["status"])).lines().count(),
-        1,
-        "the last command owned it only while it ran"
-    );
+    assert_eq!(out(&world.run(&["status"])).lines().count(), 1, "its owner has ended with the last command");
 }
 
 #[test]

@@ -18,11 +18,6 @@ fn ask(world: &World, text: &str) -> Child {
     world.command(&["--json", "ask", "--mode", "allow-all", text]).spawn().expect("it starts")
 }
 
-fn kill(mut child: Child) {
-    child.kill().expect("killed");
-    child.wait().expect("ended");
-}
-
 pub(super) fn holds(folder: &Path, needle: &[u8]) -> bool {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     files
@@ -51,7 +46,7 @@ fn in_the_middle_of_a_command() {
     model.then(vec![shell(&command)]);
     let child = ask(&world, "work");
     until("the command has written", || world.read("made").is_some_and(|it| it.ends_with('\n')));
-    kill(child);
+    world.kill(child);
 
     let log = world.json(&["log"]);
     let entries = log["entries"].as_array().expect("entries");
@@ -82,7 +77,7 @@ fn in_the_middle_of_an_answer() {
     model.then(vec![call("write", json!({"path": "b", "content": "b\n"})), half("so far it is ")]);
     let child = ask(&world, "tell");
     until("the half is saved", || holds(world.data(), b"so far it is"));
-    kill(child);
+    world.kill(child);
 
     let log = world.json(&["log"]);
     let entries = log["entries"].as_array().expect("entries");
@@ -105,7 +100,7 @@ fn before_a_word_of_the_answer() {
     model.then(vec![half("")]);
     let child = ask(&world, "tell");
     until("it is asked", || !model.asked().is_empty());
-    kill(child);
+    world.kill(child);
     assert_eq!(world.texts(), ["tell"], "what was said is kept");
     succeeded(&model.turn(&world, "are you there?", vec![words("yes")]));
     assert_eq!(world.texts(), ["tell", "are you there?", "yes"]);
@@ -123,6 +118,7 @@ fn while_a_person_is_asked() {
     pty.shows("write b");
     pty.shows("allow? ");
     pty.kill_at_once();
+    world.kill_owners();
 
     let log = world.json(&["log"]);
     assert_eq!(log["entries"].as_array().map(Vec::len), Some(4), "{log}");

@@ -98,7 +98,8 @@ impl Model {
         let address = self.address;
         world.settings(&format!(
             "[model]\ndefault = \"here/m\"\n[local]\nfind = false\n[retry]\ntries = 1\n[endpoint.here]\nkind = \"openai\"\n\
-             base_url = \"http://{address}/v1\"\nkey_env = \"HERE_KEY\"\n"
+             base_url = \"http://{address}/v1\"\nkey_env = \"HERE_KEY\"\n\
+             [permissions]\nwait_s = 0\n"
         ));
         world
     }

@@ -119,7 +119,7 @@ fn all_commands_work_through_the_owner_until_it_is_told_to_stop() {
     assert!(!socket_is_there(&world));
     assert!(world.does(&["status"]).starts_with("nobody owns"));
     assert_eq!(world.does(&["stop"]), "nobody owns the conversations now\n");
-    assert_eq!(world.texts().len(), 3, "the next command owns it itself");
+    assert_eq!(world.texts().len(), 3, "the next command starts another one");
 }
 
 /// An answer that comes while the owner is told to end is waited for.
@@ -219,18 +219,14 @@ fn a_data_directory_with_a_long_path() {
     assert!(!socket_is_there(&world));
 }
 
-#[test]
-fn an_owner_of_another_version_is_named() {
-    let world = World::new();
+/// Answers whoever comes with this status, and goes with the test.
+fn answers_as(world: &World, status: &str) {
     std::fs::create_dir_all(world.data()).expect("made");
     let listener = UnixListener::bind(world.data().join("owner.sock")).expect("bound");
-    let body = r#"{"reply":"status","version":"99.1.0","pid":4117,"data_dir":"there","since_ms":0,"serves":true,"running":[],"following":0}"#;
     let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-        body.len()
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{status}",
+        status.len()
     );
-    let commands: [&[&str]; 3] = [&["list"], &["status"], &["serve"]];
-    // It waits for whoever comes, and goes with the test.
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.expect("somebody comes");
@@ -243,6 +239,16 @@ fn an_owner_of_another_version_is_named() {
             stream.write_all(answer.as_bytes()).expect("answered");
         }
     });
+}
+
+#[test]
+fn an_owner_of_another_version_is_named() {
+    let world = World::new();
+    answers_as(
+        &world,
+        r#"{"reply":"status","version":"99.1.0","pid":4117,"data_dir":"there","since_ms":0,"serves":true,"running":[],"following":0}"#,
+    );
+    let commands: [&[&str]; 3] = [&["list"], &["status"], &["serve"]];
     for arguments in commands {
         let refused = world.run(arguments);
         let told = error(&refused);
@@ -250,4 +256,18 @@ fn an_owner_of_another_version_is_named() {
         assert!(told.contains("retake 99.1.0 (process 4117)"), "{arguments:?}: {told}");
         assert!(told.contains("hint: `retake stop` of that version"), "{arguments:?}: {told}");
     }
+}
+
+/// What they say to each other decides, and not the number of the version.
+#[test]
+fn trial_18_an_owner_of_another_version_that_says_the_same_is_worked_with() {
+    let world = World::new();
+    let status = r#"{"reply":"status","version":"99.1.0","pid":4117,"data_dir":"there","since_ms":0,"serves":true,"running":[],"following":0,"protocol":"#;
+    answers_as(&world, &format!("{status}{}}}", retake_wire::PROTOCOL));
+    assert_eq!(world.json(&["status"])["version"], "99.1.0");
+    let other = World::new();
+    answers_as(&other, &format!("{status}{}}}", retake_wire::PROTOCOL + 1));
+    let refused = other.run(&["status"]);
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    assert!(error(&refused).contains("retake 99.1.0 (process 4117)"), "{refused:?}");
 }

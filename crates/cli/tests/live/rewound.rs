@@ -1,12 +1,14 @@
 //! The program killed in the middle of a rewind of turns in which an agent wrote files: conversation, files and prompt are all
 //! those of before, or all those of after, and what was acknowledged is there.
 
-use std::os::unix::process::ExitStatusExt as _;
-
+use retake_wire::request::{Apply, List};
+use retake_wire::{Action, Client as _, HttpClient, Reach, Reply, Request};
 use retake_worktree::failpoint::FAILPOINTS;
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 
 use super::model::{Model, call, calls, shell, words};
+use super::owned::Serving;
 use super::world::{Manifest, World, manifest};
 
 /// The steps at which it is killed: those that change files, and those of looking and writing down that frame them.
@@ -45,13 +47,37 @@ fn work(model: &Model, world: &World) {
     model.turn(world, "look", vec![words("seen")]);
 }
 
-/// Begins to go back to the second turn, and is killed at the `nth` time that it comes to a point; whether it came there.
+/// Begins to go back to the second turn with an owner that is killed at the `nth` time that it comes to a point; whether it came there.
 fn killed(world: &World, point: &str, nth: usize, request: &str) -> bool {
-    let mut command = world.command(&["rewind", "t2", "--request-id", request]);
-    let done = command.env("RETAKE_FAILPOINT", format!("{point}:{nth}")).output().expect("it starts");
-    let killed = done.status.signal() == Some(9);
-    assert!(killed || done.status.success(), "{point}:{nth}: {done:?}");
-    killed
+    let serving = Serving::doomed(world, &format!("{point}:{nth}"));
+    let client = HttpClient::new(Reach::Socket(world.data().join("owner.sock"))).expect("a client");
+    let done = Runtime::new().expect("a runtime").block_on(async {
+        let list = List { folder: Some(world.folder().display().to_string()), ..List::default() };
+        let Ok(Reply::Conversations(list)) = client.call(Request::List(list)).await else {
+            panic!("there is one")
+        };
+        let back = Apply {
+            conversation: list.conversations[0].id.clone(),
+            action: Action::Rewind { entry: "t2".into() },
+            head: None,
+            since: false,
+            files: Default::default(),
+            request_id: Some(request.to_owned()),
+        };
+        client.call(Request::Apply(back)).await
+    });
+    match done {
+        Ok(_) => {
+            world.does(&["stop"]);
+            assert!(serving.ended());
+            false
+        }
+        Err(lost) => {
+            assert_eq!(lost.code, "owner_lost", "{point}:{nth}");
+            assert!(!serving.ended());
+            true
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use retake_testkit::again::for_everybody;
@@ -25,8 +25,57 @@ const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"
 /// A user who owns nothing.
 pub(super) const NOBODY: u32 = 65534;
 
+/// A folder in which every owner has ended when it goes.
+pub(super) struct HomeDir(TempDir);
+
+impl HomeDir {
+    pub(super) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The processes that own data below.
+    pub(super) fn owners(&self) -> Vec<String> {
+        let below = format!("\0owner-process\0{}", self.path().display());
+        let is_one = |entry: &std::fs::DirEntry| {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains(&below)
+        };
+        let all = std::fs::read_dir("/proc").expect("Linux").flatten();
+        let pids = all.filter(is_one).filter_map(|entry| entry.file_name().into_string().ok());
+        pids.filter(|pid| runs(pid)).collect()
+    }
+
+    /// Ends them where they stand.
+    pub(super) fn kill_owners(&self) {
+        for pid in self.owners() {
+            // It may have ended by itself.
+            let _ = pid.parse().ok().and_then(Pid::from_raw).map(|pid| kill_process(pid, Signal::KILL));
+            until("the owner is dead", || !runs(&pid));
+        }
+    }
+}
+
+impl Drop for HomeDir {
+    fn drop(&mut self) {
+        let began = now();
+        while !std::thread::panicking() && !self.owners().is_empty() && now() - began < LEFT {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let left = self.owners();
+        self.kill_owners();
+        assert!(std::thread::panicking() || left.is_empty(), "a test leaves an owner behind: {left:?}");
+    }
+}
+
+/// How long an owner may take to end after its test.
+const LEFT: Duration = Duration::from_secs(20);
+
 pub(super) struct World {
-    home: TempDir,
+    home: HomeDir,
     data: PathBuf,
     folder: PathBuf,
     variables: Vec<(&'static str, String)>,
@@ -34,7 +83,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new() -> Self {
-        let home = tempfile::tempdir().expect("a folder");
+        let home = HomeDir::new();
         let data = home.path().join("data");
         let folder = home.path().to_owned();
         let world = Self { home, data, folder, variables: Vec::new() };
@@ -108,6 +157,23 @@ impl World {
         self.home.path()
     }
 
+    /// The processes that own data here.
+    pub(super) fn owners(&self) -> Vec<String> {
+        self.home.owners()
+    }
+
+    /// Kills a client where it stands, and then the owner that it has started.
+    pub(super) fn kill(&self, mut client: Child) {
+        client.kill().expect("killed");
+        client.wait().expect("ended");
+        self.kill_owners();
+    }
+
+    /// Ends every owner where it stands.
+    pub(super) fn kill_owners(&self) {
+        self.home.kill_owners();
+    }
+
     pub(super) fn data(&self) -> &Path {
         &self.data
     }
@@ -141,6 +207,7 @@ impl World {
             .env("RETAKE_DATA_DIR", &self.data)
             .env("RETAKE_CONFIG", self.config())
             .env("RETAKE_WAIT_MS", "200")
+            .env("RETAKE_IDLE_S", "0")
             .env("RUST_BACKTRACE", "0")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())

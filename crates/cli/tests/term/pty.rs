@@ -89,6 +89,8 @@ impl Pty {
         command.args(arguments);
         command.env("TERM", "xterm-256color");
         command.env("NO_COLOR", "");
+        // No test leaves an owner behind.
+        command.env("RETAKE_IDLE_S", "0");
         for (name, value) in variables {
             command.env(name, value);
         }
@@ -178,6 +180,11 @@ impl Pty {
     #[track_caller]
     pub(crate) fn reads_keys(&self) {
         self.until("raw mode", |_| !self.is_restored());
+    }
+
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> String {
+        self.child.process_id().expect("it runs").to_string()
     }
 
     /// Ends the program where it stands.

@@ -112,7 +112,7 @@ fn items(list: &str) -> Option<Vec<Todo>> {
 pub(crate) const JOBS: &str = "job/";
 
 /// The call whose job a fact tells of.
-fn job_of(fact: &Fact) -> Option<&str> {
+pub(super) fn job_of(fact: &Fact) -> Option<&str> {
     fact.key.strip_prefix(JOBS)
 }
 

@@ -108,7 +108,8 @@ impl Engine {
         let entry = receipt.entries.first().copied().expect("BUG: what is said has an entry");
         let around = self.open_call(&mut before, conversation, entry, id.clone()).await?;
         drop(before);
-        match processes::start(&exec.command, &folder, &id) {
+        let theirs = exec.by.request.as_ref().and_then(|request| self.surroundings_of(request));
+        match processes::start(&exec.command, &folder, &id, theirs.as_deref()) {
             Ok(child) => Ok(Call { claim, around, child, receipt }),
             Err(error) => {
                 self.call_never_began(&around).await?;

@@ -175,7 +175,8 @@ impl Driver {
 
     /// Asks a person whether a call may run.
     pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
-        if self.events.is_alone() {
+        let listening = self.events.listening();
+        if self.engine.is_unattended(&listening) {
             let hint = "leave it, and say at the end what it is needed for";
             return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
         }
@@ -195,8 +196,20 @@ impl Driver {
             again: ready.again.as_ref().map(|effect| effect.began),
             offers,
         };
-        self.engine.waits.seek(key, self.claim.conversation(), self.inbox.clone());
+        let conversation = self.claim.conversation();
+        self.engine.waits.seek(key.clone(), conversation, self.inbox.clone());
         self.events.send(RunEvent::Asks(asks));
+        let engine = Arc::clone(&self.engine);
+        tokio::spawn(async move {
+            tokio::select! {
+                () = engine.until_unattended(&listening) => {
+                    let left = "whoever could be asked has left; leave it, and say at the end what it is needed for";
+                    // Somebody may have answered at this very moment.
+                    drop(engine.decide(conversation, &key, Decision::Unattended(left.to_owned())));
+                }
+                () = engine.until_settled(&key) => {}
+            }
+        });
         None
     }
 
@@ -371,6 +384,7 @@ impl Backstage {
         begun: Begun,
     ) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
+        self.engine.waits.notes(&facts);
         let content = bounded(content);
         let stopped = *self.halt.borrow();
         let shown = shown.unwrap_or_else(|| content.clone());

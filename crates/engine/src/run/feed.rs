@@ -2,7 +2,7 @@
 //! who listens: who is too slow misses pieces of what calls print, or is dropped and reads afresh.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures::stream::BoxStream;
 use retake_core::ConversationId;
@@ -157,6 +157,21 @@ struct Own {
     pending: Arc<watch::Sender<usize>>,
 }
 
+/// Who listens to a run. It keeps no stream open.
+pub(crate) struct Listening {
+    own: Vec<mpsc::WeakUnboundedSender<RunEvent>>,
+    feed: Option<Weak<Feed>>,
+}
+
+impl Listening {
+    /// Whether nobody does.
+    pub(crate) fn is_alone(&self) -> bool {
+        let feed = self.feed.as_ref().and_then(Weak::upgrade);
+        self.own.iter().all(|own| own.upgrade().is_none_or(|sender| sender.is_closed()))
+            && feed.is_none_or(|feed| feed.told.receiver_count() == 0)
+    }
+}
+
 /// Where a run's events go: to who started it, with each of their equal requests, and to all who follow. Nobody may be listening any
 /// more.
 #[derive(Clone)]
@@ -202,6 +217,14 @@ impl Events {
     pub(super) fn is_alone(&self) -> bool {
         self.own.iter().all(|own| own.sender.is_closed())
             && self.feed.as_ref().is_none_or(|feed| feed.told.receiver_count() == 0)
+    }
+
+    /// Who listens, for whoever looks at it later.
+    pub(super) fn listening(&self) -> Listening {
+        Listening {
+            own: self.own.iter().map(|own| own.sender.downgrade()).collect(),
+            feed: self.feed.as_ref().map(Arc::downgrade),
+        }
     }
 
     /// Whether it is the same stream.

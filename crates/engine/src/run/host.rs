@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Answering, ConversationId, Fact, Fence, Permission, Ruling};
-use retake_tools::{Asked, Host, Piece};
+use retake_tools::{Asked, Host, Piece, Surroundings};
 use tokio::sync::watch;
 
 use super::Events;
@@ -47,7 +47,8 @@ impl Host for Backstage {
     }
 
     async fn ask(&self, question: Asked) -> Option<String> {
-        if self.events.is_alone() {
+        let listening = self.events.listening();
+        if self.engine.is_unattended(&listening) {
             return None;
         }
         let id = format!("{}-q", self.key);
@@ -56,6 +57,7 @@ impl Host for Backstage {
         self.events.send(RunEvent::Question(Question { id, question, choices }));
         tokio::select! {
             answer = answer => answer.ok(),
+            () = self.engine.until_unattended(&listening) => None,
             () = self.stopped() => None,
         }
     }
@@ -84,6 +86,10 @@ impl Host for Backstage {
 
     fn stopped_by(&self) -> &'static str {
         self.engine.stopped_by()
+    }
+
+    fn surroundings(&self) -> Option<Arc<Surroundings>> {
+        self.engine.surroundings_in(self.conversation)
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {

@@ -311,6 +311,12 @@ pub(super) static KEYS: &[Key] = &[
         "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, and every key_env.",
     ),
     key(
+        "permissions.wait_s",
+        Takes::Whole(0, WEEK_S),
+        Value::Whole(600),
+        "Seconds that an approval request waits after the last terminal in which it could be answered has left, or was suspended.\nThen the call does not run, and the model is told so.",
+    ),
+    key(
         "agent.steering",
         Takes::Word(&["queue", "join", "interrupt"]),
         Value::Text("queue"),
@@ -327,6 +333,12 @@ pub(super) static KEYS: &[Key] = &[
         Takes::Whole(0, 600),
         Value::Whole(10),
         "Seconds that a turn waits for MCP servers that are starting. One that takes longer goes on, and a later turn has its\ntools.",
+    ),
+    key(
+        "owner.idle_s",
+        Takes::Whole(0, WEEK_S),
+        Value::Whole(60),
+        "Seconds that the process behind all terminals stays with nothing to do: without terminals and commands, runs and\nbackground jobs. With 0 it ends with the last of them. `retake serve` stays until it is told to stop.",
     ),
     face(
         "face.theme",

@@ -299,6 +299,8 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
         endpoints,
         roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),
         server_wait: seconds(&["mcp", "wait_s"]),
+        answer_wait: seconds(&["permissions", "wait_s"]),
+        idle: seconds(&["owner", "idle_s"]),
         steering: Steer::from_name(&values.text_or_default(&["agent", "steering"])).unwrap_or_default(),
     })
 }

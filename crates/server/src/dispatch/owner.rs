@@ -19,6 +19,11 @@ impl InProcess {
             following: self.hub.following(),
             mode: Some(crate::agent::mode(self.engine.permission_for_all().mode)),
             config_file: Some(self.office.config_file.display().to_string()),
+            protocol: retake_wire::PROTOCOL,
+            clients: self.present.clients() as u64,
+            jobs: self.engine.living_jobs() as u64,
+            idle_s: self.present.idle().map(|idle| idle.as_secs()),
+            ends_ms: self.ends_ms(),
         }
     }
 

@@ -23,13 +23,55 @@ struct Use {
     is_followed: AtomicBool,
     /// How many pieces of events were taken to be written.
     taken: AtomicU64,
+    /// The process at the other end.
+    pid: Option<u32>,
+    /// Only the owner's user can be there.
+    is_private: bool,
 }
 
 impl Line {
+    /// The process at the other end, where it is known.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.0.pid
+    }
+
+    /// Whether only the owner's user can be at the other end.
+    pub(super) fn is_private(&self) -> bool {
+        self.0.is_private
+    }
+
     /// Somebody follows here, for as long as what comes back lives.
     pub(super) fn followed(self) -> Followed {
         self.0.is_followed.store(true, Ordering::Relaxed);
         Followed(self)
+    }
+}
+
+/// A connection that may tell which process is at its other end.
+pub(super) trait Peer {
+    /// Its number, as this process sees it.
+    fn pid(&self) -> Option<u32>;
+
+    /// Whether only the owner's user can be there.
+    fn is_private(&self) -> bool {
+        false
+    }
+}
+
+impl Peer for tokio::net::UnixStream {
+    fn pid(&self) -> Option<u32> {
+        // A process of another pid namespace has none here.
+        self.peer_cred().ok()?.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0)
+    }
+
+    fn is_private(&self) -> bool {
+        true
+    }
+}
+
+impl Peer for tokio::net::TcpStream {
+    fn pid(&self) -> Option<u32> {
+        None
     }
 }
 
@@ -56,16 +98,17 @@ pub(super) struct Patient<L> {
     pub(super) patience: Duration,
 }
 
-impl<L: Listener> Listener for Patient<L> {
+impl<L: Listener> Listener for Patient<L>
+where
+    L::Io: Peer,
+{
     type Io = Timed<L::Io>;
     type Addr = L::Addr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (io, address) = self.listener.accept().await;
-        (
-            Timed { io, line: Line::default(), patience: self.patience, waits: None, words: Vec::new() },
-            address,
-        )
+        let line = Line(Arc::new(Use { pid: io.pid(), is_private: io.is_private(), ..Use::default() }));
+        (Timed { io, line, patience: self.patience, waits: None, words: Vec::new() }, address)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {

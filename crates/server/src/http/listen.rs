@@ -20,7 +20,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Semaphore;
 use tower::Service as _;
 
-use super::line::{Line, Patient};
+use super::line::{Line, Patient, Peer};
 
 /// Who may connect: what a listener lets in at once is a part of the descriptors that the process may have.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,7 @@ pub(super) async fn listen<L>(
     over: impl Future<Output = ()> + Send,
 ) where
     L: Listener,
+    L::Io: Peer,
 {
     let (places, connections) = (Arc::new(Semaphore::new(who.most())), GracefulShutdown::new());
     let mut http = http1::Builder::new();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, RawPathParams, Request as HttpRequest, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::middleware::{self, Next};
@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
 use axum::serve::ListenerExt as _;
 use retake_wire::http::{ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LIST_EVENTS, Method, RUNS};
-use retake_wire::{Client, Problem, ProblemKind, Reply};
+use retake_wire::{Attach, CLIENT, CLIENTS, Client, LEAVE, Number, Problem, ProblemKind, Reply};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -110,7 +110,9 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         listening.spawn(listen(Patient { listener, patience }, Who::Anybody, guarded, over));
     }
     let own = Own { socket, owner: desk.client.clone() };
-    let (over, router) = (until(desk.stop.clone()), router(desk));
+    let (over, router) = (until(desk.stop.clone()), router(desk.clone()));
+    let router =
+        router.merge(Router::new().route(CLIENTS, post(attach)).route(LEAVE, post(leave)).with_state(desk));
     listening.spawn(listen(Patient { listener: own, patience }, Who::User, router, over));
     Ok(Served { address, data_dir, made, stop, listening })
 }
@@ -265,11 +267,14 @@ fn json_of(json: Vec<u8>) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], Body::from(json)).into_response()
 }
 
-async fn run(State(desk): State<Desk>, http: HttpRequest) -> Response {
+async fn run(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, http: HttpRequest) -> Response {
+    let client = http.headers().get(CLIENT).and_then(|number| number.to_str().ok()?.parse().ok());
     let run = match ask::run(desk.shapes.of("run"), http).await {
         Ok(run) => run,
         Err(told) => return told.into_response(),
     };
+    // Whoever comes over TCP is no client of this machine.
+    desk.client.surrounds(run.request_id.as_deref(), client.filter(|_| line.is_private()));
     match desk.client.run(run).await {
         Ok(events) => stream::run(events, after(desk.stop)),
         Err(problem) => Told(problem).into_response(),
@@ -289,6 +294,28 @@ async fn events(
     match desk.client.frames(follow).await {
         Ok(frames) => stream::follow(frames, line.followed(), until(desk.stop)),
         Err(problem) => Told(problem).into_response(),
+    }
+}
+
+/// Somebody on this machine is there, as long as the stream that it is answered with is read.
+async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, body: Bytes) -> Response {
+    let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
+        let hint = "it may be of another version";
+        return bad("bad_request", "this client can't be understood", hint).into_response();
+    };
+    match desk.client.attend(attach, line.pid()) {
+        Ok(attending) => stream::present(attending, until(desk.stop)),
+        Err(problem) => Told(problem).into_response(),
+    }
+}
+
+/// Somebody on this machine goes away.
+async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
+    match serde_json::from_slice::<Number>(&body) {
+        Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number)).unwrap_or_default()),
+        Err(_) => {
+            bad("bad_request", "this is no client's number", "it may be of another version").into_response()
+        }
     }
 }
 

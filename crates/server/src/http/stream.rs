@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::line::Followed;
 use crate::hub::Frame;
+use crate::present::Attending;
 
 /// How often a silent stream says that it lives.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -45,6 +46,19 @@ pub(super) fn run(
 ) -> Response {
     let events = events.take_until(Box::pin(over)).map(|event| Ok::<_, Infallible>(said(&event)));
     Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
+}
+
+/// That a client is there: nothing is said on it but its number, and that the owner lives. Who goes away drops it.
+pub(super) fn present(attending: Attending, over: impl Future<Output = ()> + Send + 'static) -> Response {
+    let json = serde_json::to_string(&attending.number()).unwrap_or_default();
+    let first = stream::once(async move { Bytes::from(format!("data: {json}\n\n")) });
+    let alive = stream::unfold(attending, |attending| async {
+        tokio::time::sleep(ALIVE).await;
+        Some((Bytes::from_static(b":\n\n"), attending))
+    });
+    let body = first.chain(alive).take_until(Box::pin(over)).map(Ok::<_, Infallible>);
+    let kind = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+    (kind, Body::from_stream(body)).into_response()
 }
 
 /// An event with its own JSON.

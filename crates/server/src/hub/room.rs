@@ -238,7 +238,9 @@ mod tests {
     async fn owner(home: &TempDir) -> (InProcess, Follow) {
         let (data_dir, config_file) = (home.path().join("data"), home.path().join("config.toml"));
         let user = "ada".to_owned();
-        let options = Options { data_dir, config_file, user, home: None, wait_for_owner: Duration::ZERO };
+        let stays = crate::Stays::UntilTold;
+        let wait_for_owner = Duration::ZERO;
+        let options = Options { data_dir, config_file, user, home: None, wait_for_owner, stays };
         let (owner, _) = open(options).await.expect("opened");
         match owner.call(Request::Create(Create::default())).await {
             Ok(Reply::Receipt(made)) => {

@@ -108,7 +108,13 @@ impl Line<'_> {
         let mut command = processes::marked(script::shell(), self.folder, &call.id);
         command.arg("-c").arg(&self.script).arg(script::shell()).arg(self.command);
         command.stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
-        script::surround(&mut command, self.secrets, std::env::vars_os().map(|(name, _)| name));
+        match call.host.surroundings() {
+            Some(theirs) => {
+                theirs.give(&mut command);
+                script::surround(&mut command, self.secrets, theirs.names());
+            }
+            None => script::surround(&mut command, self.secrets, std::env::vars_os().map(|(name, _)| name)),
+        }
         self.spawn(command, call, spool).await
     }
 

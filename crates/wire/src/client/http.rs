@@ -2,6 +2,7 @@
 //! request's id: the owner might do it twice.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use sse_stream::SseStream;
 
 use super::{Client, Problem, ProblemKind};
+use crate::attach::{Attach, CLIENT, CLIENTS, LEAVE, Left, Number};
 use crate::event::{Event, Follow, Told};
 use crate::hint::{Hint, HintPiece, Remedy};
 use crate::http::{self, Method, REQUEST_ID, RUNS};
@@ -44,6 +46,8 @@ pub struct HttpClient {
     http: reqwest::Client,
     base: String,
     token: Option<String>,
+    /// Who it is to the owner, once it is attached.
+    number: Arc<OnceLock<Number>>,
 }
 
 impl HttpClient {
@@ -60,7 +64,35 @@ impl HttpClient {
             Reach::Address { base, token } => (builder, base.trim_end_matches('/').to_owned(), Some(token)),
         };
         let http = builder.build().map_err(|error| away(&error))?;
-        Ok(Self { http, base, token })
+        Ok(Self { http, base, token, number: Arc::default() })
+    }
+
+    /// Tells the owner that this client is there. It is so as long as the stream lives that comes back, which says nothing.
+    ///
+    /// # Errors
+    ///
+    /// Where the owner can't be reached, or takes no client any more.
+    pub async fn attach(&self, attach: &Attach) -> Result<(Number, BoxStream<'static, ()>), Problem> {
+        let attach = serde_json::to_value(attach);
+        let attach = attach.expect("BUG: what the wire says has string keys and finite numbers");
+        let response = answered(self.request(Method::Post, CLIENTS, None, Some(&attach))).await?;
+        let mut pieces = pieces(response);
+        let first = pieces.next().await.and_then(|(_, data)| serde_json::from_str(&data).ok());
+        let number = first.ok_or_else(|| lost().problem.expect("BUG: it says why"))?;
+        // It attaches once.
+        let number = *self.number.get_or_init(|| number);
+        Ok((number, pieces.map(drop).boxed()))
+    }
+
+    /// Tells the owner that this client leaves. Whether the owner ends with it.
+    ///
+    /// # Errors
+    ///
+    /// Where the owner can't be reached.
+    pub async fn leave(&self, number: Number) -> Result<Left, Problem> {
+        let number = serde_json::to_value(number);
+        let number = number.expect("BUG: what the wire says has string keys and finite numbers");
+        read(answered(self.request(Method::Post, LEAVE, None, Some(&number))).await?).await
     }
 
     fn request(
@@ -80,6 +112,9 @@ impl HttpClient {
         let mut request = self.http.request(method, format!("{}{target}", self.base));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
+        }
+        if let Some(number) = self.number.get() {
+            request = request.header(CLIENT, number.client);
         }
         if let Some(id) = request_id {
             request = request.header(REQUEST_ID, id);

@@ -17,7 +17,7 @@ pub struct Status {
     pub address: Option<String>,
     /// Since when, Unix milliseconds.
     pub since_ms: i64,
-    /// Whether it is there for others: it can be told to stop. One that belongs to a terminal ends with that.
+    /// Whether it can be told to stop.
     pub serves: bool,
     /// Conversations in which something runs.
     pub running: Vec<String>,
@@ -29,4 +29,19 @@ pub struct Status {
     /// Its settings file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_file: Option<String>,
+    /// The version of what it and its clients on this machine say to each other: [`crate::PROTOCOL`].
+    #[serde(default)]
+    pub protocol: u32,
+    /// Clients on this machine that are attached: terminals and commands.
+    #[serde(default)]
+    pub clients: u64,
+    /// Background jobs that it started and that still run.
+    #[serde(default)]
+    pub jobs: u64,
+    /// After how many seconds without clients, runs and jobs it ends by itself; never, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_s: Option<u64>,
+    /// When it ends by itself unless something happens, Unix milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_ms: Option<i64>,
 }

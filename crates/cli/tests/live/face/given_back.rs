@@ -10,12 +10,13 @@ use rustix::process::Signal;
 use super::{EMPTY, PICKER, open, opened, says};
 use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
-use crate::live::world::{World, signal};
+use crate::live::world::{World, runs, signal, until};
 
 /// Tells the face to end, as the system does.
-fn is_told_to_end(face: &Tmux) {
+fn is_told_to_end(face: &Tmux) -> String {
     let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
     signal(&pid, Signal::TERM);
+    pid
 }
 
 #[test]
@@ -25,7 +26,7 @@ fn who_is_told_to_end_with_the_picker_open_gives_the_terminal_back() {
     says(&face, "hello", "Hello.");
     face.press("C-r");
     face.shows(PICKER);
-    is_told_to_end(&face);
+    let _ = is_told_to_end(&face);
     face.is_given_back();
 }
 
@@ -38,13 +39,17 @@ fn who_is_told_to_end_while_an_editor_is_open_gives_the_terminal_back_and_keeps_
     std::fs::set_permissions(&editor, Permissions::from_mode(0o755)).expect("executable");
     let world = world.with("VISUAL", &editor.display().to_string());
     let face = open(&world);
+    // The owner is there: what is typed has somewhere to go.
+    face.shows("the demo model answers");
     face.types("half a thought");
     face.shows("half a thought");
     face.press("C-g");
     face.until("the editor", |screen| screen.contains("in the editor") && !face.is_full_screen());
-    is_told_to_end(&face);
+    let pid = is_told_to_end(&face);
     face.is_given_back();
     std::fs::write(world.home().join("written"), "").expect("written");
+    // As long as it lives, the words are its own.
+    until("it has ended", || !runs(&pid));
     let face = Tmux::face(&world, "");
     face.shows("› half a thought");
 }

@@ -21,20 +21,20 @@ fn at_work(model: &Model, world: &World, command: &str) -> Tmux {
 }
 
 #[test]
-fn a_run_of_this_terminal_is_stopped_only_by_one_who_knows_it() {
+fn trial_18_a_run_goes_on_when_its_terminal_is_left_and_is_found_again() {
     let model = Model::start();
     let world = model.world(&[]);
-    let face = at_work(&model, &world, "touch begun; sleep 600; touch never");
+    let face = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
     face.press("C-q");
-    face.shows("leaving stops what runs: Ctrl+Q once more; `retake serve` keeps runs going");
-    face.press("C-q");
-    face.shows("stopped, as you left: $ touch begun; sleep 600; touch never");
+    face.shows("it goes on: $ touch begun;");
     face.is_given_back();
-    let screen = face.screen();
-    assert!(!screen.contains("what other clients run"), "{screen}");
-    let log = world.does(&["log"]);
-    assert!(log.contains("stopped when the terminal that ran it was left"), "{log}");
-    assert!(!log.contains("stopped by the person"), "{log}");
+    assert_eq!(world.json(&["status"])["running"].as_array().map(Vec::len), Some(1));
+    let face = Tmux::face(&world, "-c");
+    face.shows("touch begun; until test -e go");
+    world.write("go", "");
+    face.shows("Done.");
+    assert_eq!(world.read("over").as_deref(), Some(""));
+    face.leaves();
 }
 
 #[test]

@@ -68,6 +68,7 @@ fn status(process: u32, running: Vec<String>) -> retake_wire::reply::Status {
         following: 1,
         mode: None,
         config_file: None,
+        ..Default::default()
     }
 }
 

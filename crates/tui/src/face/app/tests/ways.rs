@@ -22,6 +22,7 @@ fn begun(start: Start, mode: retake_wire::Mode) -> App {
                 following: 1,
                 mode: Some(mode),
                 config_file: None,
+                ..Default::default()
             }),
             Request::Models => Reply::Models(Models {
                 default: "a/b".into(),

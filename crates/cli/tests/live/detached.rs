@@ -1,0 +1,187 @@
+//! The owner as a process of its own: started by whoever comes first, detached from it, there for all, gone when nobody needs it.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::model::{Model, call, words};
+use super::world::{World, error, out, runs, until};
+
+/// An owner that a test ends itself.
+fn staying() -> World {
+    World::new().with("RETAKE_IDLE_S", "600").with("RETAKE_WAIT_MS", "20000")
+}
+
+fn pid(world: &World) -> String {
+    world.json(&["status"])["pid"].to_string()
+}
+
+fn log(world: &World) -> String {
+    fs::read_to_string(world.data().join("owner.log")).expect("a log")
+}
+
+/// The program by a shell, with its environment.
+fn shell(world: &World, script: &str) -> Command {
+    let given = world.command(&[]);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", script, "sh"]).arg(given.get_program()).current_dir(world.folder());
+    for (name, value) in given.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell
+}
+
+#[test]
+fn trial_18_the_owner_is_a_process_of_its_own_with_nothing_of_whoever_started_it() {
+    let world = staying();
+    let told = shell(&world, "exec 7</etc/passwd; \"$1\" new").output().expect("it runs");
+    assert!(told.status.success(), "{told:?}");
+    let pid = pid(&world);
+    let process = |name: &str| fs::read_link(format!("/proc/{pid}/{name}")).expect("a link");
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("its state");
+    let fields: Vec<&str> = stat.rsplit_once(") ").expect("fields").1.split(' ').collect();
+    assert_eq!(fields[3], pid, "it has its own session: {stat}");
+    assert_eq!(fields[4], "0", "and no terminal: {stat}");
+    assert!(stat.contains("(retake)"), "it is found by its name: {stat}");
+    assert_eq!(process("cwd").to_str(), Some("/"));
+    assert_eq!(process("fd/0").to_str(), Some("/dev/null"));
+    let log_file = world.data().join("owner.log");
+    assert_eq!((process("fd/1"), process("fd/2")), (log_file.clone(), log_file));
+    for entry in fs::read_dir(format!("/proc/{pid}/fd")).expect("its descriptors").flatten() {
+        let to = fs::read_link(entry.path()).unwrap_or_default();
+        assert_ne!(to.to_str(), Some("/etc/passwd"), "it was inherited");
+    }
+    assert!(log(&world).contains(&format!("process {pid}: retake")), "{}", log(&world));
+    assert_eq!(world.does(&["stop"]), "stopped\n");
+    assert!(!runs(&pid), "what is said to be stopped is gone");
+    assert!(log(&world).contains("ended: told to stop"), "{}", log(&world));
+}
+
+#[test]
+fn trial_18_fifty_clients_at_once_give_one_owner() {
+    let world = staying();
+    let clients: Vec<_> = (0..50).map(|_| world.command(&["new"]).spawn().expect("it starts")).collect();
+    for client in clients {
+        let done = client.wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{done:?}");
+    }
+    assert_eq!(world.owners().len(), 1);
+    assert_eq!(log(&world).matches(" owns ").count(), 1, "{}", log(&world));
+    let list = world.json(&["list", "--all", "--limit", "100"]);
+    assert_eq!(list["conversations"].as_array().map(Vec::len), Some(50));
+    world.does(&["stop"]);
+}
+
+#[test]
+fn trial_18_a_substitution_does_not_wait_for_the_end_of_the_owner() {
+    let world = staying();
+    let script = "said=$(\"$1\" ask 'one apple' 2>&1); printf '%s' \"$said\"";
+    let told = shell(&world, script).output().expect("it runs");
+    assert!(out(&told).contains("one apple"), "{told:?}");
+    assert_eq!(world.owners().len(), 1, "the owner is still there");
+    world.does(&["stop"]);
+}
+
+#[test]
+fn trial_18_a_start_that_fails_is_the_error_of_the_client() {
+    let world = World::new();
+    world.settings("[model]\ndefualt = \"demo\"\n");
+    let refused = world.run(&["new"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(error(&refused).contains("defualt"), "{refused:?}");
+    assert_eq!(world.owners(), Vec::<String>::new());
+    world.settings("[model]\ndefault = \"demo\"\n");
+    fs::create_dir_all(world.data().join("retake.db")).expect("made");
+    let refused = world.run(&["new"]);
+    assert_eq!(refused.status.code(), Some(7), "{refused:?}");
+    assert!(error(&refused).contains("retake.db"), "{refused:?}");
+    assert_eq!(world.owners(), Vec::<String>::new());
+}
+
+#[test]
+fn trial_18_an_owner_with_nothing_to_do_ends_after_the_time_of_its_setting() {
+    let world = World::new().with("RETAKE_IDLE_S", "");
+    world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[owner]\nidle_s = 2\n");
+    world.does(&["new"]);
+    let status = world.json(&["status"]);
+    assert_eq!((&status["idle_s"], &status["clients"]), (&json!(2), &json!(0)), "{status}");
+    assert!(status["ends_ms"].is_i64(), "{status}");
+    let shown = world.does(&["status"]);
+    assert!(shown.contains("ends by itself in "), "{shown}");
+    until("it ends", || world.owners().is_empty());
+    assert!(log(&world).contains("ended: nobody needs it any more"), "{}", log(&world));
+    assert!(world.does(&["status"]).starts_with("nobody owns"));
+}
+
+#[test]
+fn trial_18_a_client_and_a_job_keep_the_owner_and_say_so() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let line = world.waits_for("go");
+    let job = call("shell", json!({"command": line, "background": true}));
+    model.turn(&world, "begin", vec![job, words("begun")]);
+    let status = world.json(&["status"]);
+    assert_eq!((&status["jobs"], &status["clients"]), (&json!(1), &json!(0)), "{status}");
+    let shown = world.does(&["status"]);
+    assert!(shown.contains("1 background job"), "{shown}");
+    let first = pid(&world);
+    let pty = world.converse();
+    super::prompt(&pty);
+    let status = world.json(&["status"]);
+    assert_eq!(status["clients"], 1, "{status}");
+    assert!(world.does(&["status"]).contains("1 client"), "it is named");
+    fs::write(world.home().join("go"), "").expect("written");
+    until("the job is over", || world.json(&["status"])["jobs"] == 0);
+    assert_eq!(pid(&world), first, "the terminal keeps it");
+    drop(pty);
+    until("it ends with its last client", || world.owners().is_empty());
+}
+
+/// What nobody needs makes way for `serve`, which never ends by itself; what somebody needs does not.
+#[test]
+fn trial_18_serve_takes_the_place_of_an_owner_with_nothing_to_do() {
+    let world = staying();
+    world.does(&["new"]);
+    let idle = pid(&world);
+    let serving = super::owned::Serving::start(&world, &[]);
+    assert!(!runs(&idle));
+    let status = world.json(&["status"]);
+    assert_eq!((&status["pid"], &status["idle_s"]), (&json!(serving.pid()), &json!(null)), "{status}");
+    world.does(&["list"]);
+    world.does(&["stop"]);
+    assert!(serving.ended());
+}
+
+/// Settings that were changed hold for the next command: an owner with nothing to do makes way for one that has read them.
+#[test]
+fn trial_18_a_changed_settings_file_is_read_by_the_next_command() {
+    let world = staying();
+    world.does(&["new"]);
+    let old = pid(&world);
+    world.settings("[model]\ndefault = \"demo\"\nsystem_prompt = \"be brief\"\n[local]\nfind = false\n");
+    world.does(&["list"]);
+    assert_ne!(pid(&world), old);
+    assert!(!runs(&old));
+    world.settings("[model]\ndefualt = \"demo\"\n");
+    let refused = world.run(&["list"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert_eq!(world.owners(), Vec::<String>::new());
+}
+
+#[test]
+fn trial_18_each_data_folder_has_an_owner_of_its_own() {
+    let world = staying();
+    let other = world.home().join("other").display().to_string();
+    world.does(&["new"]);
+    world.does(&["new", "--data-dir", &other]);
+    assert_eq!(world.owners().len(), 2);
+    world.does(&["stop"]);
+    assert_eq!(world.owners().len(), 1);
+    assert!(world.does(&["status", "--data-dir", &other]).contains(&other));
+    world.does(&["stop", "--data-dir", &other]);
+    assert_eq!(world.owners().len(), 0);
+}

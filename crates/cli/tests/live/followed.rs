@@ -1,0 +1,81 @@
+//! Clients only follow: whatever becomes of one, the run goes on, unless it is asked to stop.
+
+use std::io::Read as _;
+use std::process::Child;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::world::{World, out, signal, until};
+
+/// A world whose model takes its time.
+fn slow() -> World {
+    let world = World::new();
+    world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 40\n");
+    world
+}
+
+/// Asks, and waits for the first of the answer.
+fn asking(world: &World) -> Child {
+    let mut client = world.command(&["ask", "one apple"]).spawn().expect("it starts");
+    let mut first = [0; 4];
+    client.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("the first of the answer");
+    client
+}
+
+fn answer(world: &World) -> Value {
+    let log = world.json(&["log"]);
+    assert_eq!(log["entries"].as_array().map(Vec::len), Some(2), "{log}");
+    log["entries"][1].clone()
+}
+
+fn is_over(world: &World) {
+    until("the run is over", || {
+        let status = world.json(&["status"]);
+        status.is_null() || status["running"].as_array().is_some_and(Vec::is_empty)
+    });
+}
+
+#[test]
+fn trial_18_the_answer_to_a_client_that_was_killed_is_stored_whole() {
+    let world = slow();
+    let mut client = asking(&world);
+    client.kill().expect("killed");
+    client.wait().expect("ended");
+    is_over(&world);
+    let answer = answer(&world);
+    assert!(answer["interrupted"] != true, "{answer}");
+    assert!(
+        answer["parts"][0]["text"].as_str().is_some_and(|text| text.contains("This is turn 1")),
+        "{answer}"
+    );
+}
+
+#[test]
+fn trial_18_a_suspended_client_holds_up_nobody_and_hears_the_rest() {
+    let world = slow();
+    let client = asking(&world);
+    let pid = client.id().to_string();
+    signal(&pid, Signal::STOP);
+    world.does(&["new"]);
+    is_over(&world);
+    assert_eq!(world.json(&["list"])["conversations"].as_array().map(Vec::len), Some(2));
+    signal(&pid, Signal::CONT);
+    let told = client.wait_with_output().expect("it ends");
+    assert!(told.status.success() && out(&told).contains("This is turn 1"), "{told:?}");
+}
+
+/// Whoever ends `ask` ends what it asked for; whoever closes its terminal does not.
+#[test]
+fn trial_18_a_command_that_is_told_to_end_stops_its_run_and_one_whose_terminal_closes_does_not() {
+    for (told, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
+        let world = slow();
+        let client = asking(&world);
+        signal(&client.id().to_string(), told);
+        let ended = client.wait_with_output().expect("it ends");
+        assert_eq!(ended.status.code(), Some(code), "{told:?}: {ended:?}");
+        is_over(&world);
+        let answer = answer(&world);
+        assert_eq!(answer["interrupted"] == true, told != Signal::HUP, "{told:?}: {answer}");
+    }
+}

@@ -1,0 +1,73 @@
+//! An approval request outlives the terminal that showed it, for as long as a setting says, and any other terminal can answer it.
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::face::answers;
+use super::model::{Model, call, words};
+use super::prompt;
+use super::tmux::Tmux;
+use super::world::{World, signal, until};
+use crate::term::pty::Pty;
+
+/// A terminal in which it is asked whether a file may be written, and the settings of this world.
+fn asked(model: &Model, wait_s: u32) -> (World, Pty) {
+    let world = model.world(&[]);
+    let settings = std::fs::read_to_string(world.config()).expect("settings");
+    world.settings(&settings.replace("wait_s = 0", &format!("wait_s = {wait_s}")));
+    model.turn(&world, "hello", vec![words("hi")]);
+    model.then(vec![call("write", json!({"path": "b", "content": "b\n"})), words("That is all.")]);
+    let pty = world.converse();
+    prompt(&pty);
+    pty.send("write it\r");
+    pty.shows("allow? ");
+    (world, pty)
+}
+
+fn running(world: &World) -> usize {
+    world.json(&["status"])["running"].as_array().map_or(0, Vec::len)
+}
+
+/// Waits until the run is over, and gives what the model was told of the call.
+fn told(model: &Model, world: &World) -> String {
+    until("the run is over", || running(world) == 0);
+    let told = model.asked_last();
+    told.last().expect("it was told")["content"].to_string()
+}
+
+#[test]
+fn trial_18_an_open_approval_survives_its_client_and_another_one_answers_it() {
+    let model = Model::start();
+    let (world, mut pty) = asked(&model, 600);
+    pty.kill_at_once();
+    assert_eq!(running(&world), 1, "it waits");
+    let face = Tmux::face(&world, "-c");
+    face.shows("may it run?");
+    assert_eq!(world.read("b"), None);
+    answers(&face, "y", "That is all.");
+    assert_eq!(world.read("b").as_deref(), Some("b\n"));
+    face.leaves();
+}
+
+#[test]
+fn trial_18_an_approval_ends_as_a_no_when_nobody_has_been_there_for_the_time_of_its_setting() {
+    let model = Model::start();
+    let (world, mut pty) = asked(&model, 1);
+    pty.kill_at_once();
+    let told = told(&model, &world);
+    assert!(told.contains("nobody is there to be asked"), "{told}");
+    assert_eq!(world.read("b"), None);
+}
+
+/// Ctrl+Z in the terminal: the person is not there.
+#[test]
+fn trial_18_a_suspended_terminal_is_nobody_who_could_answer() {
+    let model = Model::start();
+    let (world, pty) = asked(&model, 1);
+    let pid = pty.pid();
+    signal(&pid, Signal::STOP);
+    let told = told(&model, &world);
+    assert!(told.contains("nobody is there to be asked"), "{told}");
+    assert_eq!(world.read("b"), None);
+    signal(&pid, Signal::CONT);
+}

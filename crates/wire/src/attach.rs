@@ -1,0 +1,67 @@
+//! How a client on this machine tells the owner that it is there. A private agreement of this program with itself: it is spoken over the
+//! owner's socket only, and is no part of the API.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::client::Problem;
+
+/// Where a client attaches: the answer is a stream that stays open as long as both live.
+pub const CLIENTS: &str = "/v1/clients";
+
+/// Where it says that it leaves, with its number.
+pub const LEAVE: &str = "/v1/clients/leave";
+
+/// The header in which a client says who it is: its number.
+pub const CLIENT: &str = "retake-client";
+
+/// The version of what client and owner say to each other. Two programs of different versions work together where this is equal.
+pub const PROTOCOL: u32 = 1;
+
+/// The problem of an owner that is about to end and takes no client: the next one is to be started.
+pub const LEAVING: &str = "owner_leaving";
+
+/// What a client says of itself.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attach {
+    /// The version of its program.
+    pub version: String,
+    /// Whether a person can be asked there.
+    #[serde(default)]
+    pub answers: bool,
+    /// The variables of its environment, in which commands run that it asks for.
+    #[serde(default)]
+    pub variables: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Attach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { version, answers, variables } = self;
+        // A value may be a secret.
+        write!(f, "Attach {{ {version}, answers: {answers}, {} variables }}", variables.len())
+    }
+}
+
+/// An attached client, as the owner knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Number {
+    /// Its number.
+    pub client: u64,
+}
+
+/// What becomes of the owner when a client leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// It ends now: this was the last client, and nothing else is to be done.
+    pub ends: bool,
+}
+
+/// What an owner says once to whoever has started it: that it is there, or why it can't be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// Why it can't be the owner.
+    pub problem: Option<Problem>,
+    /// What the person should know, a sentence each.
+    pub notices: Vec<String>,
+}
