@@ -166,7 +166,7 @@ pub(crate) struct Changing {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Repeat {
     /// Do it once, however often it is sent with this id; name messages by ids then, other names come to mean others
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = request_id)]
     pub(crate) request_id: Option<String>,
 }
 
@@ -192,6 +192,14 @@ impl May {
 pub(crate) fn mode(text: &str) -> std::result::Result<Mode, String> {
     let named = Mode::ALL.into_iter().find(|mode| mode.name() == text);
     named.ok_or_else(|| format!("a mode is one of {}", Mode::ALL.map(Mode::name).join(", ")))
+}
+
+/// An id that a request can have.
+fn request_id(text: &str) -> std::result::Result<String, &'static str> {
+    match (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(text.to_owned()),
+        false => Err("an id is 1 to 128 letters, digits or signs of ASCII, without blanks"),
+    }
 }
 
 /// How many things, at least one.

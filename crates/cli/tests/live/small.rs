@@ -100,7 +100,7 @@ fn trial_17_what_makes_no_sense_is_told_with_a_next_step() {
         (&["hide", "--range", "t1"][..], "hint: name its first and its last message"),
         (&["undo", "--head", "x"], "hint: plans, receipts and the list of operations show heads"),
         (&["erase", "--matching", "", "--yes"], "hint: name them, such as t2, or give a text"),
-        (&["undo", "--request-id", "a b"], "hint: it is 1 to 128 letters"),
+        (&["undo", "--request-id", "a b"], "an id is 1 to 128 letters"),
     ] {
         let said = ends(&world, arguments, 2);
         assert!(said.contains(hint), "{arguments:?}: {said}");

@@ -18,7 +18,6 @@ pub(super) const SINKS: [&str; 1] = ["/dev/null"];
 const REFUSED: &[libc::c_long] = &[
     // Reaching out.
     libc::SYS_socket,
-    libc::SYS_socketpair,
     libc::SYS_io_uring_setup,
     // What Landlock does not hold of files.
     libc::SYS_fchmod,
@@ -106,6 +105,18 @@ const REQUESTS: [u64; 9] = [
     0x540E,      // TIOCSCTTY
 ];
 
+/// The bits of a socket's type that say of which kind it is.
+const KIND: u64 = 0xF;
+
+/// Kinds of sockets that send to any address, though they are one of a pair: datagrams, and all that a kernel may make the same.
+const ADDRESSING: [u64; 5] = [
+    libc::SOCK_DGRAM as u64,
+    libc::SOCK_RAW as u64,
+    libc::SOCK_RDM as u64,
+    libc::SOCK_DCCP as u64,
+    libc::SOCK_PACKET as u64,
+];
+
 /// The filter of a command that only reads.
 pub(super) fn filter() -> Result<BpfProgram, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
@@ -114,6 +125,9 @@ pub(super) fn filter() -> Result<BpfProgram, BackendError> {
     let rule = |condition: Result<SeccompCondition, BackendError>| SeccompRule::new(vec![condition?]);
     let requests = REQUESTS.map(|request| rule(is(1, SeccompCmpOp::Eq, request)));
     rules.insert(libc::SYS_ioctl, requests.into_iter().collect::<Result<_, _>>()?);
+    // A pair that stays one reaches nobody, and starting a program needs one; a pair that sends to addresses reaches others.
+    let pairs = ADDRESSING.map(|kind| rule(is(1, SeccompCmpOp::MaskedEq(KIND), kind)));
+    rules.insert(libc::SYS_socketpair, pairs.into_iter().collect::<Result<_, _>>()?);
     // Its own limits it may set.
     rules.insert(libc::SYS_prlimit64, vec![rule(is(0, SeccompCmpOp::Ne, 0))?]);
     rules.insert(libc::SYS_sched_setaffinity, vec![rule(is(0, SeccompCmpOp::Ne, 0))?]);
