@@ -322,15 +322,18 @@ impl Conversation {
         }
     }
 
-    /// The commit with what else it changes of `kept`; nothing, where it has no operation.
+    /// The commit with what else it changes of `kept`; nothing, where it has no operation. A path that is kept already stays so, also
+    /// where the commit itself gives it back.
     pub fn kept_with<R: Records>(
         &self,
         records: &R,
         mut commit: Commit,
-        change: KeptChange,
+        mut change: KeptChange,
     ) -> Result<Commit, R::Error> {
         let Some(mut last) = commit.ops.pop() else { return Ok(commit) };
         let ground = self.after(records, &Commit { entries: Vec::new(), ops: commit.ops.clone() })?;
+        let is_kept = |path: &KeptPath| ground.state.kept.paths.contains(path);
+        change.adopted.retain(|path| last.kept.returned.contains(path) || !is_kept(path));
         last.kept = ground.kept_change(std::mem::take(&mut last.kept).then(change));
         commit.ops.push(last);
         Ok(commit)

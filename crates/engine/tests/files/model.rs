@@ -8,6 +8,7 @@ mod disk;
 mod expect;
 mod faults;
 mod found;
+mod found_last;
 mod found_later;
 mod naive;
 mod steps;

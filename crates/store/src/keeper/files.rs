@@ -142,9 +142,7 @@ impl<T: Transactions> Context<T> {
                 Some(KeptPath { entry, workspace: half.workspace, path: path.clone() })
             })
         });
-        let known = &loaded.conversation.state.kept.paths;
-        let kept: BTreeSet<KeptPath> = kept.filter(|path| !known.contains(path)).collect();
-        Ok(kept.into_iter().collect())
+        Ok(kept.collect::<BTreeSet<KeptPath>>().into_iter().collect())
     }
 
     /// What an operation does in one workspace.

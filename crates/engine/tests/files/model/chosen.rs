@@ -41,6 +41,18 @@ impl Made<'_> {
                 let here = regs.filter(|reg| is_at(reg, &path, &texts)).cloned().collect::<Vec<_>>();
                 self.expected.view.unsure.extend(here);
             }
+            if choice == Choice::Checkpoint {
+                // What others wrote goes as well, as it was chosen, and what is uncertain; whether it comes back with what it was
+                // written into is not settled.
+                let texts = self.homes_at(&path);
+                let is_others = |pile: &[Item]| {
+                    pile.iter().any(|item| matches!(item.who, Who::Other | Who::Own(_, false)))
+                };
+                let piles = self.expected.view.piles.iter().filter(|(reg, _)| is_at(reg, &path, &texts));
+                let gone: Vec<Reg> =
+                    piles.filter(|(_, pile)| is_others(pile)).map(|(reg, _)| reg.clone()).collect();
+                self.expected.view.unsure.extend(gone);
+            }
             match choice {
                 Choice::Skip if !is_free => self.leave(&path, false),
                 Choice::Disk if !is_free => self.leave(&path, true),
@@ -59,13 +71,19 @@ impl Made<'_> {
         if *choice == Choice::Checkpoint && !self.expected.free.contains(path) {
             self.exact(path);
         }
-        let linked: BTreeSet<String> = self
+        let mut linked: BTreeSet<String> = self
             .links()
             .into_iter()
             .filter(|link| link.contains(path))
             .flatten()
             .chain([path.to_owned()])
             .collect();
+        if *choice == Choice::Checkpoint {
+            // So it is with all names of what is there, and with what is in a folder that goes.
+            linked.extend(self.homes_at(path).into_iter().flat_map(|text| self.homes(text)));
+            let below = format!("{path}/");
+            linked.extend(self.all_paths().into_iter().filter(|other| other.starts_with(&below)));
+        }
         self.expected.must.retain(|group| group.is_disjoint(&linked));
         self.expected.may.extend(linked.iter().cloned());
         self.expected.free.extend(linked.iter().cloned());
@@ -115,7 +133,10 @@ impl Made<'_> {
             if for_good {
                 // What lies under others' or later changes is no change of this path any more.
                 let goes = |who: Who| matches!(who, Who::Own(entry, _) if toggled.contains(&entry));
-                let covered = pile.iter().rposition(|item| !goes(item.who)).unwrap_or(0);
+                // So does all of a text that something else has taken the place of.
+                let is_away = reg.text().is_some_and(|text| self.talk.view.path_of(text).is_none());
+                let top = if is_away { Some(pile.len()) } else { None };
+                let covered = top.or(pile.iter().rposition(|item| !goes(item.who))).unwrap_or(0);
                 let mut at = 0;
                 pile.retain(|item| {
                     at += 1;
@@ -124,9 +145,18 @@ impl Made<'_> {
                 if self.loses(&reg, &mut pile, &homes) {
                     self.expected.view.unsure.insert(reg.clone());
                 }
+                if self.asked.scope == Scope::Files {
+                    // The entry is taken out, so what the choice leaves of it is the person's.
+                    pile.iter_mut().filter(|item| goes(item.who)).for_each(|item| item.who = Who::Other);
+                }
                 if self.asked.scope == Scope::Both {
                     let asked = self.expected.out.iter().chain(&self.expected.into).chain(&toggled);
-                    self.expected.kept.single.extend(asked.map(|entry| (*entry, reg.clone())));
+                    let asked: Vec<usize> = asked.copied().collect();
+                    // So are the other names that it had.
+                    let others = homes.iter().filter(|home| !self.asked.chosen.contains_key(*home));
+                    for reg in others.map(|home| Reg::Whole(home.clone())).chain([reg.clone()]) {
+                        self.expected.kept.single.extend(asked.iter().map(|entry| (*entry, reg.clone())));
+                    }
                 }
             } else {
                 let single = |kept: &Kept| kept.single.iter().filter(|(_, of)| *of == reg).count();

@@ -8,7 +8,7 @@ use retake_engine::Scope;
 
 use super::naive::{Act, Delta, Kept, Outcome, Talk, Thing};
 use super::truth::{Reg, Val};
-use super::view::{Clash, Clashes, View, Who};
+use super::view::{Clash, Clashes, Item, View, Who};
 
 /// What a step must come to.
 #[derive(Clone, Debug, Default)]
@@ -92,10 +92,22 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         merge(&mut clashes, view.put(delta, &single));
     }
     for (answers, op) in outcome.back.iter().flatten() {
-        merge(&mut clashes, view.take(answers, &theirs));
+        // What an earlier step has left of an entry that is not on the path, but for what it kept for good.
+        let (on_path, is_alone) =
+            (talk.timeline(), outcome.back.as_ref().is_some_and(|back| back.len() == 1));
+        let theirs_now = |entry: usize, reg: &Reg| {
+            theirs(entry, reg)
+                || is_alone && talk.kept.single.contains(&(entry, reg.clone())) && !on_path.contains(&entry)
+        };
+        merge(&mut clashes, view.take(answers, &theirs_now));
         if let Some(files) = op.as_ref().and_then(|op| op.files.as_ref()) {
             reverses = true;
-            merge(&mut clashes, view.reverse((&files.views.0, &files.views.1), &theirs));
+            let mut reversed = view.reverse((&files.views.0, &files.views.1), &theirs);
+            if files.trees.0 == files.trees.1 {
+                // Where it has changed nothing, nothing is in its way.
+                reversed.values_mut().for_each(|clash| *clash = Clash::May);
+            }
+            merge(&mut clashes, reversed);
         }
     }
     if outcome.back.as_ref().is_some_and(|back| back.len() > 1) {
@@ -105,6 +117,16 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
                 *clash = Clash::May;
             }
         }
+    }
+    if asked.scope == Scope::Files && outcome.back.is_some() {
+        // Files alone are put back, and not whose a thing is that stays the same.
+        let was = |reg: &Reg| talk.view.piles.get(reg);
+        let same = view
+            .piles
+            .iter()
+            .filter(|(reg, pile)| was(reg) != Some(*pile) && talk.view.top(reg) == view.top(reg));
+        let same: Vec<Reg> = same.map(|(reg, _)| reg.clone()).collect();
+        view.unsure.extend(same);
     }
     let partly = matches!(asked.act, Act::Redo(_)) && outcome.back.is_none();
     let kept = match asked.scope {
@@ -224,6 +246,9 @@ impl Made<'_> {
     fn place(&mut self, clashes: &Clashes) {
         for (reg, clash) in clashes {
             let paths = self.paths(reg);
+            // Which of its names is said to be in conflict is not settled.
+            let homes = reg.text().map(|text| self.homes(text)).unwrap_or_default();
+            let paths: BTreeSet<String> = paths.into_iter().chain(homes).collect();
             if *clash == Clash::Must && !self.expected.must.contains(&paths) {
                 self.expected.must.push(paths.clone());
             }
@@ -235,7 +260,18 @@ impl Made<'_> {
         let moved: BTreeSet<usize> = self.talk.deltas.iter().filter(goes).flat_map(Delta::texts).collect();
         for text in &moved {
             let homes = self.homes(*text);
-            if homes.len() > 1 && !homes.is_disjoint(&self.expected.may) {
+            // A name that something else took at once need not be known as that of a rename.
+            let is_taken = |home: &String| {
+                let pile = self.talk.view.piles.get(&Reg::Whole(home.clone()));
+                let mut pairs = pile.into_iter().flat_map(|pile| pile.windows(2));
+                pairs.any(|two| two[0].val == Val::Text(*text) && two[1].val != Val::Absent)
+            };
+            let is_hard = homes.iter().any(is_taken);
+            // What a turn that stays wrote under the new name goes along, or is asked about.
+            let stays = |item: &Item| matches!(item.who, Who::Own(entry, _) if !out.contains(&entry));
+            let mut piles = self.talk.view.piles.iter().filter(|(reg, _)| reg.text() == Some(*text));
+            let is_later = piles.any(|(_, pile)| pile.iter().any(stays));
+            if homes.len() > 1 && (is_hard || is_later || !homes.is_disjoint(&self.expected.may)) {
                 self.expected.may.extend(homes);
             }
         }
@@ -299,10 +335,13 @@ impl Made<'_> {
                 hand.extend(paths);
             }
         }
+        // What others put in the place of a folder is in the way of all below.
+        let is_below = |path: &str| path.match_indices('/').any(|(at, _)| others.contains(&path[..at]));
         let is_alone = |path: &String| {
             self.expected.into.is_empty()
                 && !self.expected.reverses
                 && !others.contains(path)
+                && !is_below(path)
                 && !self.expected.free.contains(path)
                 && !self.expected.bits.contains(path)
         };
@@ -361,7 +400,10 @@ impl Made<'_> {
         for (reg, pile) in &self.talk.view.piles {
             for item in pile {
                 let Who::Own(entry, is_sure) = item.who else { continue };
-                let is_theirs = self.expected.kept.single.contains(&(entry, reg.clone()));
+                // What a choice had kept for good is not asked about again, after a restore neither.
+                let single = (entry, reg.clone());
+                let is_theirs = self.expected.kept.single.contains(&single)
+                    || !self.expected.reverses && self.talk.kept.single.contains(&single);
                 if self.expected.out.contains(&entry) && !is_theirs {
                     let paths = self.paths(reg);
                     if is_sure { sure.extend(paths) } else { doubt.extend(paths) }

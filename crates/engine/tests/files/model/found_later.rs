@@ -3,10 +3,10 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, DE, DEX, DX, G, act, call, check, choosing, turn, with_fault, within};
+use super::found::{A, B, C, D, DE, DEX, DX, G, act, call, check, choosing, turn, with_fault, within};
 use super::run;
 use super::steps::Do::{self, Act, Say};
-use super::steps::Edit::{Flat, Folder, Lines, Link, Mode, Remove, Rename, Write};
+use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Tag, Write};
 use super::steps::Fault::{Never, Saves};
 use super::steps::{Aim, Bytes};
 
@@ -278,4 +278,211 @@ fn a_text_that_was_moved_back_over_another_one_and_changed_goes_back() {
             (0, act(Aim::Rewind(0))),
         ],
     );
+}
+
+#[test]
+fn what_others_wrote_into_a_file_that_an_exact_step_took_is_not_asked_back_by_a_restore() {
+    let steps = [
+        (0, call(&[Write(A, Bytes::Empty)])),
+        (0, Say),
+        (0, Say),
+        (0, call(&[Lines(A, 0, 0)])),
+        (1, call(&[Lines(A, 0, 1)])),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, all(Aim::Rewind(2), Choice::Checkpoint)),
+        (0, act(Aim::Restore(8))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_person_s_file_where_a_later_turn_had_removed_the_dropped_one_s_is_in_nobody_s_way() {
+    check(vec![
+        call(&[Lines(D, 0, 0)]),
+        turn(&[Flat(A), Folder(A)]),
+        Do::Edit(vec![Rename(A, D), Lines(A, 0, 0)]),
+        turn(&[Folder(A)]),
+        act(Aim::Drop(2)),
+    ]);
+}
+
+#[test]
+fn a_change_goes_from_a_file_that_a_later_turn_removed_and_a_person_made_anew() {
+    check(vec![
+        call(&[Lines(A, 0, 1)]),
+        Say,
+        turn(&[Remove(A)]),
+        Do::Edit(vec![Lines(A, 0, 0)]),
+        act(Aim::Drop(2)),
+    ]);
+}
+
+#[test]
+fn what_was_skipped_goes_with_the_turn_that_it_was_said_in_when_that_is_undone() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, call(&[Lines(A, 0, 0)])),
+            (0, turn(&[Lines(A, 0, 1)])),
+            (0, Do::End),
+            (0, all(Aim::Undo(1), Choice::Skip)),
+            (0, call(&[Lines(A, 0, 0)])),
+            (0, act(Aim::Undo(1))),
+        ],
+    );
+}
+
+#[test]
+fn what_another_conversation_put_in_the_place_of_a_folder_is_said_to_be_in_the_way() {
+    let steps = [
+        (0, call(&[Lines(DX, 0, 0)])),
+        (0, Act(Aim::Rewind(0), Conversation, (Vec::new(), None), Never)),
+        (0, turn(&[Lines(A, 0, 0)])),
+        (0, turn(&[Flat(A)])),
+        (1, call(&[Flat(A)])),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_was_adopted_since_stays_when_an_earlier_step_is_undone() {
+    let alone = |aim| Act(aim, Conversation, (Vec::new(), None), Never);
+    let steps = [
+        (0, act(Aim::Rewind(0))),
+        (0, Say),
+        (0, alone(Aim::Restore(1))),
+        (0, call(&[Lines(A, 0, 1)])),
+        (0, alone(Aim::Undo(1))),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_a_choice_left_in_a_step_on_files_stays_the_person_s_after_a_restore() {
+    let steps = [
+        (0, call(&[Hard(A, B)])),
+        (0, Act(Aim::Undo(1), Files, (Vec::new(), Some(Choice::Disk)), Never)),
+        (0, act(Aim::Restore(5))),
+        (0, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_others_made_where_a_change_had_been_removed_and_came_back_is_in_conflict_with_it() {
+    let steps = [
+        (1, call(&[Lines(A, 0, 0)])),
+        (0, Do::Edit(vec![Rename(A, C)])),
+        (1, act(Aim::Drop(0))),
+        (1, act(Aim::Show)),
+        (0, call(&[Lines(A, 0, 0)])),
+        (1, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(B, 0, 0)], &steps);
+}
+
+#[test]
+fn what_lay_under_a_removed_text_does_not_come_back_with_the_removal() {
+    check(vec![
+        call(&[Lines(A, 1, 0)]),
+        turn(&[Lines(A, 0, 0)]),
+        Say,
+        call(&[Remove(A)]),
+        turn(&[Lines(A, 0, 0)]),
+        choosing(Aim::Drop(3), A, Choice::Disk),
+        act(Aim::Checkout(None)),
+    ]);
+}
+
+#[test]
+fn lines_that_a_person_took_away_do_not_keep_a_file_that_goes() {
+    let steps = [
+        call(&[Lines(A, 3, 0)]),
+        Do::Edit(vec![Lines(A, 0, 0)]),
+        call(&[Rename(A, B)]),
+        call(&[Lines(A, 0, 0)]),
+        turn(&[Remove(A)]),
+        act(Aim::Drop(1)),
+    ];
+    run(&[Write(A, Bytes::Empty)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_removal_that_another_conversation_made_again_is_its_own() {
+    let steps = [
+        (0, call(&[Remove(A)])),
+        (0, act(Aim::Drop(0))),
+        (1, call(&[Remove(A)])),
+        (0, act(Aim::Undo(1))),
+        (0, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_a_choice_kept_for_good_is_not_taken_by_the_undo_of_an_earlier_step() {
+    let kept = |path| choosing(Aim::Undo(1), path, Choice::Disk);
+    check(vec![
+        call(&[Lines(A, 0, 0)]),
+        act(Aim::Rewind(2)),
+        call(&[Lines(A, 0, 1)]),
+        kept(A),
+        act(Aim::Undo(1)),
+    ]);
+    let steps =
+        [call(&[Lines(A, 0, 0)]), act(Aim::Rewind(0)), turn(&[Lines(A, 0, 0)]), kept(A), act(Aim::Undo(1))];
+    run(&[Folder(A)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn what_was_adopted_stays_over_two_more_undos() {
+    check(vec![
+        call(&[Lines(B, 0, 0)]),
+        act(Aim::Rewind(0)),
+        turn(&[Lines(A, 0, 1)]),
+        Act(Aim::Undo(1), Conversation, (Vec::new(), None), Never),
+        act(Aim::Undo(1)),
+        act(Aim::Undo(1)),
+    ]);
+}
+
+#[test]
+fn a_version_that_replaced_one_with_a_person_s_attribute_comes_without_it() {
+    let steps = [
+        Do::End,
+        call(&[Lines(A, 0, 0)]),
+        Do::Edit(vec![Tag(A)]),
+        call(&[Remove(A), Lines(A, 0, 0)]),
+        act(Aim::Undo(1)),
+        act(Aim::Restore(9)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_hard_link_whose_first_name_was_replaced_may_be_in_conflict() {
+    let steps = [
+        call(&[Hard(A, B), Link(A, A)]),
+        Do::Edit(vec![Lines(B, 0, 1)]),
+        turn(&[Lines(A, 0, 0)]),
+        turn(&[Lines(A, 0, 0)]),
+        act(Aim::Rewind(6)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_folder_stays_for_what_is_skipped_in_it() {
+    let skipped = Act(Aim::Retry(0), Both, (vec![(DX, Choice::Skip)], None), Never);
+    let steps = [call(&[Remove(D)]), Say, Do::End, call(&[Lines(A, 0, 0), Lines(D, 0, 0)]), skipped];
+    run(&[Link(DX, A)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_choice_for_one_name_of_a_rename_is_kept_for_the_other_one() {
+    let kept = Act(Aim::Retry(0), Both, (vec![(A, Choice::Disk)], None), Never);
+    let steps = [(1, Do::Begin(false)), (0, call(&[Rename(A, DX)])), (0, kept), (0, act(Aim::Restore(2)))];
+    run(&[Lines(A, 0, 0)], &steps);
 }

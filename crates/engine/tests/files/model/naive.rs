@@ -72,6 +72,21 @@ pub(super) struct Kept {
     pub(super) single: BTreeSet<(usize, Reg)>,
 }
 
+impl Kept {
+    /// What an operation changed of it is changed back; what others have kept since stays.
+    fn without(&self, (before, after): &(Self, Self)) -> Self {
+        fn back<T: Ord + Clone>(now: &BTreeSet<T>, before: &BTreeSet<T>, after: &BTreeSet<T>) -> BTreeSet<T> {
+            let (came, went) = (&(after - before), &(before - after));
+            &(now - came) | went
+        }
+        Self {
+            adopted: back(&self.adopted, &before.adopted, &after.adopted),
+            out: back(&self.out, &before.out, &after.out),
+            single: back(&self.single, &before.single, &after.single),
+        }
+    }
+}
+
 /// Something said. Conversations name it by its index.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
@@ -342,8 +357,16 @@ impl Talk {
             let stays = next.timeline();
             let goes = |entry: &usize| *entry >= since && !stays.contains(entry);
             let last = kept.last().unwrap_or(&self.kept);
-            kept.push(op.as_ref().map_or(last, |op| &op.kept.0).clone());
-            back.push((talk.timeline().into_iter().filter(goes).collect(), op));
+            kept.push(op.as_ref().map_or_else(|| last.clone(), |op| last.without(&op.kept)));
+            // What an earlier step has left undecided since is asked about again.
+            let left = |entry: &usize| {
+                let is_own = |item: &Item| matches!(item.who, Who::Own(of, _) if of == *entry);
+                !self.wants(*entry)
+                    && self.view.piles.values().flatten().any(is_own)
+                    && kept.last().is_some_and(|kept| !next.wants_with(*entry, kept))
+            };
+            let left: Vec<usize> = self.writers().into_iter().filter(left).collect();
+            back.push((talk.timeline().into_iter().chain(left).filter(goes).collect(), op));
             talk = next;
             kinds.push(kind);
         }
@@ -362,7 +385,12 @@ impl Talk {
         // What was undone at once did one thing to files: a part of it can't be reversed.
         let whole =
             undone.iter().all(|undo| undo.all == undone.iter().filter(|it| it.head == undo.head).count());
-        let kept = undone.iter().map(|undo| undo.kept.0.clone()).collect();
+        let mut now = self.kept.clone();
+        let kept = undone.iter().map(|undo| {
+            now = now.without(&undo.kept);
+            now.clone()
+        });
+        let kept = kept.collect();
         (!kinds.is_empty()).then(|| Outcome { talk, kinds, back: whole.then_some(back), kept })
     }
 

@@ -98,9 +98,11 @@ impl Told {
                 let mut pile = talk.view.piles.get(reg).into_iter().flatten();
                 pile.any(|item| matches!(item.who, Who::Own(of, _) if of == *entry))
             };
-            let own = talk.deltas.iter().filter(|delta| delta.entry == *entry);
-            own.flat_map(|delta| &delta.events)
-                .any(|event| is_in(&event.reg) != talk.wants(*entry) || talk.view.unsure.contains(&event.reg))
+            let mut own = talk.deltas.iter().filter(|delta| delta.entry == *entry);
+            talk.view.is_less(*entry)
+                || own.by_ref().flat_map(|delta| &delta.events).any(|event| {
+                    is_in(&event.reg) != talk.wants(*entry) || talk.view.unsure.contains(&event.reg)
+                })
         };
         self.paths.iter().flat_map(|path| path.out.iter().chain(&path.into)).copied().filter(left).collect()
     }
@@ -139,7 +141,10 @@ impl Told {
             );
         }
         if !expected.reverses && !matches!(act, Act::Undo(_) | Act::Redo(_)) {
-            for path in self.paths.iter().filter(|path| !expected.free.contains(&path.path)) {
+            // What is in conflict is asked about in any case.
+            let is_free =
+                |path: &&PathTold| expected.free.contains(&path.path) || conflicts.contains(&path.path);
+            for path in self.paths.iter().filter(|path| !is_free(path)) {
                 let fits = path.out.is_subset(&expected.out) && path.into.is_subset(&expected.into);
                 assert!(fits, "{act:?}: out {:?}, into {:?}\\n{path:#?}", expected.out, expected.into);
             }
@@ -246,7 +251,12 @@ fn folders(found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
         };
         let mut all = talk.view.piles.iter().chain(&expected.view.piles);
         if pile.iter().any(is_folder) && all.all(is_clean) && !expected.may.contains(path) {
-            let should = is_folder(pile.last().expect("never empty"));
+            // What stays in it keeps it.
+            let holds = expected.view.piles.keys().any(|reg| {
+                matches!(reg, Reg::Whole(other) if other.starts_with(&below))
+                    && *expected.view.top(reg) != Val::Absent
+            });
+            let should = holds || is_folder(pile.last().expect("never empty"));
             let is = matches!(found.get(path), Some(Thing::Folder { .. }));
             assert!(is == should, "{act:?}: the folder {path} should be there: {should}");
         }

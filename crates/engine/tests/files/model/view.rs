@@ -228,7 +228,11 @@ impl View {
                 if bits {
                     self.unsure.insert(reg.clone());
                 }
-                let clash = match is_other(top, reg, theirs) && top.val != *target && !nothing {
+                // What stays had made it so as it becomes, before others wrote it: they wrote upon just that.
+                let again = pile[last + 1..].iter().any(|item| item.val == *target && item.who != Who::Other);
+                let nothing = nothing || again;
+                let is_away = reg.text().is_some_and(|text| before.path_of(text).is_none());
+                let clash = match is_other(top, reg, theirs) && top.val != *target && !nothing && !is_away {
                     true => Clash::Must,
                     false => Clash::May,
                 };
@@ -237,6 +241,9 @@ impl View {
             let keeps: Vec<Item> = pile.iter().filter(|item| !goes(item)).cloned().collect();
             *pile = keeps;
         }
+        // What came back as it went, without what others had removed of it: they may have written there since.
+        let came = before.removed.keys().filter(|(entry, _)| out.contains(entry));
+        came.for_each(|(_, reg)| add(&mut clashes, reg, Clash::May));
         self.hidden(&before, theirs, &mut clashes);
         self.gone(&before, theirs, &mut clashes);
         clashes
@@ -294,6 +301,11 @@ impl View {
         clashes
     }
 
+    /// Whether others had removed something of an entry before it went.
+    pub(super) fn is_less(&self, entry: usize) -> bool {
+        self.removed.keys().any(|(of, _)| *of == entry)
+    }
+
     /// Whether others had removed it before it went, or the text that it is in.
     fn is_removed(&self, entry: usize, event: &Event) -> bool {
         let is_text =
@@ -343,9 +355,12 @@ impl View {
             }
             let val = |pile: &Vec<Item>| pile.last().map_or(Val::Absent, |item| item.val.clone());
             if val(now) == val(was) && !was.is_empty() {
-                // Somebody has done it already.
+                // Somebody has done it already: what comes back is theirs.
                 add(&mut clashes, reg, Clash::May);
-                self.piles.insert(reg.clone(), was.clone());
+                let comes = was.last().is_some_and(|item| matches!(item.who, Who::Own(..)));
+                if !comes || !now.last().is_some_and(|item| item.who == Who::Other) {
+                    self.piles.insert(reg.clone(), was.clone());
+                }
                 continue;
             }
             self.unsure.insert(reg.clone());
@@ -386,10 +401,15 @@ impl View {
         let goes = there.difference(&self.texts()).copied().collect::<BTreeSet<_>>();
         for text in goes.iter().chain(made(before).difference(&made(self))) {
             for (reg, pile) in self.piles.iter().filter(|(reg, _)| reg.text() == Some(*text)) {
+                let pile = without_nothing(pile.clone());
                 let mut upon = pile.iter().filter(|item| item.who != Who::Base).peekable();
                 if upon.peek().is_some() {
-                    let sure =
-                        upon.any(|item| matches!(item.who, Who::Own(_, true)) || is_other(item, reg, theirs));
+                    // Lines that others took away are not lost with the file.
+                    let says = |item: &Item| item.val != Val::Lines(Vec::new());
+                    let sure = upon.any(|item| match item.who {
+                        Who::Own(_, true) => true,
+                        _ => is_other(item, reg, theirs) && says(item),
+                    });
                     let must = sure && matches!(reg, Reg::Place(..)) && there.contains(text);
                     for home in before.homes_of(*text) {
                         add(clashes, &Reg::Whole(home), Clash::May);
@@ -426,7 +446,11 @@ impl View {
             for (reg, pile) in &before.piles {
                 let has = |item: &Item| item.val == Val::Text(text);
                 if pile.iter().any(has) {
-                    let other = is_other(pile.last().expect("never empty"), reg, theirs);
+                    // Where a call that stays had taken the text away, others wrote upon nothing of it.
+                    let above = pile.iter().rposition(has).and_then(|at| pile.get(at + 1));
+                    let last = pile.last().expect("never empty");
+                    let other =
+                        above.is_some_and(|item| is_other(item, reg, theirs)) && is_other(last, reg, theirs);
                     // Somebody may have had it under another name before.
                     let must = other && is_place && is_made(text) && before.homes_of(text).len() == 1;
                     add(clashes, reg, if must { Clash::Must } else { Clash::May });

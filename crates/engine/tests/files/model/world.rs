@@ -40,6 +40,8 @@ pub(super) struct World {
     pub(super) truth: Truth,
     /// Attributes that a person has set, with the version that they set them on, which was looked at before.
     pub(super) set: BTreeMap<String, (Vec<u8>, Thing)>,
+    /// Versions that were there since, with the attribute that each had last.
+    pub(super) since: Vec<(String, Thing, Option<Vec<u8>>)>,
     mint: Mint,
     /// While nobody but one conversation's calls has touched anything: the folder at each tip.
     pub(super) alone: Option<HashMap<Option<usize>, Tree>>,
@@ -72,8 +74,8 @@ impl World {
         let news = truth.advance(&tree, &BTreeMap::new());
         talks.iter_mut().for_each(|talk: &mut Talk| learn(&mut talk.view, &news, Who::Base));
         let engine = Some(engine);
-        let set = BTreeMap::new();
-        Self { engine, faults, dir, talks, events, tree, looked, truth, set, mint, alone }
+        let (set, since) = (BTreeMap::new(), Vec::new());
+        Self { engine, faults, dir, talks, events, tree, looked, truth, set, since, mint, alone }
     }
 
     pub(super) fn engine(&self) -> &Arc<Engine> {
@@ -246,9 +248,19 @@ impl World {
                 let (thing, tag) = (self.tree.get(name), tags.get(name).cloned().flatten());
                 if let (Some(thing), Some(tag)) = (thing.filter(|it| self.looked.get(name) == Some(it)), tag)
                 {
+                    self.since.retain(|(path, ..)| path != name);
                     self.set.insert(name.to_owned(), (tag, thing.clone()));
                 }
             }
+        }
+    }
+
+    /// What each version has of attributes is known.
+    fn see(&mut self) {
+        for (path, tag) in disk::tags(&self.root(), &self.tree) {
+            let thing = self.tree[&path].clone();
+            self.since.retain(|(other, version, _)| *other != path || *version != thing);
+            self.since.push((path, thing, tag));
         }
     }
 
@@ -268,6 +280,7 @@ impl World {
 
     /// What changed since the last look was done by these.
     fn attribute(&mut self, entries: &[Option<usize>], sure: bool) {
+        self.see();
         let before = std::mem::replace(&mut self.looked, self.tree.clone());
         let news = self.truth.advance(&self.tree, &BTreeMap::new());
         for (at, entry) in entries.iter().enumerate() {
@@ -379,7 +392,9 @@ impl World {
     /// Keeps what is in the folder at this tip, while one conversation is alone with it and nothing of it is dropped.
     fn remember(&mut self, at: usize) {
         let (tip, whole) = (self.talks[at].tip, self.talks[at].dropped.is_empty());
-        match self.alone.as_mut().filter(|_| at == 0) {
+        // What a call has changed belongs to its end.
+        let is_open = self.is_open();
+        match self.alone.as_mut().filter(|_| at == 0 && !is_open) {
             Some(alone) if whole => drop(alone.insert(tip, self.tree.clone())),
             Some(alone) => drop(alone.remove(&tip)),
             None => {}

@@ -1,0 +1,170 @@
+//! The sequences that the property test found last.
+
+use retake_core::Choice;
+use retake_engine::Scope::{Both, Conversation, Files};
+
+use super::found::{A, B, C, D, DE, DX, act, call, check, choosing, turn};
+use super::run;
+use super::steps::Do::{self, Act, Git, Say};
+use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
+use super::steps::Fault::{Never, Saves};
+use super::steps::{Aim, Bytes};
+
+/// The same choice for all paths.
+fn all(aim: Aim, choice: Choice) -> Do {
+    Act(aim, Both, (Vec::new(), Some(choice)), Never)
+}
+
+#[test]
+fn a_later_turn_wrote_under_the_new_name_of_a_rename_that_is_dropped() {
+    check(vec![call(&[Rename(A, DX)]), turn(&[Lines(D, 1, 0)]), act(Aim::Drop(1))]);
+    check(vec![call(&[Rename(A, B)]), turn(&[Lines(B, 1, 1)]), act(Aim::Drop(1))]);
+}
+
+#[test]
+fn what_is_in_a_folder_goes_where_exactly_the_file_in_its_place_was_chosen() {
+    let steps = [
+        call(&[Flat(A)]),
+        all(Aim::Drop(0), Choice::Checkpoint),
+        call(&[Link(DX, A)]),
+        all(Aim::Undo(1), Choice::Checkpoint),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn what_git_put_back_keeps_no_file_that_goes() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Git(1)),
+        (1, call(&[Lines(A, 2, 0)])),
+        (0, call(&[Lines(A, 1, 0)])),
+        (0, Git(0)),
+        (0, act(Aim::Turn(0))),
+    ];
+    run(&[Lines(C, 0, 0)], &steps);
+}
+
+#[test]
+fn a_change_under_another_s_goes_from_a_text_that_a_later_turn_removed() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 1)])),
+        (1, call(&[Lines(A, 0, 1)])),
+        (0, turn(&[Remove(A)])),
+        (0, Do::End),
+        (0, act(Aim::Drop(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn adopted_lines_go_along_to_the_name_for_which_the_checkpoint_was_chosen() {
+    let steps = [
+        call(&[Write(A, Bytes::Empty)]),
+        call(&[Write(A, Bytes::Empty)]),
+        call(&[Lines(A, 0, 0)]),
+        turn(&[Lines(A, 0, 1)]),
+        Say,
+        Act(Aim::Turn(1), Conversation, (Vec::new(), None), Never),
+        call(&[Rename(A, B)]),
+        Act(Aim::Turn(0), Both, (vec![(A, Choice::Checkpoint)], None), Never),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_file_that_somebody_saved_under_a_later_removal_is_in_nobody_s_way() {
+    let steps = [
+        call(&[Lines(A, 0, 1)]),
+        Act(Aim::Rewind(0), Both, (Vec::new(), None), Saves(1, A)),
+        turn(&[Remove(A)]),
+        act(Aim::Drop(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn what_was_kept_twice_is_put_in_by_no_later_step() {
+    let steps = [
+        call(&[Lines(A, 0, 1)]),
+        choosing(Aim::Rewind(0), A, Choice::Disk),
+        choosing(Aim::Undo(1), A, Choice::Disk),
+        Say,
+        Do::End,
+        call(&[Lines(A, 0, 0)]),
+        act(Aim::Rewind(0)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn what_a_choice_left_is_not_given_back_by_the_undo_of_files_alone() {
+    let files = |aim, choice| Act(aim, Files, (Vec::new(), choice), Never);
+    let steps = [
+        call(&[Flat(A)]),
+        files(Aim::Rewind(0), Some(Choice::Disk)),
+        files(Aim::Undo(1), None),
+        Say,
+        act(Aim::Checkout(None)),
+    ];
+    run(&[Link(A, A)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn what_was_exactly_taken_back_and_uncertain_may_go_unsaid() {
+    let steps = [
+        (1, Do::Begin(false)),
+        (0, call(&[Lines(DE, 0, 0)])),
+        (0, choosing(Aim::Rewind(0), DE, Choice::Checkpoint)),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, act(Aim::Restore(3))),
+    ];
+    run(&[Flat(A)], &steps);
+}
+
+#[test]
+fn what_others_had_removed_of_a_skipped_change_is_asked_about_again() {
+    check(vec![
+        call(&[Lines(A, 0, 1)]),
+        choosing(Aim::Undo(1), A, Choice::Skip),
+        call(&[Link(A, A)]),
+        call(&[Remove(A)]),
+        Do::Edit(vec![Lines(A, 0, 0)]),
+        act(Aim::Checkout(Some(8))),
+        act(Aim::Rewind(0)),
+    ]);
+}
+
+#[test]
+fn one_name_of_a_renamed_file_with_a_person_s_line_is_in_conflict() {
+    let steps = [
+        (1, call(&[Lines(A, 0, 0)])),
+        (0, Do::Edit(vec![Lines(A, 0, 1)])),
+        (1, call(&[Rename(A, C), Write(A, Bytes::Empty)])),
+        (1, act(Aim::Drop(0))),
+    ];
+    run(&[Lines(B, 0, 0)], &steps);
+}
+
+#[test]
+fn nothing_is_in_the_way_of_undoing_a_choice_that_changed_nothing() {
+    let steps = [
+        (1, call(&[Lines(A, 0, 1)])),
+        (0, Do::Edit(vec![Link(A, A)])),
+        (1, choosing(Aim::Rewind(0), A, Choice::Disk)),
+        (1, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_call_that_is_answered_after_other_messages_goes_with_its_result() {
+    check(vec![
+        Do::Begin(false),
+        Do::Edit(vec![Write(A, Bytes::Empty)]),
+        Say,
+        Say,
+        Do::End,
+        act(Aim::Retry(0)),
+    ]);
+}
