@@ -114,7 +114,7 @@ const ADDRESSING: [u64; 5] = [
     libc::SOCK_RAW as u64,
     libc::SOCK_RDM as u64,
     libc::SOCK_DCCP as u64,
-    libc::SOCK_PACKET as u64,
+    10, // SOCK_PACKET, an old form of the second
 ];
 
 /// The filter of a command that only reads.
