@@ -168,3 +168,41 @@ fn a_call_that_is_answered_after_other_messages_goes_with_its_result() {
         act(Aim::Retry(0)),
     ]);
 }
+
+#[test]
+fn others_wrote_upon_what_a_later_call_left() {
+    check(vec![
+        call(&[Write(A, Bytes::Empty)]),
+        choosing(Aim::Drop(0), A, Choice::Skip),
+        call(&[Lines(A, 0, 0)]),
+        call(&[Remove(A)]),
+        Do::Edit(vec![Lines(A, 0, 0)]),
+        call(&[Lines(A, 0, 0)]),
+        act(Aim::Rewind(0)),
+    ]);
+}
+
+#[test]
+fn lines_of_a_renamed_file_that_was_skipped_go_with_the_rename() {
+    check(vec![
+        Do::Edit(vec![Lines(C, 0, 0)]),
+        call(&[Rename(C, A)]),
+        call(&[Lines(A, 0, 1)]),
+        choosing(Aim::Retry(0), A, Choice::Skip),
+        act(Aim::Rewind(0)),
+    ]);
+}
+
+#[test]
+fn what_comes_back_into_a_text_that_has_another_name_for_good_may_be_in_conflict() {
+    let steps = [
+        call(&[Lines(A, 0, 1)]),
+        call(&[Lines(A, 0, 0)]),
+        act(Aim::Rewind(4)),
+        call(&[Rename(A, B)]),
+        turn(&[Lines(A, 0, 0)]),
+        all(Aim::Turn(1), Choice::Disk),
+        act(Aim::Checkout(Some(28))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}

@@ -284,7 +284,9 @@ fn lines(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, act: &Ac
             }
         };
         let is_told = talk.view.place_of(reg).is_none_or(|path| expected.told.contains(path));
-        if !theirs || is_told || expected.view.top(reg) != talk.view.top(reg) {
+        // Of these it is not known whose they are.
+        let is_unsure = talk.view.unsure.contains(reg);
+        if !theirs || is_told || is_unsure || expected.view.top(reg) != talk.view.top(reg) {
             continue;
         }
         let hidden = expected.view.place_of(reg).is_none();

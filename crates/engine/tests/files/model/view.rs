@@ -228,14 +228,15 @@ impl View {
                 if bits {
                     self.unsure.insert(reg.clone());
                 }
-                // What stays had made it so as it becomes, before others wrote it: they wrote upon just that.
-                let again = pile[last + 1..].iter().any(|item| item.val == *target && item.who != Who::Other);
-                let nothing = nothing || again;
+                // Where a call that stays wrote upon it first, others wrote upon that.
+                let is_upon = pile.get(last + 1).is_some_and(|item| is_other(item, reg, theirs));
                 let is_away = reg.text().is_some_and(|text| before.path_of(text).is_none());
-                let clash = match is_other(top, reg, theirs) && top.val != *target && !nothing && !is_away {
-                    true => Clash::Must,
-                    false => Clash::May,
-                };
+                let clash =
+                    match is_other(top, reg, theirs) && top.val != *target && !nothing && is_upon && !is_away
+                    {
+                        true => Clash::Must,
+                        false => Clash::May,
+                    };
                 add(&mut clashes, reg, clash);
             }
             let keeps: Vec<Item> = pile.iter().filter(|item| !goes(item)).cloned().collect();
@@ -270,6 +271,11 @@ impl View {
                 self.piles.get(&event.reg).is_some_and(|pile| pile.iter().any(|item| item.who == who));
             if there {
                 continue;
+            }
+            // Of a text that had another name since, the name of then may be somebody else's now.
+            let homes = event.reg.text().map(|text| before.homes_of(text)).unwrap_or_default();
+            if homes.len() > 1 {
+                homes.into_iter().for_each(|home| add(&mut clashes, &Reg::Whole(home), Clash::May));
             }
             let top = self.top(&event.reg).clone();
             if self.is_removed(delta.entry, event) {
