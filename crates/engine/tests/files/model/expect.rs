@@ -77,7 +77,6 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         kept.single.contains(&(entry, reg.clone())) || kept.adopted.contains(&entry)
     };
     let mut clashes = Clashes::new();
-    let mut reverses = false;
     if outcome.back.is_none() {
         merge(&mut clashes, view.take(&out, &theirs));
     }
@@ -91,25 +90,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     for delta in talk.deltas.iter().filter(|delta| into.contains(&delta.entry)) {
         merge(&mut clashes, view.put(delta, &single));
     }
-    for (answers, op) in outcome.back.iter().flatten() {
-        // What an earlier step has left of an entry that is not on the path, but for what it kept for good.
-        let (on_path, is_alone) =
-            (talk.timeline(), outcome.back.as_ref().is_some_and(|back| back.len() == 1));
-        let theirs_now = |entry: usize, reg: &Reg| {
-            theirs(entry, reg)
-                || is_alone && talk.kept.single.contains(&(entry, reg.clone())) && !on_path.contains(&entry)
-        };
-        merge(&mut clashes, view.take(answers, &theirs_now));
-        if let Some(files) = op.as_ref().and_then(|op| op.files.as_ref()) {
-            reverses = true;
-            let mut reversed = view.reverse((&files.views.0, &files.views.1), &theirs);
-            if files.trees.0 == files.trees.1 {
-                // Where it has changed nothing, nothing is in its way.
-                reversed.values_mut().for_each(|clash| *clash = Clash::May);
-            }
-            merge(&mut clashes, reversed);
-        }
-    }
+    let reverses = go_back(talk, outcome, &theirs, &mut view, &mut clashes);
     if outcome.back.as_ref().is_some_and(|back| back.len() > 1) {
         // Steps that cancel each other may clash on the way: what they come to in all does not.
         for (reg, clash) in &mut clashes {
@@ -119,14 +100,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         }
     }
     if asked.scope == Scope::Files && outcome.back.is_some() {
-        // Files alone are put back, and not whose a thing is that stays the same.
-        let was = |reg: &Reg| talk.view.piles.get(reg);
-        let same = view
-            .piles
-            .iter()
-            .filter(|(reg, pile)| was(reg) != Some(*pile) && talk.view.top(reg) == view.top(reg));
-        let same: Vec<Reg> = same.map(|(reg, _)| reg.clone()).collect();
-        view.unsure.extend(same);
+        forget_whose(&talk.view, &mut view);
     }
     let partly = matches!(asked.act, Act::Redo(_)) && outcome.back.is_none();
     let kept = match asked.scope {
@@ -148,6 +122,45 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     }
     made.swaps();
     made.expected
+}
+
+/// What undos and redos take back, one after the other. Says whether a step on files is among it.
+fn go_back(
+    talk: &Talk,
+    outcome: &Outcome,
+    theirs: &dyn Fn(usize, &Reg) -> bool,
+    view: &mut View,
+    clashes: &mut Clashes,
+) -> bool {
+    let mut reverses = false;
+    let (on_path, is_alone) = (talk.timeline(), outcome.back.as_ref().is_some_and(|back| back.len() == 1));
+    for (answers, op) in outcome.back.iter().flatten() {
+        // What an earlier step has left of an entry that is not on the path, but for what it kept for good.
+        let theirs_now = |entry: usize, reg: &Reg| {
+            theirs(entry, reg)
+                || is_alone && talk.kept.single.contains(&(entry, reg.clone())) && !on_path.contains(&entry)
+        };
+        merge(clashes, view.take(answers, &theirs_now));
+        if let Some(files) = op.as_ref().and_then(|op| op.files.as_ref()) {
+            reverses = true;
+            let mut reversed = view.reverse((&files.views.0, &files.views.1), theirs);
+            if files.trees.0 == files.trees.1 {
+                // Where it has changed nothing, nothing is in its way.
+                reversed.values_mut().for_each(|clash| *clash = Clash::May);
+            }
+            merge(clashes, reversed);
+        }
+    }
+    reverses
+}
+
+/// Files alone are put back, and not whose a thing is that stays the same.
+fn forget_whose(before: &View, view: &mut View) {
+    let was = |reg: &Reg| before.piles.get(reg);
+    let same =
+        view.piles.iter().filter(|(reg, pile)| was(reg) != Some(*pile) && before.top(reg) == view.top(reg));
+    let same: Vec<Reg> = same.map(|(reg, _)| reg.clone()).collect();
+    view.unsure.extend(same);
 }
 
 /// The files stay as they are for good.
