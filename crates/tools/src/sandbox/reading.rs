@@ -1,5 +1,5 @@
-//! What a command that only reads is refused beside what Landlock refuses: sockets of every kind, signals, changes of modes, owners,
-//! times and attributes, terminals, and what other processes of the user could be changed by.
+//! What a command that only reads is refused beside what Landlock refuses: all sockets but pairs that reach nobody else, signals,
+//! changes of modes, owners, times and attributes, terminals, and what other processes of the user could be changed by.
 
 use std::collections::BTreeMap;
 
