@@ -82,19 +82,6 @@ impl InProcess {
         is_there
     }
 
-    /// Stops what runs in these conversations, because the terminal that this owner belongs to is left. In which of them something
-    /// ran.
-    pub async fn leave(&self, conversations: &[String]) -> Vec<String> {
-        let mut stopped = Vec::new();
-        for name in conversations {
-            let known = self.engine.conversation(name).await;
-            if known.is_ok_and(|known| !self.engine.leave(&[known]).is_empty()) {
-                stopped.push(name.clone());
-            }
-        }
-        stopped
-    }
-
     /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new
     /// begins meanwhile where everybody has been sent away before.
     pub async fn finish(&self, patience: Duration) {
