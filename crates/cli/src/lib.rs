@@ -13,6 +13,7 @@ mod config;
 mod context;
 mod error;
 mod gone;
+mod guarded;
 mod own;
 mod owner;
 mod run;
