@@ -149,6 +149,11 @@ impl Guarded {
         answer.unwrap_or_else(|_| Err(self.owner.silent()))
     }
 
+    /// The number of its process, where that is known.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.owner.known.as_ref().map(|(pid, _)| *pid)
+    }
+
     /// Whether the process that listened has ended: whoever else holds its socket is no owner.
     pub(crate) fn is_dead(&self) -> bool {
         self.owner.known.as_ref().is_some_and(|(_, gone)| gone.is_over())

@@ -122,8 +122,8 @@ impl Config {
 
 /// The owner that runs.
 async fn running(owner: &dyn Owner, places: &Places) -> Option<Status> {
-    let client = owner.find(places).await.ok()??;
-    match client.call(Request::Status).await {
+    let found = owner.find(places).await.ok()??;
+    match found.client.call(Request::Status).await {
         Ok(Reply::Status(status)) => Some(status),
         _ => None,
     }
@@ -136,12 +136,14 @@ fn reads(status: &Status, places: &Places) -> bool {
     own == places.config_file || there(own).is_some_and(|own| Some(own) == there(&places.config_file))
 }
 
-/// Says that a running owner keeps the settings that it began with, and offers to stop one that is not of a terminal.
+/// Says that a running owner keeps the settings that it began with, and offers to stop it; one with nothing to do makes way by itself.
 async fn restart(status: &Status, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui) -> Result {
     let keeps = format!("The running owner (process {}) keeps the settings that it began with.", status.pid);
-    if !status.serves {
-        let what = format!("{keeps} It belongs to a terminal: quit `retake` there and start it again.");
-        return notice_to(ui, &what);
+    let is_busy = status.clients + status.jobs > 0 || !status.running.is_empty();
+    if status.idle_s.is_some() && !is_busy {
+        // The next command finds it with other settings, and takes its place.
+        let what = format!("The running owner (process {}) has nothing to do", status.pid);
+        return notice_to(ui, &format!("{what}: the next command starts another one, which uses it."));
     }
     notice_to(ui, &format!("{keeps} Stop it with `retake stop`; whatever starts next reads the new ones."))?;
     if ui.input_is_terminal() && ui.confirm("Stop it now?")? {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_cli::{Opened, Owner, Places, Setting, Standing, Surroundings, Terminal, run};
+use retake_cli::{Opened, Owner, Places, Reached, Setting, Standing, Surroundings, Terminal, run};
 use retake_tui::face::Configured;
 use retake_wire::{Client, Problem};
 
@@ -53,7 +53,7 @@ impl Owner for Broken {
         std::future::pending().await
     }
 
-    async fn find(&self, _: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+    async fn find(&self, _: &Places) -> Result<Option<Reached>, Problem> {
         Ok(None)
     }
 
