@@ -15,6 +15,7 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt as _, StreamExt};
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::ids::{Random as _, SystemRandom};
+use retake_engine::umask::make_private;
 use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
@@ -182,7 +183,10 @@ pub(crate) async fn stand(
     terminated: impl Future<Output = Asked> + Send + 'static,
 ) -> Result<Over, Problem> {
     let data_dir = options.data_dir.clone();
+    // Whatever is made from now on and says nothing else is for this user only.
+    let umask = make_private();
     let (owner, notices) = retake_server::open(options).await?;
+    owner.makes_files_with(umask);
     let served =
         serve(Serving { client: owner.clone(), data_dir, listen, patience: Serving::PATIENCE }).await?;
     let (told, displaced) = (owner.told_to_stop(), owner.displaced());
@@ -230,6 +234,13 @@ fn variables() -> Vec<(String, String)> {
     std::env::vars_os().filter_map(text).collect()
 }
 
+/// The umask of this process. To ask for it otherwise than by the kernel's table would change it.
+fn umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(umask.trim(), 8).ok()
+}
+
 /// Lets this client in, where the owner is there and stays.
 async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
     let Some((client, status)) = found(options).await? else { return Ok(None) };
@@ -237,6 +248,7 @@ async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         answers: interactive(),
         variables: variables(),
+        umask: umask(),
     };
     let (number, mut stream) = match client.attach(&attach).await {
         Ok(attached) => attached,

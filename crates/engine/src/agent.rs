@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Permission, Steer};
-use retake_tools::{Secrets, Toolbox, processes};
+use retake_tools::{Secrets, Surroundings, Toolbox, processes};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
@@ -61,6 +61,8 @@ pub(crate) struct Waits {
     jobs: Mutex<HashSet<String>>,
     /// In which environments the commands of requests run.
     surroundings: Mutex<surroundings::Given>,
+    /// In which one they run where that is not known.
+    own: OnceLock<Arc<Surroundings>>,
     /// Who says whether a person is there.
     audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.

@@ -18,8 +18,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_engine::Engine;
 use retake_engine::settings::Settings;
+use retake_engine::{Engine, Surroundings};
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use hub::Hub;
@@ -80,6 +80,11 @@ impl InProcess {
             self.office.displaced.notify_one();
         }
         is_there
+    }
+
+    /// Files that are made for clients which do not hand over a umask get this one.
+    pub fn makes_files_with(&self, umask: Option<u32>) {
+        self.engine.lives_in(Surroundings::own(umask));
     }
 
     /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new

@@ -12,6 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use tokio::process::{Child, Command};
 
 use crate::surroundings::Surroundings;
+use crate::umask;
 
 /// Marks every process of a call, its children's children included.
 pub(crate) const MARK: &str = "RETAKE_CALL";
@@ -32,7 +33,7 @@ pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
 
 /// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
 /// With these surroundings, in the place of ours.
-pub fn start(
+pub async fn start(
     command: &[String],
     folder: &Path,
     call: &str,
@@ -45,7 +46,8 @@ pub fn start(
     if let Some(surroundings) = surroundings {
         surroundings.give(&mut started);
     }
-    started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    umask::spawn(started, surroundings.and_then(Surroundings::umask)).await
 }
 
 /// Asks every process of a call to end; with `force`, ends it.
