@@ -1,6 +1,7 @@
 //! The processes of a call: started in a group of their own, marked, and looked for until they are gone. It must never end
 //! a process that does not bear the mark of the call or belong to its group.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -61,6 +62,21 @@ pub fn stop(group: Option<u32>, call: &str, force: bool) {
     for pid in alive(call) {
         let _ = rustix::process::kill_process(pid, signal);
     }
+}
+
+/// The calls of which processes live, of every data directory.
+pub fn calls() -> HashSet<String> {
+    let mark = format!("{MARK}=");
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let call = |entry: std::fs::DirEntry| {
+        entry.file_name().to_str()?.parse::<u32>().ok()?;
+        let environment = std::fs::read(entry.path().join("environ")).ok()?;
+        let call =
+            environment.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(mark.as_bytes()))?;
+        let call = String::from_utf8(call.to_vec()).ok()?;
+        (!is_zombie(&entry.path())).then_some(call)
+    };
+    processes.filter_map(call).collect()
 }
 
 /// The processes that bear the mark of a call, wherever they have gone to.
