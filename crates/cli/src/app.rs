@@ -18,7 +18,7 @@ use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings::{self, SettingsError};
 use retake_server::{Options, Stays};
 use retake_tui::face;
-use retake_wire::{Client, Problem, ProblemKind};
+use retake_wire::{Problem, ProblemKind};
 
 use crate::args::TERMINATED;
 use crate::attach::{self, Over, attach, stand};

@@ -335,7 +335,7 @@ impl Attached {
 }
 
 /// Whether somebody needs an owner.
-fn is_busy(status: &Status) -> bool {
+pub(crate) fn is_busy(status: &Status) -> bool {
     status.clients + status.jobs > 0 || !status.running.is_empty()
 }
 

@@ -120,7 +120,7 @@ impl Process {
 /// What to do with a stopped process.
 fn wakes(pid: u32) -> String {
     format!(
-        "`kill -CONT {pid}` resumes its process; `kill -KILL {pid}` ends it, and the next command starts another one"
+        "`kill -CONT {pid}` resumes its process, which then does what was asked; `kill -KILL {pid}` ends it, and the next command starts another one"
     )
 }
 

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use retake_wire::reply::Status;
 use retake_wire::{ProblemKind, Reply, Request};
 
+use crate::attach::is_busy;
 use crate::config::{ReadBy, read_by};
 use crate::error::{Failure, Result};
 use crate::owner::{Owner, Places, Setting};
@@ -86,7 +87,7 @@ impl Config {
                 document["restart"] = "faces".into();
             }
             if let Some((ReadBy::StartingOwner, status)) =
-                concerns.filter(|(_, status)| reads(status, places))
+                concerns.filter(|(_, status)| reads(status, places) && !makes_way(status))
             {
                 document["restart"] = serde_json::json!({ "pid": status.pid, "serves": status.serves });
             }
@@ -136,12 +137,15 @@ fn reads(status: &Status, places: &Places) -> bool {
     own == places.config_file || there(own).is_some_and(|own| Some(own) == there(&places.config_file))
 }
 
+/// Whether the next command, which finds an owner with other settings than the file's, takes its place.
+fn makes_way(status: &Status) -> bool {
+    status.idle_s.is_some() && !is_busy(status)
+}
+
 /// Says that a running owner keeps the settings that it began with, and offers to stop it; one with nothing to do makes way by itself.
 async fn restart(status: &Status, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui) -> Result {
     let keeps = format!("The running owner (process {}) keeps the settings that it began with.", status.pid);
-    let is_busy = status.clients + status.jobs > 0 || !status.running.is_empty();
-    if status.idle_s.is_some() && !is_busy {
-        // The next command finds it with other settings, and takes its place.
+    if makes_way(status) {
         let what = format!("The running owner (process {}) has nothing to do", status.pid);
         return notice_to(ui, &format!("{what}: the next command starts another one, which uses it."));
     }

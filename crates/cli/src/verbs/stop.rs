@@ -8,6 +8,7 @@ use retake_wire::{ProblemKind, Reply, Request};
 use crate::context::document;
 use crate::error::{Result, problem};
 use crate::gone::Gone;
+use crate::guarded::{AWAY, LOST};
 use crate::owner::{Owner, Places, Reached};
 use crate::ui::Ui;
 
@@ -35,10 +36,10 @@ impl Stop {
             );
         };
         let gone = process.map(Gone::of);
-        let told = client.call(Request::Stop).await;
-        // One that has ended meanwhile need not be told.
-        if !gone.as_ref().is_some_and(Gone::is_over) {
-            told?;
+        match client.call(Request::Stop).await {
+            // It may have ended before it could be told, or before it said so.
+            Err(problem) if [AWAY, LOST].contains(&&*problem.code) => {}
+            told => drop(told?),
         }
         let is_gone = match gone {
             Some(gone) => gone.within(PATIENCE).await,

@@ -4,13 +4,12 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use retake_cli::{Opened, Owner, Places, Reached, Setting, Standing, Surroundings, Terminal, run};
 use retake_tui::face::Configured;
-use retake_wire::{Client, Problem};
+use retake_wire::Problem;
 
 /// How often the file is looked for.
 const LOOK: Duration = Duration::from_millis(10);
