@@ -25,6 +25,7 @@ mod paused;
 mod restore;
 mod rewound;
 mod several;
+mod silent;
 mod small;
 mod struck;
 mod theirs;

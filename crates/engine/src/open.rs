@@ -7,7 +7,8 @@ use std::time::Duration;
 use retake_core::Time;
 use retake_store::{Keeper, Sqlite};
 use retake_tools::{
-    FetchConfig, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, shell_tools, todo_tool,
+    FetchConfig, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes, shell_tools,
+    todo_tool,
 };
 use retake_worktree::Rules;
 
@@ -48,6 +49,8 @@ impl Engine {
     pub async fn open(request: OpenRequest) -> Result<(Arc<Self>, Vec<String>)> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
+        // It takes as long as the machine has processes: meanwhile the store is opened.
+        let living = tokio::task::spawn_blocking(processes::calls);
         let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
         let store = Arc::new(Keeper::start(opened.readers, opened.writer)?);
         let system_prompt = request.settings.system_prompt.clone();
@@ -64,6 +67,7 @@ impl Engine {
         let engine = Self::start(parts).await?;
         let mut notices = opened.notices;
         notices.extend(engine.settle_files().await?);
+        engine.take_over_jobs(living.await.unwrap_or_default()).await?;
         engine.keep_house();
         Ok((engine, notices))
     }

@@ -139,7 +139,7 @@ impl InProcess {
             }
         }
         let variables = attach.variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let surroundings = Arc::new(Surroundings::new(variables));
+        let surroundings = Arc::new(Surroundings::new(variables, attach.umask));
         let number = here.next;
         here.next += 1;
         here.could_ask |= attach.answers;

@@ -19,6 +19,7 @@ mod set;
 mod shell;
 mod surroundings;
 mod todo;
+pub mod umask;
 
 pub use ask::ask_tool;
 pub use call::{Asked, Attached, Call, Host, Output, Piece};

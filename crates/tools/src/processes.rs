@@ -1,6 +1,7 @@
 //! The processes of a call: started in a group of their own, marked, and looked for until they are gone. It must never end
 //! a process that does not bear the mark of the call or belong to its group.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -12,6 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use tokio::process::{Child, Command};
 
 use crate::surroundings::Surroundings;
+use crate::umask;
 
 /// Marks every process of a call, its children's children included.
 pub(crate) const MARK: &str = "RETAKE_CALL";
@@ -32,7 +34,7 @@ pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
 
 /// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
 /// With these surroundings, in the place of ours.
-pub fn start(
+pub async fn start(
     command: &[String],
     folder: &Path,
     call: &str,
@@ -45,7 +47,8 @@ pub fn start(
     if let Some(surroundings) = surroundings {
         surroundings.give(&mut started);
     }
-    started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    umask::spawn(started, surroundings.and_then(Surroundings::umask)).await
 }
 
 /// Asks every process of a call to end; with `force`, ends it.
@@ -59,6 +62,21 @@ pub fn stop(group: Option<u32>, call: &str, force: bool) {
     for pid in alive(call) {
         let _ = rustix::process::kill_process(pid, signal);
     }
+}
+
+/// The calls of which processes live, of every data directory.
+pub fn calls() -> HashSet<String> {
+    let mark = format!("{MARK}=");
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let call = |entry: std::fs::DirEntry| {
+        entry.file_name().to_str()?.parse::<u32>().ok()?;
+        let environment = std::fs::read(entry.path().join("environ")).ok()?;
+        let call =
+            environment.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(mark.as_bytes()))?;
+        let call = String::from_utf8(call.to_vec()).ok()?;
+        (!is_zombie(&entry.path())).then_some(call)
+    };
+    processes.filter_map(call).collect()
 }
 
 /// The processes that bear the mark of a call, wherever they have gone to.

@@ -120,12 +120,14 @@ pub(crate) struct Confinement {
 }
 
 impl Confinement {
-    /// Starts a command inside; without files confined nothing is started.
-    pub(crate) async fn spawn(self, mut command: Command) -> io::Result<Child> {
+    /// Starts a command inside, with this umask; without files confined nothing is started.
+    pub(crate) async fn spawn(self, mut command: Command, umask: Option<u32>) -> io::Result<Child> {
         let runtime = tokio::runtime::Handle::current();
         let (done, started) = oneshot::channel();
         let within = move || {
             let _entered = runtime.enter();
+            // Before the confinement, which may forbid it.
+            crate::umask::take(umask);
             let child = self.close().map_err(io::Error::other).and_then(|()| command.spawn());
             // Who waits for it may have gone: the child is then reaped by the runtime.
             drop(done.send(child));

@@ -33,13 +33,17 @@ pub struct Attach {
     /// The variables of its environment, in which commands run that it asks for.
     #[serde(default)]
     pub variables: Vec<(String, String)>,
+    /// The permission bits that files do not get which are made for it.
+    #[serde(default)]
+    pub umask: Option<u32>,
 }
 
 impl fmt::Debug for Attach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, answers, variables } = self;
+        let Self { version, answers, variables, umask } = self;
         // A value may be a secret.
-        write!(f, "Attach {{ {version}, answers: {answers}, {} variables }}", variables.len())
+        let count = variables.len();
+        write!(f, "Attach {{ {version}, answers: {answers}, {count} variables, umask: {umask:?} }}")
     }
 }
 

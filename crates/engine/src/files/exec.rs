@@ -109,7 +109,7 @@ impl Engine {
         let around = self.open_call(&mut before, conversation, entry, id.clone()).await?;
         drop(before);
         let theirs = exec.by.request.as_ref().and_then(|request| self.surroundings_of(request));
-        match processes::start(&exec.command, &folder, &id, theirs.as_deref()) {
+        match processes::start(&exec.command, &folder, &id, theirs.as_deref()).await {
             Ok(child) => Ok(Call { claim, around, child, receipt }),
             Err(error) => {
                 self.call_never_began(&around).await?;

@@ -36,10 +36,14 @@ enum Ended {
 }
 
 impl Process {
-    /// Starts it, with its pipes.
-    pub(super) fn start(mut command: Command) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+    /// Starts it with this umask, with its pipes.
+    pub(super) async fn start(
+        mut command: Command,
+        umask: Option<u32>,
+    ) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.process_group(0).kill_on_drop(true).spawn()?;
+        command.process_group(0).kill_on_drop(true);
+        let mut child = crate::umask::spawn(command, umask).await?;
         let missing = || std::io::Error::other("a pipe is missing");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;

@@ -197,7 +197,7 @@ impl Server {
                     cwd.as_ref().map_or_else(|| self.deps.folder.clone(), |cwd| self.deps.folder.join(cwd));
                 built.args(args).current_dir(cwd);
                 surround(&mut built, &self.deps.variables, env);
-                let started = Process::start(built).map_err(|error| {
+                let started = Process::start(built, self.deps.umask).await.map_err(|error| {
                     let name = super::text::line(command, 200);
                     expanded.hide(&format!("its command `{name}` can't be started: {error}"))
                 })?;

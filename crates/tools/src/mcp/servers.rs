@@ -23,6 +23,8 @@ pub struct Deps {
     pub folder: PathBuf,
     /// Where `${VAR}` is looked up; without keys, also what processes get.
     pub variables: Variables,
+    /// The permission bits that files of processes do not get; those of this process, without.
+    pub umask: Option<u32>,
     /// The project's servers that may be started.
     pub allowed: Allowed,
     /// How long one may take until its tools are listed: its hello and its list, so long each.
@@ -35,7 +37,7 @@ impl Deps {
     /// With the usual limits.
     pub fn new(folder: PathBuf, variables: Variables, allowed: Allowed) -> Self {
         let (start_limit, call_limit) = (Duration::from_secs(30), Duration::from_secs(300));
-        Self { folder, variables, allowed, start_limit, call_limit }
+        Self { folder, variables, umask: None, allowed, start_limit, call_limit }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::printed::{Printed, Teller};
 use crate::processes;
 use crate::sandbox::{Net, Sandbox};
 use crate::secret::Secrets;
+use crate::umask;
 
 /// How long processes have to end after they were asked to.
 const TO_END: Duration = Duration::from_secs(3);
@@ -108,28 +109,30 @@ impl Line<'_> {
         let mut command = processes::marked(script::shell(), self.folder, &call.id);
         command.arg("-c").arg(&self.script).arg(script::shell()).arg(self.command);
         command.stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
-        match call.host.surroundings() {
-            Some(theirs) => {
-                theirs.give(&mut command);
-                script::surround(&mut command, self.secrets, theirs.names());
-            }
-            None => script::surround(&mut command, self.secrets, std::env::vars_os().map(|(name, _)| name)),
-        }
-        self.spawn(command, call, spool).await
+        let theirs = call.host.surroundings().unwrap_or_default();
+        theirs.give(&mut command);
+        script::surround(&mut command, self.secrets, theirs.names().into_iter());
+        self.spawn(command, call, spool, theirs.umask()).await
     }
 
-    async fn spawn(&self, mut command: Command, call: &Call, spool: &Spool) -> std::io::Result<Child> {
+    async fn spawn(
+        &self,
+        command: Command,
+        call: &Call,
+        spool: &Spool,
+        umask: Option<u32>,
+    ) -> std::io::Result<Child> {
         if self.reads {
             // What it prints is written by us.
             let files = [spool.note.clone()];
-            return Sandbox::reading(self.sandbox, &files).spawn(command).await;
+            return Sandbox::reading(self.sandbox, &files).spawn(command, umask).await;
         }
         match self.sandbox {
             Some(sandbox) => {
                 let files = [spool.log.clone(), spool.note.clone()];
-                sandbox.confinement(&call.roots, &files, self.net).spawn(command).await
+                sandbox.confinement(&call.roots, &files, self.net).spawn(command, umask).await
             }
-            None => command.spawn(),
+            None => umask::spawn(command, umask).await,
         }
     }
 

@@ -32,8 +32,7 @@ use crate::face::theme::Theme;
 const LATER: i64 = 5_000;
 
 fn app(theme: Theme) -> App {
-    let known =
-        Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()), process: 7 };
+    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let mut app = App::new(known, Start::New, Settings::default(), Keymap::default(), theme, NOW_MS);
     drop(app.begin());
     app
