@@ -18,13 +18,14 @@ use retake_engine::ids::{Random as _, SystemRandom};
 use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
-    Attach, Client, Ended, Follow, HttpClient, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reach, Reply,
-    Request, Run, RunEvent, Told,
+    Attach, Client, Ended, Follow, HttpClient, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reply,
+    Request, Run, RunEvent, Told, UNAUTHORIZED,
 };
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::gone::Gone;
+use crate::knock::{SILENCE, knock};
 use crate::start::{Turn, start};
 use crate::term::interactive;
 use crate::term::interrupt::{Asked, Interrupts};
@@ -40,9 +41,6 @@ const LEAVE: Duration = Duration::from_secs(30);
 
 /// How long one try to start an owner waits for another one to end.
 const TRY: Duration = Duration::from_millis(500);
-
-/// An owner says at once how it is. One that does not is stopped: by Ctrl-Z, for one.
-const SILENCE: Duration = Duration::from_secs(5);
 
 /// What nobody was there to answer.
 const AWAY: &str = "owner_away";
@@ -124,14 +122,18 @@ async fn found(options: &Options) -> Result<Option<(HttpClient, Status)>, Proble
         return Ok(None);
     }
     let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
-    let client = HttpClient::new(Reach::Socket(reach))?;
-    let answer = tokio::time::timeout(SILENCE, client.call(Request::Status)).await;
-    match answer.unwrap_or_else(|_| Err(silent(&path))) {
+    let (client, answer) = knock(&reach, &options.data_dir).await?;
+    match answer {
         Ok(Reply::Status(status)) => is_understood(&status).map(|()| Some((client, status))),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
         Err(problem) => Err(problem),
         Ok(_) => Ok(None),
     }
+}
+
+/// Whether a request was not done, and another owner is to be looked for: this one is gone, or it has another token.
+fn is_to_find_again(problem: &Problem) -> bool {
+    [AWAY, UNAUTHORIZED].contains(&&*problem.code)
 }
 
 fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
@@ -141,17 +143,6 @@ fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
         message: format!("can't reach {}", path.display()),
         hint: None,
         causes: vec![error.to_string()],
-        head: None,
-    }
-}
-
-fn silent(path: &Path) -> Problem {
-    Problem {
-        code: "owner_silent".to_owned(),
-        kind: ProblemKind::Refused,
-        message: format!("the owner at {} does not answer", path.display()),
-        hint: Some("where Ctrl-Z has stopped it, `fg` in its terminal lets it go on".into()),
-        causes: Vec::new(),
         head: None,
     }
 }
@@ -357,7 +348,9 @@ impl Client for Attached {
             *holder = self.holder();
         }
         match self.client().await.call(request.clone()).await {
-            Err(problem) if problem.code == AWAY || (problem.code == LOST && request.is_repeatable()) => {
+            Err(problem)
+                if is_to_find_again(&problem) || (problem.code == LOST && request.is_repeatable()) =>
+            {
                 self.again().await?.call(request).await
             }
             answered => answered,
@@ -367,7 +360,7 @@ impl Client for Attached {
     async fn run(&self, mut run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         run.request_id.get_or_insert_with(|| self.new_id());
         let events = match self.client().await.run(run.clone()).await {
-            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+            Err(problem) if is_to_find_again(&problem) || problem.code == LOST => {
                 self.again().await?.run(run.clone()).await?
             }
             started => started?,
@@ -377,7 +370,7 @@ impl Client for Attached {
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
         match self.client().await.follow(follow.clone()).await {
-            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+            Err(problem) if is_to_find_again(&problem) || problem.code == LOST => {
                 self.again().await?.follow(follow).await
             }
             followed => followed,

@@ -13,6 +13,7 @@ mod config;
 mod context;
 mod error;
 mod gone;
+mod knock;
 mod own;
 mod owner;
 mod run;

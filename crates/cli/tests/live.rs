@@ -12,6 +12,7 @@ mod face;
 mod files;
 mod folder;
 mod followed;
+mod guarded;
 mod halfway;
 mod json;
 mod keep;

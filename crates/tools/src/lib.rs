@@ -10,6 +10,7 @@ mod call;
 pub mod destination;
 mod fetch;
 mod files;
+mod kept;
 pub mod mcp;
 mod printed;
 pub mod processes;

@@ -108,10 +108,10 @@ impl Spool {
     pub(super) fn open(folder: &Path, call: &str) -> std::io::Result<Self> {
         let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
         let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
-        std::fs::create_dir_all(folder)?;
+        crate::kept::folder(folder)?;
         let spool =
             Self { log: folder.join(format!("{name}.log")), note: folder.join(format!("{name}.end")) };
-        std::fs::write(&spool.note, "")?;
+        crate::kept::file(&spool.note)?;
         Ok(spool)
     }
 }
