@@ -147,6 +147,35 @@ fn trial_20_a_token_that_is_a_link_or_no_file_is_refused() {
     assert!(error(&refused).contains("token"), "{refused:?}");
 }
 
+/// The kernel keeps a command from what is guarded by its path, whether it runs unasked as reading or not, and whatever leads there.
+#[test]
+fn trial_23_no_command_reads_what_is_guarded_by_its_path() {
+    let model = Model::start();
+    // Commands may read temporary folders, whatever is in them.
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let world = model.world(&[]).with("HOME", home.path().to_str().expect("UTF-8"));
+    fs::create_dir_all(home.path().join(".ssh")).expect("made");
+    fs::write(home.path().join(".ssh/id"), "hunter2\n").expect("written");
+    fs::write(home.path().join(".netrc"), "hunter2\n").expect("written");
+    fs::write(home.path().join("free"), "free of secrets\n").expect("written");
+    std::os::unix::fs::symlink(home.path().join(".ssh"), world.folder().join("sshlink")).expect("linked");
+    let lines = [
+        "cat sshlink/id ~/.ssh/id ~/.netrc; cat ~/free",
+        "touch a; cat sshlink/id ~/.ssh/id ~/.netrc; cat ~/free",
+    ];
+    for line in lines {
+        let told = model.turn(&world, "go", vec![call("shell", json!({"command": line})), words("done")]);
+        let told = serde_json::to_string(&told).expect("JSON");
+        assert!(told.contains("free of secrets"), "{line}: {told}");
+        assert!(!told.contains("hunter2"), "{line}: {told}");
+    }
+    let doctor = world.does(&["doctor"]);
+    assert!(
+        doctor.contains("! patterns of names such as *.pem") && doctor.ends_with("healthy\n"),
+        "{doctor}"
+    );
+}
+
 /// Modes of everything in the data folder that somebody else could use.
 fn open_to_others(data: &Path) -> Vec<(PathBuf, u32)> {
     let mut all: Vec<_> = manifest(data).into_iter().map(|(path, (mode, _))| (path, mode & 0o7777)).collect();
