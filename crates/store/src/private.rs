@@ -76,7 +76,10 @@ fn tighten(path: &Path, meta: &Metadata, failed: &mut Vec<PathBuf>) {
         return;
     }
     let mode = meta.mode() & 0o7777 & !OTHERS;
-    if fs::set_permissions(path, Permissions::from_mode(mode)).is_err() {
+    let set = fs::set_permissions(path, Permissions::from_mode(mode));
+    // Some file systems have the same modes for all, and say nothing.
+    let is_open = fs::metadata(path).is_ok_and(|now| now.mode() & OTHERS != 0);
+    if set.is_err() || is_open {
         failed.push(path.to_owned());
     }
 }
