@@ -25,9 +25,9 @@ impl Surroundings {
         Self(variables.into_iter().filter(|(name, _)| name != MARK).collect())
     }
 
-    /// Their names.
-    pub fn names(&self) -> impl Iterator<Item = OsString> + '_ {
-        self.0.iter().map(|(name, _)| name.clone())
+    /// They, for whoever keeps secrets back.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        self.0.iter().cloned()
     }
 
     /// Gives them to a command, in the place of those of this process.

@@ -211,3 +211,34 @@ fn trial_30_files_of_the_data_folder_are_private_whatever_was_there_before() {
     assert_eq!(open_to_others(world.data()), [(strange, 0o644)], "what is not ours stays");
     assert!(!error(&world.run(&["new"])).contains("other users"), "once");
 }
+
+/// Commands and servers get the environment of the terminal that asked, without what looks like a secret by its name or its value.
+#[test]
+fn trial_25_commands_and_mcp_servers_get_the_environment_of_the_terminal_without_secrets() {
+    let world = World::working(&[]).with("RETAKE_IDLE_S", "600");
+    let seen = |name: &str| world.home().join(name).display().to_string();
+    let servers = json!({"mcpServers": {"it": {"command": "sh", "args": ["-c", format!("env > {}", seen("of-server"))]}}});
+    fs::write(world.home().join("mcp.json"), servers.to_string()).expect("written");
+    world.does(&["new"]);
+    let call = format!("call shell {}", json!({"command": format!("env > {}", seen("of-command"))}));
+    let mut asks = world.command(&["ask", "--mode", "allow-all", &call]);
+    asks.env("OF_THE_TERMINAL", "plain");
+    let secrets = [
+        ("PGPASSWORD", "hunter2"),
+        ("STRIPE_SECRET_KEY", "hunter2"),
+        ("GITHUB_PAT", "hunter2"),
+        ("SSH_AUTH_SOCK", "/tmp/hunter2"),
+        ("AWS_PROFILE", "hunter2"),
+        ("HF_TOKEN", "hunter2"),
+        ("DATABASE_URL", "postgres://db/hunter2"),
+        ("MIRROR", "https://user:hunter2@mirror/simple"),
+    ];
+    let told = asks.envs(secrets).output().expect("it starts");
+    assert!(told.status.success(), "{told:?}");
+    for name in ["of-command", "of-server"] {
+        let seen = fs::read_to_string(world.home().join(name)).expect("it ran");
+        assert!(seen.contains("OF_THE_TERMINAL=plain"), "{name}: {seen}");
+        assert!(!seen.contains("hunter2"), "{name}: {seen}");
+    }
+    world.does(&["stop"]);
+}

@@ -118,7 +118,7 @@ impl Engine {
         };
         let mut tools = config.tools.clone();
         if self.parts().mcp.is_some() {
-            for tool in self.servers(Path::new(&folder)).await.tools() {
+            for tool in self.servers(Path::new(&folder), self.surroundings_in(conversation)).await.tools() {
                 tools.add(tool);
             }
         }

@@ -310,7 +310,7 @@ pub(super) static KEYS: &[Key] = &[
         "permissions.variables",
         Takes::Texts,
         Value::List(Vec::new()),
-        "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, and every key_env.",
+        "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, those whose values look like them (an address with a\npassword), and every key_env.",
     ),
     key(
         "permissions.secrets",

@@ -111,9 +111,9 @@ impl Line<'_> {
         match call.host.surroundings() {
             Some(theirs) => {
                 theirs.give(&mut command);
-                script::surround(&mut command, self.secrets, theirs.names());
+                script::surround(&mut command, self.secrets, theirs.variables());
             }
-            None => script::surround(&mut command, self.secrets, std::env::vars_os().map(|(name, _)| name)),
+            None => script::surround(&mut command, self.secrets, std::env::vars_os()),
         }
         self.spawn(command, call, spool).await
     }

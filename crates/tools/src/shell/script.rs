@@ -25,8 +25,12 @@ const SET: [(&str, &str); 8] = [
 const UNSET: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "PS4", "SHELLOPTS"];
 
 /// Gives a command its surroundings: ours, these variables, without what is not for it.
-pub(super) fn surround(command: &mut Command, secrets: &Secrets, ours: impl Iterator<Item = OsString>) {
-    for name in ours.filter(|name| secrets.holds(name)) {
+pub(super) fn surround(
+    command: &mut Command,
+    secrets: &Secrets,
+    ours: impl Iterator<Item = (OsString, OsString)>,
+) {
+    for (name, _) in ours.filter(|(name, value)| secrets.holds(name, value)) {
         command.env_remove(name);
     }
     for name in UNSET {
@@ -118,7 +122,7 @@ impl Spool {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsStr;
 
     use tokio::process::Command;
 
@@ -129,7 +133,9 @@ mod tests {
         let mut command = Command::new("true");
         let names =
             ["PATH", "MODEL_API_KEY", "gh_token", "TOKENISER", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];
-        surround(&mut command, &Secrets::default(), names.into_iter().map(OsString::from));
+        let plain = names.map(|name| (name, "x")).into_iter();
+        let ours = plain.chain([("MIRROR", "https://user:pw@host")]);
+        surround(&mut command, &Secrets::default(), ours.map(|(name, value)| (name.into(), value.into())));
         let taken = command.as_std().get_envs().filter(|(_, value)| value.is_none());
         let taken: Vec<&OsStr> = taken.map(|(name, _)| name).collect();
         assert_eq!(
@@ -141,6 +147,7 @@ mod tests {
                 "CDPATH",
                 "DB_PASSWORD",
                 "ENV",
+                "MIRROR",
                 "MODEL_API_KEY",
                 "PS4",
                 "SHELLOPTS",
