@@ -23,6 +23,7 @@ mod moved;
 mod older;
 mod owned;
 mod paused;
+mod planted;
 mod restore;
 mod rewound;
 mod several;

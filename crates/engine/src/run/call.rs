@@ -399,7 +399,7 @@ impl Backstage {
         self.engine.waits.notes(&facts);
         let content = bounded(content);
         let stopped = *self.halt.borrow();
-        let shown = shown.unwrap_or_else(|| content.clone());
+        let mut shown = shown.unwrap_or_else(|| content.clone());
         let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];
         parts.extend(attached.into_iter().map(part));
         parts.extend((!facts.is_empty()).then_some(Part::Facts(facts)));
@@ -416,6 +416,9 @@ impl Backstage {
             None => (self.engine.store().say(self.conversation, say).await?, 0, None),
             Some(around) => {
                 let ended = self.engine.call_ends(&around, &written, say).await?;
+                if let Some(planted) = &ended.planted {
+                    shown.push_str(&format!("\n[{planted}]"));
+                }
                 let unseen = ended.unseen.map(|error| error.to_string());
                 (ended.receipt, ended.changed, unseen.or_else(|| crate::files::lives_on(ended.living)))
             }
