@@ -20,12 +20,13 @@ use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
     Attach, Client, Ended, Follow, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reply, Request, Run,
-    RunEvent, Told,
+    RunEvent, Told, UNAUTHORIZED,
 };
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::guarded::{AWAY, Guarded, LOST, SILENCE};
+use crate::knock::knock;
 use crate::start::{Turn, start};
 use crate::term::interactive;
 use crate::term::interrupt::{Asked, Interrupts};
@@ -116,16 +117,18 @@ async fn found(options: &Options) -> Result<Option<(Guarded, Status)>, Problem> 
         return Ok(None);
     }
     let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
-    let client = Guarded::new(&reach).await?;
-    if client.is_dead() {
-        return Ok(None);
-    }
-    match client.status().await {
+    let (client, answer) = knock(&reach, &options.data_dir).await?;
+    match answer {
         Ok(Reply::Status(status)) => is_understood(&status).map(|()| Some((client, status))),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
         Err(problem) => Err(problem),
         Ok(_) => Ok(None),
     }
+}
+
+/// Whether a request was not done, and another owner is to be looked for: this one is gone, or it has another token.
+fn is_to_find_again(problem: &Problem) -> bool {
+    [AWAY, UNAUTHORIZED].contains(&&*problem.code)
 }
 
 fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
@@ -349,7 +352,9 @@ impl Client for Attached {
             *holder = self.holder();
         }
         match self.client().await.call(request.clone()).await {
-            Err(problem) if problem.code == AWAY || (problem.code == LOST && request.is_repeatable()) => {
+            Err(problem)
+                if is_to_find_again(&problem) || (problem.code == LOST && request.is_repeatable()) =>
+            {
                 self.again().await?.call(request).await
             }
             answered => answered,
@@ -359,7 +364,7 @@ impl Client for Attached {
     async fn run(&self, mut run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         run.request_id.get_or_insert_with(|| self.new_id());
         let events = match self.client().await.run(run.clone()).await {
-            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+            Err(problem) if is_to_find_again(&problem) || problem.code == LOST => {
                 self.again().await?.run(run.clone()).await?
             }
             started => started?,
@@ -369,7 +374,7 @@ impl Client for Attached {
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
         match self.client().await.follow(follow.clone()).await {
-            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+            Err(problem) if is_to_find_again(&problem) || problem.code == LOST => {
                 self.again().await?.follow(follow).await
             }
             followed => followed,

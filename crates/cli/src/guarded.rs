@@ -138,8 +138,8 @@ fn lost() -> Problem {
 
 impl Guarded {
     /// A client of the owner behind a socket.
-    pub(crate) async fn new(socket: &Path) -> Result<Self, Problem> {
-        let http = HttpClient::new(Reach::Socket(socket.to_owned()))?;
+    pub(crate) async fn new(socket: &Path, token: Option<String>) -> Result<Self, Problem> {
+        let http = HttpClient::new(Reach::Socket { path: socket.to_owned(), token })?;
         Ok(Self { http, owner: Arc::new(Process::behind(socket.to_owned()).await) })
     }
 
@@ -152,11 +152,6 @@ impl Guarded {
     /// The number of its process, where that is known.
     pub(crate) fn process(&self) -> Option<u32> {
         self.owner.known.as_ref().map(|(pid, _)| *pid)
-    }
-
-    /// Whether the process that listened has ended: whoever else holds its socket is no owner.
-    pub(crate) fn is_dead(&self) -> bool {
-        self.owner.known.as_ref().is_some_and(|(_, gone)| gone.is_over())
     }
 
     /// See [`HttpClient::attach`].

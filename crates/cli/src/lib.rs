@@ -14,6 +14,7 @@ mod context;
 mod error;
 mod gone;
 mod guarded;
+mod knock;
 mod own;
 mod owner;
 mod run;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Permission, Steer};
-use retake_tools::{Secrets, Surroundings, Toolbox, processes};
+use retake_tools::{Guarded, Secrets, Surroundings, Toolbox, processes};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
@@ -40,6 +40,8 @@ pub struct AgentConfig {
     pub steer: Steer,
     /// Further folders that the agent works in, absolute.
     pub roots: Vec<PathBuf>,
+    /// Files that hold secrets: read only where a person allows it.
+    pub guarded: Arc<Guarded>,
     /// Which variables no MCP server gets.
     pub secrets: Secrets,
     /// How often the model is asked in one run at most.

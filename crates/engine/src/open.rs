@@ -7,7 +7,7 @@ use std::time::Duration;
 use retake_core::Time;
 use retake_store::{Keeper, Sqlite};
 use retake_tools::{
-    FetchConfig, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes, shell_tools,
+    FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes, shell_tools,
     todo_tool,
 };
 use retake_worktree::Rules;
@@ -20,7 +20,7 @@ use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
 use crate::mcp::McpFiles;
 use crate::model::Models;
-use crate::secret::Environment;
+use crate::secret::{Environment, KeySource};
 use crate::settings::Settings;
 
 /// What an owner is opened with.
@@ -79,8 +79,16 @@ const STEPS: u32 = 200;
 /// What the agent of this data directory can do, and may.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
-    let sandbox =
-        Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: vec![request.data_dir.clone()] };
+    let key_files = settings.endpoints.values().filter_map(|endpoint| match &endpoint.key {
+        KeySource::File(path) => Some(path.clone()),
+        KeySource::None | KeySource::Env(_) => None,
+    });
+    let own = [request.data_dir.clone(), request.config_file.clone(), request.mcp.servers.clone()];
+    let own = own.into_iter().chain(key_files);
+    let guarded = Guarded::new(&settings.guarded, request.home.as_deref(), own);
+    let guarded = guarded.expect("BUG: the settings have checked each item");
+    let hide = std::iter::once(request.data_dir.clone()).chain(guarded.there()).collect();
+    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide };
     let sandbox = settings.sandbox.then_some(sandbox);
     let shell = ShellConfig {
         sandbox,
@@ -99,6 +107,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         permission: settings.permission.clone(),
         steer: settings.steering,
         roots: settings.roots.clone(),
+        guarded: Arc::new(guarded),
         secrets: settings.secrets.clone(),
         limit: STEPS,
         server_wait: settings.server_wait,

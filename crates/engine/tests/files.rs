@@ -89,6 +89,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
         permission: Permission::default(),
         steer: Steer::Queue,
         roots: further(dir),
+        guarded: Arc::default(),
         secrets: Secrets::default(),
         limit: 1,
         server_wait: Duration::ZERO,

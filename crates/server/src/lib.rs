@@ -28,7 +28,7 @@ use once::Once;
 use present::Present;
 
 pub use holders::{Holding, hold};
-pub use http::{Served, Serving, openapi, reachable, serve, socket_of};
+pub use http::{Served, Serving, openapi, reachable, serve, socket_of, token_of};
 pub use open::{Options, Stays, open};
 pub use present::Attending;
 

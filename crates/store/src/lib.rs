@@ -12,6 +12,7 @@ mod keeper;
 mod lock;
 mod memory;
 mod port;
+mod private;
 pub mod query;
 mod reading;
 mod record;

@@ -37,17 +37,15 @@ impl Surroundings {
         Self { variables: None, umask }
     }
 
+    /// The variables, for whoever keeps secrets back.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        let own = self.variables.is_none().then(std::env::vars_os);
+        self.variables.iter().flatten().cloned().chain(own.into_iter().flatten())
+    }
+
     /// The permission bits that new files do not get.
     pub fn umask(&self) -> Option<u32> {
         self.umask
-    }
-
-    /// The names of the variables.
-    pub fn names(&self) -> Vec<OsString> {
-        match &self.variables {
-            Some(variables) => variables.iter().map(|(name, _)| name.clone()).collect(),
-            None => std::env::vars_os().map(|(name, _)| name).collect(),
-        }
     }
 
     /// Gives the variables to a command, in the place of those of this process.

@@ -22,6 +22,9 @@ pub const PROTOCOL: u32 = 1;
 /// The problem of an owner that is about to end and takes no client: the next one is to be started.
 pub const LEAVING: &str = "owner_leaving";
 
+/// The problem of a request that does not bear the owner's token. Nothing was done.
+pub const UNAUTHORIZED: &str = "unauthorized";
+
 /// What a client says of itself.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attach {

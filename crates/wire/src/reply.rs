@@ -492,4 +492,7 @@ pub struct Report {
     pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
+    /// What is not held on this machine or by these settings, a sentence each: nothing is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
 }

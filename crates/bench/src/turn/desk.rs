@@ -141,6 +141,7 @@ impl Desk {
             permission: Permission { mode: Mode::AllowAll, rules: Vec::new() },
             steer: Steer::Queue,
             roots: Vec::new(),
+            guarded: Arc::default(),
             secrets: Secrets::default(),
             limit: 4,
             server_wait: Duration::ZERO,

@@ -190,7 +190,7 @@ impl Engine {
     /// Captures what the command did, and stores it with what it printed.
     async fn end_call(&self, of: &Around, ending: &Ending, output: &[u8], events: &Events) -> Result<Ended> {
         let ended = self.call_ends(of, &[], self.result(&of.id, ending, output)).await?;
-        if let Some(notice) = lives_on(ended.living) {
+        for notice in lives_on(ended.living).into_iter().chain(ended.planted) {
             events.send(RunEvent::Notice(notice));
         }
         let interrupted = ending.stopped || ended.unseen.is_some();

@@ -230,9 +230,13 @@ fn typed(takes: Takes, text: &str, path: &[String]) -> Result<toml_edit::Value, 
         Takes::Number => text.parse::<f64>().map(Into::into).map_err(|_| problem(path, "takes a number")),
         Takes::Text | Takes::Url | Takes::Variable | Takes::Word(_) => Ok(text.into()),
         // One of them, or several as they stand in the file.
-        Takes::Rules | Takes::Folders | Takes::Texts if text.trim_start().starts_with('[') => {
+        Takes::Rules | Takes::Folders | Takes::Texts | Takes::Guarded
+            if text.trim_start().starts_with('[') =>
+        {
             text.parse().map_err(|_| problem(path, "takes a list of texts in quotes"))
         }
-        Takes::Rules | Takes::Folders | Takes::Texts => Ok(toml_edit::Array::from_iter([text]).into()),
+        Takes::Rules | Takes::Folders | Takes::Texts | Takes::Guarded => {
+            Ok(toml_edit::Array::from_iter([text]).into())
+        }
     }
 }

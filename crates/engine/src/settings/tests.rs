@@ -413,7 +413,7 @@ fn the_demo_and_models_of_this_computer_cost_nothing() {
 fn trial_25_keys_of_endpoints_are_kept_back_unless_they_are_let_in() {
     let endpoint = "[endpoint.x]\nbase_url = \"http://h\"\nkey_env = \"CORP_LLM\"\n";
     let holds = |text: &str, name: &str| {
-        Settings::parse(text).expect("valid").secrets.holds(std::ffi::OsStr::new(name))
+        Settings::parse(text).expect("valid").secrets.holds(name.as_ref(), "x".as_ref())
     };
     assert!(holds(endpoint, "CORP_LLM") && holds("", "OPENAI_API_KEY") && holds("", "PGPASSWORD"));
     assert!(!holds("", "CORP_LLM") && !holds("", "PATH"));

@@ -96,6 +96,17 @@ impl InProcess {
         }
     }
 
+    /// What is not held of what protects, a sentence each.
+    pub(super) fn limits(&self) -> Vec<String> {
+        let mut limits = Vec::new();
+        if let reply::Commands::Free { why } = self.commands() {
+            limits.push(format!("no sandbox holds commands: they can read files with secrets ({why})"));
+        }
+        let names = "patterns of names such as *.pem keep files from the file tools, not from commands";
+        limits.push(format!("{names}; paths such as ~/.ssh are hidden from commands by the sandbox"));
+        limits
+    }
+
     pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {
         let id = self.conversation(&set.conversation).await?;
         let add = set.add.iter().map(|text| text.parse().map_err(|bad| bad_rule(&bad)));

@@ -72,6 +72,7 @@ impl InProcess {
             problems: checked.problems,
             details: checked.details,
             mended: checked.mended,
+            limits: self.limits(),
         }))
     }
 }

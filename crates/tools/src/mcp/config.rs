@@ -155,7 +155,11 @@ impl Config {
         let mut servers = BTreeMap::new();
         let files = [(user.to_owned(), Origin::User), (folder.join(PROJECT_FILE), Origin::Project)];
         for (path, origin) in files {
-            let found = match text_of(&path) {
+            let text = match origin {
+                Origin::Project => stays_within(&path, folder).and_then(|()| text_of(&path)),
+                Origin::User => text_of(&path),
+            };
+            let found = match text {
                 Ok(Some(text)) => Reading { path: &path, text: &text, origin, folder }.all(&mut config),
                 Ok(None) => Ok(Vec::new()),
                 Err(problem) => Err(problem),
@@ -170,6 +174,19 @@ impl Config {
         config.servers = servers.into_values().collect();
         config
     }
+}
+
+/// Refuses a file of a project that is a link to somewhere else: what is there is not the project's to name (trial 23).
+fn stays_within(path: &Path, folder: &Path) -> Result<(), ConfigError> {
+    let leads_out = || {
+        let (path, folder) = (path.canonicalize().ok()?, folder.canonicalize().ok()?);
+        Some(!path.starts_with(folder))
+    };
+    if path.is_symlink() && leads_out().unwrap_or(false) {
+        let source = std::io::Error::other("it is a link that leads out of the folder");
+        return Err(ConfigError::Unreadable { path: path.to_owned(), source });
+    }
+    Ok(())
 }
 
 /// The text of a file; nothing, where there is none.

@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::config::Way;
 use crate::secret::Secrets;
+use crate::surroundings::Surroundings;
 
 /// Shorter values are no secrets, and would be found everywhere.
 const SHORTEST_SECRET: usize = 6;
@@ -23,6 +24,11 @@ impl Variables {
         Self { all: std::env::vars_os().collect(), secrets }
     }
 
+    /// Those of whoever asked, and which of them no server gets.
+    pub fn of(surroundings: &Surroundings, secrets: Secrets) -> Self {
+        Self { all: surroundings.variables().collect(), secrets }
+    }
+
     /// These.
     pub fn fixed<const N: usize>(variables: [(&str, &str); N]) -> Self {
         let all = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -36,7 +42,7 @@ impl Variables {
 
     /// What a server gets of them: no key that is none of its business, unless its entry says so.
     pub(super) fn for_servers(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        let ours = self.all.iter().filter(|(name, _)| !self.secrets.holds(name));
+        let ours = self.all.iter().filter(|(name, value)| !self.secrets.holds(name, value));
         ours.map(|(name, value)| (&**name, &**value))
     }
 }

@@ -111,7 +111,7 @@ impl Line<'_> {
         command.stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
         let theirs = call.host.surroundings().unwrap_or_default();
         theirs.give(&mut command);
-        script::surround(&mut command, self.secrets, theirs.names().into_iter());
+        script::surround(&mut command, self.secrets, theirs.variables());
         self.spawn(command, call, spool, theirs.umask()).await
     }
 

@@ -107,7 +107,7 @@ impl ShellTool {
         let (command, net) = (given.command.as_str(), self.config.network.of(given.network));
         let stand = Stand::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
-        let log = std::fs::File::options().create(true).append(true).open(&spool.log)?;
+        let log = crate::kept::options().create(true).append(true).open(&spool.log)?;
         let line = Line {
             script: script::background(&spool.note, self.config.processes, self.config.log),
             command,

@@ -25,8 +25,12 @@ const SET: [(&str, &str); 8] = [
 const UNSET: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "PS4", "SHELLOPTS"];
 
 /// Gives a command its surroundings: ours, these variables, without what is not for it.
-pub(super) fn surround(command: &mut Command, secrets: &Secrets, ours: impl Iterator<Item = OsString>) {
-    for name in ours.filter(|name| secrets.holds(name)) {
+pub(super) fn surround(
+    command: &mut Command,
+    secrets: &Secrets,
+    ours: impl Iterator<Item = (OsString, OsString)>,
+) {
+    for (name, _) in ours.filter(|(name, value)| secrets.holds(name, value)) {
         command.env_remove(name);
     }
     for name in UNSET {
@@ -108,17 +112,17 @@ impl Spool {
     pub(super) fn open(folder: &Path, call: &str) -> std::io::Result<Self> {
         let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
         let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
-        std::fs::create_dir_all(folder)?;
+        crate::kept::folder(folder)?;
         let spool =
             Self { log: folder.join(format!("{name}.log")), note: folder.join(format!("{name}.end")) };
-        std::fs::write(&spool.note, "")?;
+        crate::kept::file(&spool.note)?;
         Ok(spool)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsStr;
 
     use tokio::process::Command;
 
@@ -129,7 +133,9 @@ mod tests {
         let mut command = Command::new("true");
         let names =
             ["PATH", "MODEL_API_KEY", "gh_token", "TOKENISER", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];
-        surround(&mut command, &Secrets::default(), names.into_iter().map(OsString::from));
+        let plain = names.map(|name| (name, "x")).into_iter();
+        let ours = plain.chain([("MIRROR", "https://user:pw@host")]);
+        surround(&mut command, &Secrets::default(), ours.map(|(name, value)| (name.into(), value.into())));
         let taken = command.as_std().get_envs().filter(|(_, value)| value.is_none());
         let taken: Vec<&OsStr> = taken.map(|(name, _)| name).collect();
         assert_eq!(
@@ -141,6 +147,7 @@ mod tests {
                 "CDPATH",
                 "DB_PASSWORD",
                 "ENV",
+                "MIRROR",
                 "MODEL_API_KEY",
                 "PS4",
                 "SHELLOPTS",

@@ -261,6 +261,10 @@ pub fn report(look: &Look, report: &Report) -> String {
         let sign = look.palette.paint(Style::Error, "wrong ");
         text.push_str(&format!("{sign} {}\n", safe::line(problem)));
     }
+    for limit in &report.limits {
+        let sign = look.palette.paint(Style::Warn, "!");
+        text.push_str(&format!("{sign} {}\n", safe::line(limit)));
+    }
     if report.problems.is_empty() {
         text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
     }
