@@ -76,7 +76,7 @@ const STEPS: u32 = 200;
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
     let sandbox =
-        Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: vec![request.data_dir.clone()] };
+        Sandbox { temporary: Sandbox::temporary(), hide: vec![request.data_dir.clone()], ..Sandbox::bare() };
     let sandbox = settings.sandbox.then_some(sandbox);
     let shell = ShellConfig {
         sandbox,

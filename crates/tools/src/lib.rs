@@ -17,6 +17,7 @@ mod sandbox;
 mod secret;
 mod set;
 mod shell;
+mod supervisor;
 mod surroundings;
 mod todo;
 
@@ -28,5 +29,6 @@ pub use sandbox::{Sandbox, Sandboxed};
 pub use secret::Secrets;
 pub use set::{Schema, Tool, Toolbox, schema_of};
 pub use shell::{Confined, Network, SHELL, ShellConfig, class_of, shell_tools};
+pub use supervisor::{Supervisor, supervise};
 pub use surroundings::Surroundings;
 pub use todo::todo_tool;
