@@ -45,6 +45,10 @@ const MOST_S: u64 = 600;
 const READ_ONLY: &str = "[it ran where nothing can be written and nothing reached, as a command that only reads; if that is why, begin \
                          it with `env`, and it runs like others]";
 
+/// What is said of a command that git's settings were refused to.
+const GIT_HELD: &str = "[git's hooks and settings are read only for commands, because git runs what they name; the person can change \
+                        them in their own terminal, or with `retake exec`]";
+
 /// How commands are run.
 #[derive(Clone, Debug)]
 pub struct ShellConfig {
@@ -203,8 +207,14 @@ impl ShellTool {
             true => Some(READ_ONLY.to_owned()),
             false => self.was_closed(net),
         };
-        add_lines(&mut output.content, [stand.remark, Some(said), closed, now, left]);
+        let held =
+            (!call.reads && self.holds_git() && is_about_git(&output.content)).then(|| GIT_HELD.to_owned());
+        add_lines(&mut output.content, [stand.remark, Some(said), closed, held, now, left]);
         Ok(output)
+    }
+
+    fn holds_git(&self) -> bool {
+        self.sandbox().is_some_and(|sandbox| sandbox.namespaces().is_ok())
     }
 
     /// What is said of a command that failed, where its network was closed: that may be why.
@@ -212,6 +222,17 @@ impl ShellTool {
         let is_held = net == Net::Closed && self.sandbox().is_some();
         is_held.then(|| self.config.network.was_closed().to_owned())
     }
+}
+
+/// Whether a command complained that it could not write what is read only of a repository.
+fn is_about_git(printed: &str) -> bool {
+    let is_refused = |line: &str| {
+        let refused =
+            ["Read-only file system", "Device or resource busy"].iter().any(|why| line.contains(why));
+        let held = ["config", "hooks", "attributes"].iter().any(|name| line.contains(name));
+        refused && held && (line.contains(".git") || line.contains("config file"))
+    };
+    printed.lines().any(is_refused)
 }
 
 /// Remarks below what was printed, each on a line of its own.

@@ -74,6 +74,14 @@ impl Ground {
         output.content.trim_end_matches("[exit code 0]").trim_end().to_owned()
     }
 
+    /// Has a program try what it should not be able to, which prints a line that begins with DID for all that it could.
+    pub(crate) async fn can_not(&self, program: &str, arguments: &[&str]) {
+        let line = format!("python3 -c \"$(cat attack.py)\" {}", arguments.join(" "));
+        std::fs::write(self.stage.root().join("attack.py"), program).expect("a file");
+        let printed = self.prints(&line).await;
+        assert!(printed.contains("TRIED") && !printed.contains("DID"), "{:?}: {printed}", self.how);
+    }
+
     /// Runs a command that fails, with these words.
     pub(crate) async fn refuses(&self, command: &str, words: &str) {
         let output = self.run(command).await;
@@ -95,7 +103,7 @@ pub(crate) async fn everywhere(test: &str, part: impl AsyncFn(How)) {
     match supervisor().namespaces() {
         Ok(()) => part(How::Namespaces).await,
         Err(why) => {
-            assert!(!has_namespaces() && std::env::var_os("CI").is_none(), "it needs namespaces: {why}")
+            assert!(!has_namespaces() && std::env::var_os("CI").is_none(), "it needs namespaces: {why}");
         }
     }
     part(How::WithoutNamespaces).await;
