@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Permission, Steer};
-use retake_tools::{Secrets, Toolbox, processes};
+use retake_tools::{Sandbox, Secrets, Toolbox, processes};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
@@ -42,6 +42,8 @@ pub struct AgentConfig {
     pub roots: Vec<PathBuf>,
     /// Which variables no MCP server gets.
     pub secrets: Secrets,
+    /// What holds the processes of MCP servers.
+    pub sandbox: Option<Sandbox>,
     /// How often the model is asked in one run at most.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.

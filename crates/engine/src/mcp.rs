@@ -65,7 +65,8 @@ impl Engine {
             return Arc::clone(servers);
         }
         let secrets = self.parts().agent.as_ref().map(|agent| agent.secrets.clone()).unwrap_or_default();
-        let deps = Deps::new(folder, Variables::process(secrets), allowed);
+        let sandbox = self.parts().agent.as_ref().and_then(|agent| agent.sandbox.clone());
+        let deps = Deps { sandbox, ..Deps::new(folder, Variables::process(secrets), allowed) };
         let servers = Arc::new(McpServers::begin(&config, deps));
         // Calls that still go on keep those that were there before.
         *slot = Some(Arc::clone(&servers));

@@ -75,11 +75,15 @@ const STEPS: u32 = 200;
 /// What the agent of this data directory can do, and may.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
-    let sandbox =
-        Sandbox { temporary: Sandbox::temporary(), hide: vec![request.data_dir.clone()], ..Sandbox::bare() };
+    let sandbox = Sandbox {
+        temporary: Sandbox::temporary(),
+        hide: vec![request.data_dir.clone()],
+        sockets: settings.sockets.clone(),
+        ..Sandbox::bare()
+    };
     let sandbox = settings.sandbox.then_some(sandbox);
     let shell = ShellConfig {
-        sandbox,
+        sandbox: sandbox.clone(),
         network: settings.network,
         secrets: settings.secrets.clone(),
         ..ShellConfig::default()
@@ -96,6 +100,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         steer: settings.steering,
         roots: settings.roots.clone(),
         secrets: settings.secrets.clone(),
+        sandbox,
         limit: STEPS,
         server_wait: settings.server_wait,
         answer_wait: settings.answer_wait,

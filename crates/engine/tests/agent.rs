@@ -281,6 +281,7 @@ async fn engine_with(
         steer: Steer::Queue,
         roots: super::files::further(dir.path()),
         secrets: Secrets::default(),
+        sandbox: None,
         limit: 50,
         server_wait: Duration::from_millis(1_500),
         answer_wait: Duration::from_secs(600),

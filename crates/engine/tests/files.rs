@@ -90,6 +90,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
         steer: Steer::Queue,
         roots: further(dir),
         secrets: Secrets::default(),
+        sandbox: None,
         limit: 1,
         server_wait: Duration::ZERO,
         answer_wait: Duration::from_secs(600),

@@ -8,7 +8,7 @@ mod outer;
 mod plan;
 mod signal;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,6 +26,9 @@ const OUTSIDE: &str = "supervise-call";
 
 /// The first argument of the inner supervisor.
 const INSIDE: &str = "supervise-call-inside";
+
+/// How the names of variables begin that are for the command.
+const GIVEN: &str = "RETAKE_GIVEN_";
 
 /// The exit code of a command that could not be started.
 const NOT_STARTED: u8 = 126;
@@ -107,13 +110,47 @@ impl Supervisor {
         Err(said.trim().rsplit(": ").next().unwrap_or_default().to_owned())
     }
 
-    /// A command that runs a program as the plan says, once it has its arguments.
+    /// A command that runs a program as the plan says, once it has its arguments and its environment, and is [`Self::shielded`].
     pub(crate) fn command(&self, plan: &Plan, program: &OsStr) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg0("retake").arg(OUTSIDE).args(plan.to_arguments()).arg(program);
-        command.current_dir("/").env(SUPERVISOR, format!("{OUTER}{}", plan.call)).process_group(0);
+        command
+            .arg0("retake")
+            .arg(OUTSIDE)
+            .args(plan.to_arguments())
+            .arg(program)
+            .current_dir("/")
+            .process_group(0);
         command
     }
+}
+
+/// Whether a command has the environment of this process, as far as it does not say otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inherits {
+    All,
+    Nothing,
+}
+
+/// Gives a supervisor the environment of its command under other names, so that nothing in it takes effect in the supervisor itself,
+/// which nothing confines: `LD_PRELOAD` and the like.
+pub(crate) fn shielded(mut command: Command, call: &str, inherits: Inherits) -> Command {
+    let mut all: BTreeMap<OsString, OsString> = match inherits {
+        Inherits::All => std::env::vars_os().collect(),
+        Inherits::Nothing => BTreeMap::new(),
+    };
+    for (name, value) in command.as_std().get_envs() {
+        match value {
+            Some(value) => drop(all.insert(name.to_owned(), value.to_owned())),
+            None => drop(all.remove(name)),
+        }
+    }
+    command.env_clear().env(SUPERVISOR, format!("{OUTER}{call}"));
+    for (name, value) in all {
+        let mut given = OsString::from(GIVEN);
+        given.push(name);
+        command.env(given, value);
+    }
+    command
 }
 
 /// Names a process as the program that it belongs to.

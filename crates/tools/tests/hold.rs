@@ -6,5 +6,5 @@ mod hidden;
 mod output;
 mod processes;
 mod sockets;
-mod stand;
+pub(crate) mod stand;
 mod terminals;

@@ -142,6 +142,7 @@ impl Desk {
             steer: Steer::Queue,
             roots: Vec::new(),
             secrets: Secrets::default(),
+            sandbox: None,
             limit: 4,
             server_wait: Duration::ZERO,
             answer_wait: Duration::from_secs(600),

@@ -311,6 +311,12 @@ pub(super) static KEYS: &[Key] = &[
         "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, and every key_env.",
     ),
     key(
+        "permissions.sockets",
+        Takes::Folders,
+        Value::List(Vec::new()),
+        "Unix sockets that commands with network and MCP servers may reach, or folders of them: [\"/run/user/1000/keyring/ssh\"]. All\nothers are out of their reach. It needs namespaces, as `retake doctor` says; without them none is reached.",
+    ),
+    key(
         "permissions.wait_s",
         Takes::Whole(0, WEEK_S),
         Value::Whole(600),

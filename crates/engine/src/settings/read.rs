@@ -295,6 +295,7 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
             "off" => Network::Off,
             _ => Network::Ask,
         },
+        sockets: values.list(&["permissions", "sockets"]).iter().map(PathBuf::from).collect(),
         secrets: secrets(values, &endpoints),
         endpoints,
         roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),

@@ -20,7 +20,7 @@ use crate::printed::{Printed, Teller};
 use crate::processes;
 use crate::sandbox::{Confinement, Net, Sandbox};
 use crate::secret::Secrets;
-use crate::supervisor::{Plan, Supervisor};
+use crate::supervisor::{Inherits, Plan, Supervisor, shielded};
 
 /// How long processes have to end after they were asked to.
 const TO_END: Duration = Duration::from_secs(3);
@@ -146,6 +146,7 @@ impl Line<'_> {
             None => script::surround(&mut command, self.secrets, std::env::vars_os().map(|(name, _)| name)),
         }
         match confined {
+            _ if self.supervisor.is_some() => shielded(command, &call.id, Inherits::All).spawn(),
             Some(confined) => confined.spawn(command).await,
             None => command.spawn(),
         }

@@ -2,9 +2,10 @@
 //! all whose parents end. It starts the command from a thread that is confined for good, and is not confined itself, so that
 //! the command can neither signal nor trace it. It must not end before the last process of the call.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread::JoinHandle;
@@ -13,8 +14,8 @@ use rustix::process::{Pid, Resource, Rlimit, WaitOptions};
 
 use super::mounts::Mounts;
 use super::outer::Ended;
-use super::{Plan, refuse};
-use crate::processes::{MARK, SUPERVISOR};
+use super::{GIVEN, Plan, refuse};
+use crate::processes::MARK;
 
 /// So much is passed on at once.
 const PIECE: usize = 64 << 10;
@@ -51,7 +52,13 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
         let _ = rustix::process::setrlimit(Resource::Fsize, most);
     }
     let mut started = Command::new(program);
-    started.args(words).current_dir(&plan.folder).env(MARK, &plan.call).env_remove(SUPERVISOR);
+    started.args(words).current_dir(&plan.folder).env_clear();
+    for (name, value) in std::env::vars_os() {
+        if let Some(name) = name.as_bytes().strip_prefix(GIVEN.as_bytes()) {
+            started.env(OsStr::from_bytes(name), value);
+        }
+    }
+    started.env(MARK, &plan.call);
     let passing = plan.cap.map(|cap| pass_on(cap, &mut started)).transpose().map_err(|error| fail(&error))?;
     let first = start(started, plan).map_err(|error| fail(&error))?;
     let_go();
@@ -65,7 +72,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
 }
 
 /// The descriptor that was handed over by its number.
-fn take(number: &std::ffi::OsStr) -> std::io::Result<File> {
+fn take(number: &OsStr) -> std::io::Result<File> {
     let number: i32 = number
         .to_str()
         .and_then(|number| number.parse().ok())
