@@ -33,6 +33,9 @@ use crate::told;
 
 /// The program as the shell starts it.
 pub fn main() -> ExitCode {
+    if let Some(code) = retake_engine::tools::supervise() {
+        return code;
+    }
     let own = own::given();
     if own.is_some() {
         own::detach();

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Permission, Steer};
-use retake_tools::{Guarded, Secrets, Surroundings, Toolbox, processes};
+use retake_tools::{Guarded, Sandbox, Secrets, Surroundings, Toolbox, processes};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
@@ -44,6 +44,8 @@ pub struct AgentConfig {
     pub guarded: Arc<Guarded>,
     /// Which variables no MCP server gets.
     pub secrets: Secrets,
+    /// What holds the processes of MCP servers.
+    pub sandbox: Option<Sandbox>,
     /// How often the model is asked in one run at most.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.

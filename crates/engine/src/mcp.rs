@@ -71,7 +71,8 @@ impl Engine {
             None => Variables::process(secrets),
         };
         let umask = self.own_surroundings().and_then(|own| own.umask());
-        let deps = Deps { umask, ..Deps::new(folder, variables, allowed) };
+        let sandbox = self.parts().agent.as_ref().and_then(|agent| agent.sandbox.clone());
+        let deps = Deps { umask, sandbox, ..Deps::new(folder, variables, allowed) };
         let servers = Arc::new(McpServers::begin(&config, deps));
         // Calls that still go on keep those that were there before.
         *slot = Some(Arc::clone(&servers));

@@ -7,8 +7,8 @@ use std::time::Duration;
 use retake_core::Time;
 use retake_store::{Keeper, Sqlite};
 use retake_tools::{
-    FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes, shell_tools,
-    todo_tool,
+    FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes,
+    shell_tools, todo_tool,
 };
 use retake_worktree::Rules;
 
@@ -88,10 +88,15 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     let guarded = Guarded::new(&settings.guarded, request.home.as_deref(), own);
     let guarded = guarded.expect("BUG: the settings have checked each item");
     let hide = std::iter::once(request.data_dir.clone()).chain(guarded.there()).collect();
-    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide };
+    let sandbox = Sandbox {
+        temporary: Sandbox::temporary(),
+        hide,
+        sockets: settings.sockets.clone(),
+        ..Sandbox::bare()
+    };
     let sandbox = settings.sandbox.then_some(sandbox);
     let shell = ShellConfig {
-        sandbox,
+        sandbox: sandbox.clone(),
         network: settings.network,
         secrets: settings.secrets.clone(),
         ..ShellConfig::default()
@@ -109,6 +114,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         roots: settings.roots.clone(),
         guarded: Arc::new(guarded),
         secrets: settings.secrets.clone(),
+        sandbox,
         limit: STEPS,
         server_wait: settings.server_wait,
         answer_wait: settings.answer_wait,

@@ -57,6 +57,8 @@ pub struct Settings {
     pub sandbox: bool,
     /// Which commands in the sandbox reach the network.
     pub network: Network,
+    /// Unix sockets that commands with network and MCP servers may reach, or folders of them, absolute.
+    pub sockets: Vec<PathBuf>,
     /// Which variables of the environment commands and MCP servers do not get: those that look like secrets, and those with keys of
     /// endpoints, but for the ones that are let in.
     pub secrets: Secrets,

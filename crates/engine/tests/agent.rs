@@ -283,6 +283,7 @@ async fn engine_with(
         roots: super::files::further(dir.path()),
         guarded: Arc::new(Guarded::new(&[], Some(&dir.path().join("home")), []).expect("items")),
         secrets: Secrets::default(),
+        sandbox: None,
         limit: 50,
         server_wait: Duration::from_millis(1_500),
         answer_wait: Duration::from_secs(600),

@@ -91,6 +91,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
         roots: further(dir),
         guarded: Arc::default(),
         secrets: Secrets::default(),
+        sandbox: None,
         limit: 1,
         server_wait: Duration::ZERO,
         answer_wait: Duration::from_secs(600),

@@ -434,7 +434,7 @@ async fn a_text_that_is_no_rule_is_refused_with_what_a_rule_is() {
     };
     let settled = get!(agent.desk, Permissions, Request::SetPermissions(set));
     assert_eq!(settled.rules[0].rule, rule);
-    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: Vec::new() };
+    let sandbox = Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
     let is_whole = sandbox.available(&[]) == Sandboxed::Full;
     assert_eq!(settled.commands == Commands::Asking, is_whole, "{:?}", settled.commands);
 }

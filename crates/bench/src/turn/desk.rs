@@ -143,6 +143,7 @@ impl Desk {
             roots: Vec::new(),
             guarded: Arc::default(),
             secrets: Secrets::default(),
+            sandbox: None,
             limit: 4,
             server_wait: Duration::ZERO,
             answer_wait: Duration::from_secs(600),

@@ -319,6 +319,12 @@ pub(super) static KEYS: &[Key] = &[
         "Further files that hold secrets: [\"~/vault\", \"/etc/keys\", \"*.secret\", \"ask *.conf\"]. The file tools do not read them, or ask\n(\"ask\"), unless a rule of permissions.allow names them: \"read(/home/me/vault/a)\". The sandbox hides the paths from commands,\nbut not the patterns of names. Guarded by default: ~/.ssh, ~/.gnupg, ~/.aws, ~/.kube, ~/.netrc and the like, key files such as\nid_rsa and *.pem; .env is asked about. \"!~/.npmrc\" takes one out, \"!default\" all of them.",
     ),
     key(
+        "permissions.sockets",
+        Takes::Folders,
+        Value::List(Vec::new()),
+        "Unix sockets that commands with network and MCP servers may reach, or folders of them: [\"/run/user/1000/keyring/ssh\"]. All\nothers are out of their reach. It needs namespaces, as `retake doctor` says; without them none is reached.",
+    ),
+    key(
         "permissions.wait_s",
         Takes::Whole(0, WEEK_S),
         Value::Whole(600),

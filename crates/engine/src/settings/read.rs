@@ -308,6 +308,7 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
             "off" => Network::Off,
             _ => Network::Ask,
         },
+        sockets: values.list(&["permissions", "sockets"]).iter().map(PathBuf::from).collect(),
         secrets: secrets(values, &endpoints),
         guarded: values.list(&["permissions", "secrets"]).to_vec(),
         endpoints,

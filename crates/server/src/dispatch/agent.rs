@@ -87,7 +87,7 @@ impl InProcess {
         if !self.settings.sandbox {
             return reply::Commands::Free { why: "permissions.sandbox is false".to_owned() };
         }
-        let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: Vec::new() };
+        let sandbox = Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
         match (sandbox.available(&[]), self.settings.network) {
             (Sandboxed::None(why) | Sandboxed::Exposed(why), _) => reply::Commands::Free { why },
             (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => reply::Commands::Open,

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::PathBuf;
 
 use super::config::Way;
 use crate::secret::Secrets;
@@ -88,6 +89,15 @@ impl Expanded {
         let hidden =
             |text: String, (value, name): &(String, String)| text.replace(value, &format!("${{{name}}}"));
         self.put.iter().fold(text.to_owned(), hidden)
+    }
+}
+
+/// A path with its variables in place.
+pub(super) fn path(text: &str, variables: &Variables) -> Result<PathBuf, String> {
+    let expanded = expand(text, variables, &mut Vec::new())?;
+    match (expanded.strip_prefix("~/"), variables.get("HOME")) {
+        (Some(below), Some(home)) => Ok(PathBuf::from(home).join(below)),
+        _ => Ok(PathBuf::from(expanded)),
     }
 }
 

@@ -2,6 +2,7 @@
 //! a secret of ours.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,9 @@ const SET: [(&str, &str); 8] = [
 
 /// What a shell would run first, or would read a line otherwise by.
 const UNSET: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "PS4", "SHELLOPTS"];
+
+/// No folder has a longer name, with the end of its line.
+const LONGEST_NOTE: u64 = 4097;
 
 /// Gives a command its surroundings: ours, these variables, without what is not for it.
 pub(super) fn surround(
@@ -51,6 +55,11 @@ pub(super) fn shell() -> &'static OsStr {
 pub(super) fn foreground(note: &Path, processes: usize) -> String {
     let trap = quoted(&format!("pwd -P 2>/dev/null >|{}", quoted(&note.to_string_lossy())));
     format!("trap {trap} EXIT; {}eval \"$1\"", limits(processes))
+}
+
+/// A script that runs its first argument as a job whose supervisor notes how it ended, and keeps what it prints.
+pub(super) fn supervised(processes: usize) -> String {
+    format!("{}eval \"$1\"", limits(processes))
 }
 
 /// A script that runs its first argument as a job which outlives us, and notes in a file how it ended. What the job prints
@@ -117,6 +126,15 @@ impl Spool {
             Self { log: folder.join(format!("{name}.log")), note: folder.join(format!("{name}.end")) };
         crate::kept::file(&spool.note)?;
         Ok(spool)
+    }
+
+    /// What a shell noted, as much as it may: the command can write to the note, too.
+    pub(super) fn noted(&self) -> Vec<u8> {
+        let mut noted = Vec::new();
+        if let Ok(file) = std::fs::File::open(&self.note) {
+            let _ = file.take(LONGEST_NOTE).read_to_end(&mut noted);
+        }
+        noted
     }
 }
 
