@@ -132,7 +132,8 @@ impl Conversation {
         }
     }
 
-    /// Puts a summary in the place of the Normal entries of a range, in the prompt.
+    /// Puts a summary in the place of the Normal entries of a range, in the prompt. Where one in force says the same in the place of the
+    /// same entries, nothing changes.
     pub fn fold<R: Records>(&self, records: &R, by: &By, request: &FoldRequest) -> Result<Commit, R::Error> {
         self.writable()?;
         let summary = crate::content::clean(&request.summary).into_owned();
@@ -152,6 +153,12 @@ impl Conversation {
         };
         if !normal.holds(&covers) {
             return Err(Refusal::NotFoldable.into());
+        }
+        let in_force = self.state.folds.in_force(&normal);
+        if let Some(same) = in_force.into_iter().find(|fold| fold.covers == covers)
+            && records.summary(same.id)?.as_ref() == Some(&summary)
+        {
+            return Ok(Commit::default());
         }
         let id = FoldId { depth: self.tree.depth(), op: self.head.op.next() };
         let mut op = self.operation(by, request.verb, Change::Fold(Fold { id, covers }));
