@@ -176,10 +176,11 @@ impl Conversation {
     /// Names an entry of any branch, or the conversation, or removes the name.
     pub fn label(&self, by: &By, target: LabelTarget, name: Option<&str>) -> Result<Commit, Refusal> {
         self.writable()?;
-        let name = name.map(str::trim).map(crate::content::clean);
-        if name.as_deref() == Some("") {
-            return Err(Refusal::EmptyLabel);
-        }
+        let name = match target {
+            LabelTarget::Title => name.map(crate::name::title),
+            LabelTarget::Entry(_) => name.map(crate::name::label),
+        };
+        let name = name.transpose()?;
         let reason = match target {
             LabelTarget::Title => Reason::Title,
             LabelTarget::Entry(pos) => {
@@ -188,17 +189,16 @@ impl Conversation {
                 let taken =
                     name.as_deref().and_then(|name| self.state.labelled(name)).filter(|at| *at != pos);
                 if taken.is_some() {
-                    return Err(Refusal::LabelTaken(name.unwrap_or_default().into_owned()));
+                    return Err(Refusal::LabelTaken(name.unwrap_or_default()));
                 }
                 Reason::Label
             }
         };
         let before = self.state.labels.get(&target).cloned();
-        let after = name.map(std::borrow::Cow::into_owned);
-        if before == after {
+        if before == name {
             return Ok(Commit::default());
         }
-        Ok(Self::one(self.operation(by, reason, Change::Label { target, before, after })))
+        Ok(Self::one(self.operation(by, reason, Change::Label { target, before, after: name })))
     }
 
     /// The row that says when content was erased, without the content. The store overwrites it.

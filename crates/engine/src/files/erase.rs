@@ -5,9 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{ContentHash, ConversationId, Time};
-use retake_store::{
-    Action, Apply, Claim, Claimant, FilesErased, Planned, Receipt, WorkspaceNo, WorkspaceRow,
-};
+use retake_store::{Action, Apply, Claim, Claimant, ErasureSum, Planned, Receipt, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{Mark, Tree};
 
 use super::blocking;
@@ -33,7 +31,7 @@ pub struct ErasePlan {
     /// To the conversation.
     pub conversation: Planned,
     /// To what is kept of files.
-    pub files: FilesErased,
+    pub files: ErasureSum,
     /// To their versions.
     pub objects: ObjectsErased,
 }
@@ -199,7 +197,7 @@ impl Engine {
     }
 
     /// The same, as it will be once this is erased.
-    async fn in_use_without(&self, files: &FilesErased) -> Result<InUse> {
+    async fn in_use_without(&self, files: &ErasureSum) -> Result<InUse> {
         let mut in_use = InUse { current: self.current().await?, ..InUse::default() };
         let since = self.store().kept_since().await?;
         let claims = self.store().claims().await?.into_iter();
