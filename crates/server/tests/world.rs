@@ -259,6 +259,16 @@ pub(super) fn log(of: &str) -> Log {
     }
 }
 
+/// A page of the branches and forks.
+pub(super) fn tree(of: &str) -> request::Tree {
+    request::Tree { conversation: of.into(), limit: None, after: None }
+}
+
+/// A page of the alternatives of an answer.
+pub(super) fn alternatives(of: &str, entry: &str) -> request::Alternatives {
+    request::Alternatives { conversation: of.into(), entry: entry.into(), limit: None, after: None }
+}
+
 /// Does an action, whatever the head.
 pub(super) fn apply(of: &str, action: Action) -> Request {
     Request::Apply(request::Apply {

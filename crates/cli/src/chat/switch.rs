@@ -63,7 +63,10 @@ pub(super) async fn pick(chat: &mut Chat<'_>) -> Result<Option<String>> {
             let when = words::when(&look, it.changed_ms);
             let messages = words::count(it.counts.messages, "message");
             Row {
-                title: it.title.clone().unwrap_or_else(|| it.preview.clone()),
+                title: match words::named(it) {
+                    named if named.is_empty() => id::short(&it.id).to_owned(),
+                    named => named,
+                },
                 detail: format!("{when} · {messages}{elsewhere}"),
                 disabled: None,
                 key: None,

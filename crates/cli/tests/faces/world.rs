@@ -320,6 +320,7 @@ fn alternatives() -> Alternatives {
     };
     Alternatives {
         head: "12.6".to_owned(),
+        more: false,
         alternatives: vec![
             one(1, false, "The first answer"),
             one(2, true, "The second answer"),
@@ -456,7 +457,8 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
         Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
         Request::FilesDiff(_) => Reply::Differences(folder::differences()),
-        Request::Workspaces => Reply::Workspaces(Workspaces {
+        Request::Workspaces(_) => Reply::Workspaces(Workspaces {
+            more: false,
             workspaces: vec![Workspace {
                 number: 1,
                 folder: "/home/ada/\x1b[2J".to_owned(),

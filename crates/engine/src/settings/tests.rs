@@ -258,6 +258,37 @@ fn a_change_keeps_comments_and_other_lines() {
     assert_eq!(unset(&changed, "retry.tries").expect("changed"), "# mine\n[retry]\n");
 }
 
+/// What a person wrote stays where it is: above what is set, and when a setting goes.
+#[test]
+fn trial_16_comments_stay_where_they_are() {
+    let rows = [
+        ("# mine\n", "# mine\n\n[retry]\ntries = 9\n"),
+        ("# mine\n\n", "# mine\n\n[retry]\ntries = 9\n"),
+        ("# mine", "# mine\n\n[retry]\ntries = 9\n"),
+        ("\n", "\n[retry]\ntries = 9\n"),
+        ("", "[retry]\ntries = 9\n"),
+        ("# mine\n[model]\n", "# mine\n[model]\n\n[retry]\ntries = 9\n"),
+    ];
+    for (before, after) in rows {
+        assert_eq!(set(before, "retry.tries", "9").expect("set"), after, "{before:?}");
+    }
+    let all = set(&documented_defaults(), "retry.tries", "9").expect("set");
+    assert!(all.starts_with(&documented_defaults()) && all.ends_with("\n\n[retry]\ntries = 9\n"), "{all}");
+    let rule: retake_core::Rule = "allow shell(ls)".parse().expect("a rule");
+    let ruled = remember("# mine\n", &rule).expect("remembered");
+    assert_eq!(ruled, "# mine\n\n[permissions]\nallow = [\"shell(ls)\"]\n");
+    let rows = [
+        ("# mine\n[retry]\n# tries\ntries = 9 # many\n", "# mine\n[retry]\n# tries\n"),
+        ("# mine\nretry.tries = 9\n# more\n", "# mine\n# more\n"),
+        ("# mine\nretry.tries = 9", "# mine\n"),
+        ("# mine\n\nretry = { tries = 9 } # all\n", "# mine\n\nretry = { } # all\n"),
+        ("# mine\n[retry]\n", "# mine\n[retry]\n"),
+    ];
+    for (before, after) in rows {
+        assert_eq!(unset(before, "retry.tries").expect("unset"), after, "{before:?}");
+    }
+}
+
 #[test]
 fn a_change_that_would_be_wrong_is_refused() {
     for (path, to) in

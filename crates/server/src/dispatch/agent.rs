@@ -3,8 +3,10 @@
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::PermissionChange;
 use retake_engine::tools::{Network, Sandbox, Sandboxed};
+use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
 use retake_wire::{Problem, Reply, reply, request};
 
+use super::{limit, page};
 use crate::InProcess;
 use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
 use crate::convert::{problem, usage};
@@ -35,10 +37,12 @@ impl InProcess {
         Ok(Reply::Todo(reply::Todo { items: items.collect() }))
     }
 
-    pub(super) async fn jobs(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
-        let jobs = self.engine.jobs_of(id).await.map_err(problem)?;
-        Ok(Reply::Jobs(reply::Jobs { jobs: jobs.into_iter().map(job).collect() }))
+    pub(super) async fn jobs(&self, of: request::Jobs) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        let limit = limit(of.limit, USUAL_PAGE)?;
+        let jobs = self.engine.jobs_of(id, of.before.as_deref()).await.map_err(problem)?;
+        let (jobs, more) = page(jobs.into_iter().rev().map(job), limit);
+        Ok(Reply::Jobs(reply::Jobs { jobs, more }))
     }
 
     pub(super) async fn job_output(&self, of: request::JobOutput) -> Result<Reply, Problem> {
@@ -51,7 +55,8 @@ impl InProcess {
     pub(super) async fn job_stop(&self, of: request::OfJob) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
         self.engine.job_stop(id, &of.job).await.map_err(problem)?;
-        self.jobs(&of.conversation).await
+        let limit = Some(LARGEST_PAGE);
+        self.jobs(request::Jobs { conversation: of.conversation, limit, before: None }).await
     }
 
     pub(super) async fn tools(&self, name: &str) -> Result<Reply, Problem> {

@@ -62,7 +62,8 @@ pub fn jobs(look: &Look, all: &Jobs) -> String {
             cell(safe::line(&job.command)),
         ]
     };
-    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>())
+    let more = if all.more { dim(look, "… and older ones") } else { String::new() };
+    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>()) + &more
 }
 
 /// What a job has printed.

@@ -128,7 +128,9 @@ pub fn alternatives(look: &Look, all: &Alternatives) -> String {
             ]
         })
         .collect();
-    table(look, &rows)
+    let more = all.alternatives.last().filter(|_| all.more);
+    let more = more.map(|last| dim(look, &format!("… more: --after {}", last.number)));
+    table(look, &rows) + &more.unwrap_or_default()
 }
 
 /// What is hidden, dropped or excluded, newest first.
@@ -273,5 +275,5 @@ pub fn report(look: &Look, report: &Report) -> String {
 
 /// The beginning of a conversation's id with its title, on one line.
 pub fn name(look: &Look, it: &Conversation) -> String {
-    format!("{} {}", id::short(&it.id), words::title(it, look.columns.min(60)))
+    format!("{}{}", id::short(&it.id), words::title(it, look.columns.min(60)))
 }

@@ -267,7 +267,8 @@ impl App {
     /// The alternatives of an answer.
     pub(super) fn alternatives(&mut self, entry: &str) {
         if let Some(conversation) = self.here() {
-            let entry = request::Entry { conversation, entry: entry.to_owned() };
+            let (entry, limit) = (entry.to_owned(), Some(request::LARGEST_PAGE));
+            let entry = request::Alternatives { conversation, entry, limit, after: None };
             self.open(alternatives(entry));
         }
     }

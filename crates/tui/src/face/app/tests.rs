@@ -267,6 +267,7 @@ fn owner(request: &Request) -> Option<Reply> {
             head: "1.2".into(),
             branches: (0..3).map(branch).collect(),
             forks: Vec::new(),
+            more: false,
         }),
         Request::Ops(_) => Reply::Operations(Operations {
             head: "1.2".into(),
