@@ -133,15 +133,7 @@ impl From<StoreError> for EngineError {
             StoreError::BadCursor(_) => {
                 (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading".into())
             }
-            StoreError::EmptyQuery { excludes } => (
-                Kind::Usage,
-                "empty_query",
-                match excludes {
-                    true => "add a word to look for, or put the words in double quotes to find them as they stand",
-                    false => "give a word, a \"phrase\" or the beginning of a word* to look for; filters only narrow a search",
-                }
-                .into(),
-            ),
+            StoreError::EmptyQuery { excludes } => (Kind::Usage, "empty_query", of_search(*excludes)),
             StoreError::UnknownRevision { .. } => (
                 Kind::NotFound,
                 "unknown_revision",
@@ -286,6 +278,17 @@ fn refused(refusal: &Refusal) -> EngineError {
         head,
         hint: Some(refusal.hint()),
         ..EngineError::new(kind, refusal.code(), refusal.to_string())
+    }
+}
+
+/// What to do about a search that looks for nothing.
+fn of_search(excludes: bool) -> Hint {
+    match excludes {
+        true => "add a word to look for, or put the words in double quotes to find them as they stand".into(),
+        false => {
+            "give a word, a \"phrase\" or the beginning of a word* to look for; filters only narrow a search"
+                .into()
+        }
     }
 }
 

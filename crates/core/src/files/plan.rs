@@ -275,10 +275,7 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     let touched = stack.layers().iter().filter(|layer| out.contains(&layer.delta));
     let grade = touched.map(|layer| layer.grade).max().unwrap_or(Grade::Written);
     let choice = chosen.of(&path);
-    let hunks = match choice {
-        Some(Choice::Hunks(hunks)) => hunks.clone(),
-        _ => Vec::new(),
-    };
+    let hunks = if let Some(Choice::Hunks(hunks)) = choice { hunks.clone() } else { Vec::new() };
     let disk = match look.now(&path) {
         Now::Covered(disk) => disk,
         Now::NotCovered(_) if !hunks.is_empty() => return Err(Unfit { path, why: WhyUnfit::NotPlanned }),

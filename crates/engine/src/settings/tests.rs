@@ -275,7 +275,11 @@ fn trial_16_comments_stay_where_they_are() {
     let all = set(&documented_defaults(), "retry.tries", "9").expect("set");
     assert!(all.starts_with(&documented_defaults()) && all.ends_with("\n\n[retry]\ntries = 9\n"), "{all}");
     let rule: retake_core::Rule = "allow shell(ls)".parse().expect("a rule");
-    let ruled = remember("# mine\n", &rule).expect("remembered");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, "# mine\n").expect("written");
+    add_rule(&path, &rule).expect("remembered");
+    let ruled = std::fs::read_to_string(&path).expect("read");
     assert_eq!(ruled, "# mine\n\n[permissions]\nallow = [\"shell(ls)\"]\n");
     let rows = [
         ("# mine\n[retry]\n# tries\ntries = 9 # many\n", "# mine\n[retry]\n# tries\n"),
