@@ -65,7 +65,7 @@ impl Engine {
             return Arc::clone(servers);
         }
         let secrets = self.parts().agent.as_ref().map(|agent| agent.secrets.clone()).unwrap_or_default();
-        let umask = self.own_surroundings().and_then(|own| own.umask());
+        let umask = self.own_umask();
         let deps = Deps { umask, ..Deps::new(folder, Variables::process(secrets), allowed) };
         let servers = Arc::new(McpServers::begin(&config, deps));
         // Calls that still go on keep those that were there before.
