@@ -70,7 +70,7 @@ impl Engine {
             Some(theirs) => Variables::of(&theirs, secrets),
             None => Variables::process(secrets),
         };
-        let umask = self.own_surroundings().and_then(|own| own.umask());
+        let umask = self.own_umask();
         let sandbox = self.parts().agent.as_ref().and_then(|agent| agent.sandbox.clone());
         let deps = Deps { umask, sandbox, ..Deps::new(folder, variables, allowed) };
         let servers = Arc::new(McpServers::begin(&config, deps));

@@ -29,6 +29,11 @@ impl Engine {
         drop(self.waits.own.set(Arc::new(own)));
     }
 
+    /// The umask of files whose client hands over none.
+    pub fn own_umask(&self) -> Option<u32> {
+        self.own_surroundings().and_then(|own| own.umask())
+    }
+
     /// The environment of this process.
     pub(crate) fn own_surroundings(&self) -> Option<Arc<Surroundings>> {
         self.waits.own.get().cloned()
