@@ -263,11 +263,11 @@ pub fn report(look: &Look, report: &Report) -> String {
         let sign = look.palette.paint(Style::Error, "wrong ");
         text.push_str(&format!("{sign} {}\n", safe::line(problem)));
     }
-    for limit in &report.limits {
-        let sign = look.palette.paint(Style::Warn, "!");
-        text.push_str(&format!("{sign} {}\n", safe::line(limit)));
-    }
+    // Beside what is wrong they are no help.
     if report.problems.is_empty() {
+        for limit in &report.limits {
+            text.push_str(&format!("{} {}\n", look.palette.paint(Style::Warn, "!"), safe::line(limit)));
+        }
         text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
     }
     text
