@@ -492,4 +492,7 @@ pub struct Report {
     pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
+    /// What holds commands on this machine, and what does not, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandbox: Vec<String>,
 }

@@ -448,7 +448,14 @@ pub(super) fn reply(request: &Request) -> Reply {
         }
         Request::Doctor(_) => {
             let (problems, details, mended) = Default::default();
-            Reply::Report(Report { conversations: 2, entries: 1_210, problems, details, mended })
+            Reply::Report(Report {
+                conversations: 2,
+                entries: 1_210,
+                problems,
+                details,
+                mended,
+                sandbox: Vec::new(),
+            })
         }
         Request::History(_) => Reply::History(folder::history()),
         Request::ClaimDraft(_) | Request::ClaimDraftIn(_) => Reply::Draft(Draft::default()),

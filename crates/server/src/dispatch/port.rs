@@ -72,6 +72,7 @@ impl InProcess {
             problems: checked.problems,
             details: checked.details,
             mended: checked.mended,
+            sandbox: self.told_of_sandbox(),
         }))
     }
 }

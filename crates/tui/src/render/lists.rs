@@ -264,6 +264,9 @@ pub fn report(look: &Look, report: &Report) -> String {
     if report.problems.is_empty() {
         text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
     }
+    for sandbox in &report.sandbox {
+        text.push_str(&format!("sandbox: {}\n", safe::line(sandbox)));
+    }
     text
 }
 
