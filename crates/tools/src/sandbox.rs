@@ -8,6 +8,7 @@
 mod filter;
 mod reading;
 mod rules;
+mod told;
 
 use std::io;
 use std::path::PathBuf;

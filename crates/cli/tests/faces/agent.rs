@@ -342,6 +342,7 @@ pub(super) fn reply(request: &Request) -> Reply {
                 Settled { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
             ],
             commands: Commands::Asking,
+            weaker: Vec::new(),
         }),
         Request::Waiting(_) | Request::Unqueue(_) => {
             let words = |text: &str| Words {

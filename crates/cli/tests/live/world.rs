@@ -285,7 +285,10 @@ impl World {
     /// One of them.
     pub(super) fn seen(&self, arguments: &[&str], output: &Output) -> String {
         let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
-        let text = format!("$ retake {}\n{}{}[{code}]\n", arguments.join(" "), out(output), error(output));
+        // What holds commands differs from machine to machine.
+        let out: String =
+            out(output).split_inclusive('\n').filter(|line| !line.starts_with("sandbox: ")).collect();
+        let text = format!("$ retake {}\n{out}{}[{code}]\n", arguments.join(" "), error(output));
         let home = self.home().display().to_string();
         text.replace(&self.data.display().to_string(), "DATA").replace(&home, "HOME")
     }

@@ -11,6 +11,9 @@ use crate::InProcess;
 use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
 use crate::convert::{problem, usage};
 
+/// Why no sandbox holds commands, where the settings say so.
+const SWITCHED_OFF: &str = "permissions.sandbox is false";
+
 impl InProcess {
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
         let id = self.conversation(&decide.conversation).await?;
@@ -84,15 +87,15 @@ impl InProcess {
         let rules = settled.for_good.into_iter().map(shown(true));
         let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
         let commands = self.commands();
-        Ok(reply::Permissions { mode: mode(settled.mode), rules, commands })
+        let weaker = self.sandbox().map(|sandbox| sandbox.weaker()).unwrap_or_default();
+        Ok(reply::Permissions { mode: mode(settled.mode), rules, commands, weaker })
     }
 
     /// What holds commands, by the settings and on this machine.
     fn commands(&self) -> reply::Commands {
-        if !self.settings.sandbox {
-            return reply::Commands::Free { why: "permissions.sandbox is false".to_owned() };
-        }
-        let sandbox = Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
+        let Some(sandbox) = self.sandbox() else {
+            return reply::Commands::Free { why: SWITCHED_OFF.to_owned() };
+        };
         match (sandbox.available(&[]), self.settings.network) {
             (Sandboxed::None(why) | Sandboxed::Exposed(why), _) => reply::Commands::Free { why },
             (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => reply::Commands::Open,
@@ -101,15 +104,22 @@ impl InProcess {
         }
     }
 
-    /// What is not held of what protects, a sentence each.
-    pub(super) fn limits(&self) -> Vec<String> {
-        let mut limits = Vec::new();
-        if let reply::Commands::Free { why } = self.commands() {
-            limits.push(format!("no sandbox holds commands: they can read files with secrets ({why})"));
-        }
+    /// What is not held of what protects, beside the sandbox, a sentence each.
+    pub(super) fn limits() -> Vec<String> {
         let names = "patterns of names such as *.pem keep files from the file tools, not from commands";
-        limits.push(format!("{names}; paths such as ~/.ssh are hidden from commands by the sandbox"));
-        limits
+        vec![format!("{names}; paths such as ~/.ssh are hidden from commands by the sandbox")]
+    }
+
+    /// The sandbox of commands, by the settings.
+    fn sandbox(&self) -> Option<Sandbox> {
+        let sandbox = || Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
+        self.settings.sandbox.then(sandbox)
+    }
+
+    /// What holds commands and what does not, a sentence each.
+    pub(super) fn told_of_sandbox(&self) -> Vec<String> {
+        let none = || vec![format!("nothing holds commands: {SWITCHED_OFF}")];
+        self.sandbox().map_or_else(none, |sandbox| sandbox.told())
     }
 
     pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {

@@ -72,7 +72,8 @@ impl InProcess {
             problems: checked.problems,
             details: checked.details,
             mended: checked.mended,
-            limits: self.limits(),
+            limits: Self::limits(),
+            sandbox: self.told_of_sandbox(),
         }))
     }
 }

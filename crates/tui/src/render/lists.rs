@@ -270,6 +270,9 @@ pub fn report(look: &Look, report: &Report) -> String {
         }
         text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
     }
+    for sandbox in &report.sandbox {
+        text.push_str(&format!("sandbox: {}\n", safe::line(sandbox)));
+    }
     text
 }
 

@@ -42,6 +42,7 @@ fn may(mode: Mode) -> Permissions {
             Settled { rule: rule(Ruling::Allow, "shell", Some("cargo test")), for_good: false },
         ],
         commands: Commands::Asking,
+        weaker: Vec::new(),
     }
 }
 
