@@ -103,6 +103,20 @@ fn trial_18_a_start_that_fails_is_the_error_of_the_client() {
     assert_eq!(world.owners(), Vec::<String>::new());
 }
 
+/// They are many, and reading them took most of the time of a short command. A command that opened this file would never end.
+#[test]
+fn trial_18_no_command_that_speaks_to_the_owner_alone_reads_certificates() {
+    let pipe = World::new();
+    let certificates = pipe.home().join("certificates");
+    assert!(Command::new("mkfifo").arg(&certificates).status().expect("it runs").success());
+    let world = World::new().with("SSL_CERT_FILE", &certificates.display().to_string());
+    for arguments in [&["ask", "one apple"][..], &["list"]] {
+        let mut client = world.command(arguments).spawn().expect("it starts");
+        until("it ends", || client.try_wait().expect("asked").is_some());
+        assert!(client.wait().expect("ended").success());
+    }
+}
+
 /// As in [`trial_18_a_start_that_fails_is_the_error_of_the_client`]; a full disk is `a_disk_that_is_full`.
 #[test]
 fn trial_18_a_store_of_a_newer_version_is_the_error_of_the_client() {
