@@ -255,7 +255,7 @@ fn a_change_keeps_comments_and_other_lines() {
         added.starts_with(text) && added.contains("[models.\"openai/gpt-5.6\"]\ninput_price = 2.5"),
         "{added}"
     );
-    assert_eq!(unset(&changed, "retry.tries").expect("changed"), "# mine\n[retry]\n");
+    assert_eq!(unset(&changed, "retry.tries").expect("changed"), "# mine\n[retry]\n# why\n");
 }
 
 /// What a person wrote stays where it is: above what is set, and when a setting goes.
@@ -285,7 +285,7 @@ fn trial_16_comments_stay_where_they_are() {
         ("# mine\n[retry]\n# tries\ntries = 9 # many\n", "# mine\n[retry]\n# tries\n"),
         ("# mine\nretry.tries = 9\n# more\n", "# mine\n# more\n"),
         ("# mine\nretry.tries = 9", "# mine\n"),
-        ("# mine\n\nretry = { tries = 9 } # all\n", "# mine\n\nretry = { } # all\n"),
+        ("# mine\n\nretry = { tries = 9 } # all\n", "# mine\n\nretry = {} # all\n"),
         ("# mine\n[retry]\n", "# mine\n[retry]\n"),
     ];
     for (before, after) in rows {
