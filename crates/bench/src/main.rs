@@ -1,5 +1,6 @@
 //! `retake-bench`: measures what users wait for. For development only; must never touch a user's data directory.
 
+mod ask;
 mod files;
 mod report;
 mod samples;
@@ -35,6 +36,8 @@ enum Bench {
     Turn(TurnArguments),
     /// An owner that many ask and follow at once, over its socket.
     Server(ServerArguments),
+    /// `retake ask` as a process of its own, with an owner that lives and with one that it starts.
+    Ask(AskArguments),
     /// The terminal face, drawn into memory, in a long conversation of a real owner.
     Tui(TuiArguments),
     /// Makes a folder that looks like sources, the same each time, to be measured.
@@ -124,6 +127,23 @@ struct ServerArguments {
     dir: PathBuf,
 }
 
+/// What `ask` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct AskArguments {
+    /// How often each command is run; medians are shown.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    runs: u64,
+    /// The program that is measured [default: `retake` beside this one]
+    #[arg(long)]
+    retake: Option<PathBuf>,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder that everything is made in.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// What `tui` takes.
 #[derive(Clone, Debug, clap::Args)]
 struct TuiArguments {
@@ -164,6 +184,7 @@ fn main() -> ExitCode {
         Bench::Files(arguments) => run_files(&arguments),
         Bench::Turn(arguments) => run_turn(&arguments),
         Bench::Server(arguments) => run_server(&arguments),
+        Bench::Ask(arguments) => run_ask(&arguments),
         Bench::Tui(arguments) => run_tui(&arguments),
         Bench::Tree(arguments) => tree::make(&arguments.to, arguments.files),
     };
@@ -201,6 +222,13 @@ fn run_turn(arguments: &TurnArguments) -> anyhow::Result<()> {
 
 fn run_server(arguments: &ServerArguments) -> anyhow::Result<()> {
     let report = server::run(arguments)?;
+    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+fn run_ask(arguments: &AskArguments) -> anyhow::Result<()> {
+    let report = ask::run(arguments)?;
     let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())

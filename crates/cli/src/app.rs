@@ -18,13 +18,13 @@ use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings::{self, SettingsError};
 use retake_server::{Options, Stays};
 use retake_tui::face;
-use retake_wire::{Client, Problem, ProblemKind};
+use retake_wire::{Problem, ProblemKind};
 
 use crate::args::TERMINATED;
 use crate::attach::{self, Over, attach, stand};
 use crate::config;
 use crate::own;
-use crate::owner::{Opened, Owner, Places, Setting, Standing};
+use crate::owner::{Opened, Owner, Places, Reached, Setting, Standing};
 use crate::run::{Surroundings, refuse, run};
 use crate::term::interrupt::{Asked, Interrupts};
 use crate::term::{interrupt, restore, restore_on_panic};
@@ -33,6 +33,9 @@ use crate::told;
 
 /// The program as the shell starts it.
 pub fn main() -> ExitCode {
+    if let Some(code) = retake_engine::tools::supervise() {
+        return code;
+    }
     let own = own::given();
     if own.is_some() {
         own::detach();
@@ -147,9 +150,9 @@ impl Owner for Local {
         Ok(Opened { client: Arc::new(attached), notices, ending })
     }
 
-    async fn find(&self, places: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+    async fn find(&self, places: &Places) -> Result<Option<Reached>, Problem> {
         let found = attach::find(&client(places)?).await?;
-        Ok(found.map(|client| Arc::new(client) as Arc<dyn Client>))
+        Ok(found.map(|client| Reached { process: client.process(), client: Arc::new(client) }))
     }
 
     async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem> {

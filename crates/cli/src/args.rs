@@ -131,6 +131,8 @@ pub(crate) struct Start {
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Talk line by line instead of in the full screen: for screen readers, and terminals that can do no more
+    ///
+    /// Words that are piped in are one prompt, also lines that begin with / or !: only a person at a terminal gives commands so.
     #[arg(long)]
     pub(crate) plain: bool,
 }

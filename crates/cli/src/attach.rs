@@ -15,16 +15,18 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt as _, StreamExt};
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::ids::{Random as _, SystemRandom};
+use retake_engine::umask::make_private;
 use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
-    Attach, Client, Ended, Follow, HttpClient, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reach, Reply,
-    Request, Run, RunEvent, Told,
+    Attach, Client, Ended, Follow, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reply, Request, Run,
+    RunEvent, Told, UNAUTHORIZED,
 };
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::gone::Gone;
+use crate::guarded::{AWAY, Guarded, LOST, SILENCE};
+use crate::knock::knock;
 use crate::start::{Turn, start};
 use crate::term::interactive;
 use crate::term::interrupt::{Asked, Interrupts};
@@ -40,15 +42,6 @@ const LEAVE: Duration = Duration::from_secs(30);
 
 /// How long one try to start an owner waits for another one to end.
 const TRY: Duration = Duration::from_millis(500);
-
-/// An owner says at once how it is. One that does not is stopped: by Ctrl-Z, for one.
-const SILENCE: Duration = Duration::from_secs(5);
-
-/// What nobody was there to answer.
-const AWAY: &str = "owner_away";
-
-/// What was being answered when the owner went away.
-const LOST: &str = "owner_lost";
 
 /// A client of the owner, wherever it is. Cheap to clone.
 #[derive(Clone)]
@@ -66,7 +59,7 @@ struct Inner {
 
 /// What there is of the owner now.
 struct Held {
-    client: Arc<HttpClient>,
+    client: Guarded,
     /// This client is there for the owner as long as this lives.
     there: There,
     /// What the owner calls it.
@@ -113,25 +106,29 @@ fn moved(data_dir: &Path) -> Problem {
 }
 
 /// The owner, where there is one.
-pub(crate) async fn find(options: &Options) -> Result<Option<HttpClient>, Problem> {
+pub(crate) async fn find(options: &Options) -> Result<Option<Guarded>, Problem> {
     Ok(found(options).await?.map(|(client, _)| client))
 }
 
 /// The owner, where there is one, and how it is.
-async fn found(options: &Options) -> Result<Option<(HttpClient, Status)>, Problem> {
+async fn found(options: &Options) -> Result<Option<(Guarded, Status)>, Problem> {
     let path = socket_of(&options.data_dir);
     if !path.exists() {
         return Ok(None);
     }
     let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
-    let client = HttpClient::new(Reach::Socket(reach))?;
-    let answer = tokio::time::timeout(SILENCE, client.call(Request::Status)).await;
-    match answer.unwrap_or_else(|_| Err(silent(&path))) {
+    let (client, answer) = knock(&reach, &options.data_dir).await?;
+    match answer {
         Ok(Reply::Status(status)) => is_understood(&status).map(|()| Some((client, status))),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
         Err(problem) => Err(problem),
         Ok(_) => Ok(None),
     }
+}
+
+/// Whether a request was not done, and another owner is to be looked for: this one is gone, or it has another token.
+fn is_to_find_again(problem: &Problem) -> bool {
+    [AWAY, UNAUTHORIZED].contains(&&*problem.code)
 }
 
 fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
@@ -141,17 +138,6 @@ fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
         message: format!("can't reach {}", path.display()),
         hint: None,
         causes: vec![error.to_string()],
-        head: None,
-    }
-}
-
-fn silent(path: &Path) -> Problem {
-    Problem {
-        code: "owner_silent".to_owned(),
-        kind: ProblemKind::Refused,
-        message: format!("the owner at {} does not answer", path.display()),
-        hint: Some("where Ctrl-Z has stopped it, `fg` in its terminal lets it go on".into()),
-        causes: Vec::new(),
         head: None,
     }
 }
@@ -187,9 +173,8 @@ pub(crate) async fn make_way(options: &Options) -> Result<(), Problem> {
     if status.idle_s.is_none() || is_busy(&status) {
         return Err(owned(Some(status)));
     }
-    let gone = Gone::of(status.pid);
     client.call(Request::Stop).await?;
-    gone.within(LEAVE).await;
+    client.ends_within(LEAVE).await;
     Ok(())
 }
 
@@ -201,7 +186,10 @@ pub(crate) async fn stand(
     terminated: impl Future<Output = Asked> + Send + 'static,
 ) -> Result<Over, Problem> {
     let data_dir = options.data_dir.clone();
+    // Whatever is made from now on and says nothing else is for this user only.
+    let umask = make_private();
     let (owner, notices) = retake_server::open(options).await?;
+    owner.makes_files_with(umask);
     let served =
         serve(Serving { client: owner.clone(), data_dir, listen, patience: Serving::PATIENCE }).await?;
     let (told, displaced) = (owner.told_to_stop(), owner.displaced());
@@ -249,6 +237,13 @@ fn variables() -> Vec<(String, String)> {
     std::env::vars_os().filter_map(text).collect()
 }
 
+/// The umask of this process. To ask for it otherwise than by the kernel's table would change it.
+fn umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(umask.trim(), 8).ok()
+}
+
 /// Lets this client in, where the owner is there and stays.
 async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
     let Some((client, status)) = found(options).await? else { return Ok(None) };
@@ -256,6 +251,7 @@ async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         answers: interactive(),
         variables: variables(),
+        umask: umask(),
     };
     let (number, mut stream) = match client.attach(&attach).await {
         Ok(attached) => attached,
@@ -263,7 +259,7 @@ async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
         Err(problem) => return Err(problem),
     };
     let there = There(tokio::spawn(async move { while stream.next().await.is_some() {} }));
-    Ok(Some(Held { client: Arc::new(client), number, there, status }))
+    Ok(Some(Held { client, number, there, status }))
 }
 
 /// Another process may be starting or ending at the same time: both are waited for, for as long as for an owner to end.
@@ -299,19 +295,19 @@ async fn find_or_start(options: &Options) -> Result<(Held, Vec<String>), Problem
 }
 
 impl Attached {
-    async fn client(&self) -> Arc<HttpClient> {
-        Arc::clone(&self.0.held.lock().await.client)
+    async fn client(&self) -> Guarded {
+        self.0.held.lock().await.client.clone()
     }
 
     /// The owner, found anew where it has gone away.
-    async fn again(&self) -> Result<Arc<HttpClient>, Problem> {
+    async fn again(&self) -> Result<Guarded, Problem> {
         let mut held = self.0.held.lock().await;
         let data_dir = &self.0.options.data_dir;
         if self.0.found.as_ref().is_some_and(|found| !is_same(found, data_dir)) {
             return Err(moved(data_dir));
         }
         *held = find_or_start(&self.0.options).await?.0;
-        Ok(Arc::clone(&held.client))
+        Ok(held.client.clone())
     }
 
     fn new_id(&self) -> String {
@@ -331,11 +327,10 @@ impl Attached {
     pub(crate) async fn end(self) {
         let Held { client, number, there, status } = &*self.0.held.lock().await;
         if status.idle_s == Some(0) {
-            let gone = Gone::of(status.pid);
             let left = tokio::time::timeout(SILENCE, client.leave(*number)).await;
             // One that can't be asked any more has ended or hangs.
             if left.is_ok_and(|left| left.is_ok_and(|left| left.ends)) {
-                gone.within(LEAVE).await;
+                client.ends_within(LEAVE).await;
             }
         }
         there.0.abort();
@@ -343,7 +338,7 @@ impl Attached {
 }
 
 /// Whether somebody needs an owner.
-fn is_busy(status: &Status) -> bool {
+pub(crate) fn is_busy(status: &Status) -> bool {
     status.clients + status.jobs > 0 || !status.running.is_empty()
 }
 
@@ -357,7 +352,9 @@ impl Client for Attached {
             *holder = self.holder();
         }
         match self.client().await.call(request.clone()).await {
-            Err(problem) if problem.code == AWAY || (problem.code == LOST && request.is_repeatable()) => {
+            Err(problem)
+                if is_to_find_again(&problem) || (problem.code == LOST && request.is_repeatable()) =>
+            {
                 self.again().await?.call(request).await
             }
             answered => answered,
@@ -367,7 +364,7 @@ impl Client for Attached {
     async fn run(&self, mut run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         run.request_id.get_or_insert_with(|| self.new_id());
         let events = match self.client().await.run(run.clone()).await {
-            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+            Err(problem) if is_to_find_again(&problem) || problem.code == LOST => {
                 self.again().await?.run(run.clone()).await?
             }
             started => started?,
@@ -377,7 +374,7 @@ impl Client for Attached {
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
         match self.client().await.follow(follow.clone()).await {
-            Err(problem) if problem.code == AWAY || problem.code == LOST => {
+            Err(problem) if is_to_find_again(&problem) || problem.code == LOST => {
                 self.again().await?.follow(follow).await
             }
             followed => followed,

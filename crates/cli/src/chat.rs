@@ -18,6 +18,7 @@ use retake_tui::models::{GoesOn, goes_on};
 use retake_tui::render::{self, content, entries, id, receipt, words};
 
 mod agent;
+mod attend;
 mod choices;
 mod commands;
 mod edit;
@@ -73,6 +74,8 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
     }
     chat.greet().await?;
     chat.compose().await?;
+    let attended = attend::run_at_work(&mut chat).await;
+    chat.said(attended)?;
     chat.talk().await
 }
 

@@ -174,7 +174,7 @@ impl Context<'_> {
             let columns = self.ui.look().columns;
             let name = words::title(&last, columns.min(60));
             let id = id::short(&last.id).to_owned();
-            self.aside(&format!("conversation {id} {name}, the last one of this folder"))?;
+            self.aside(&format!("conversation {id}{name}, the last one of this folder"))?;
         }
         Ok(last.id)
     }

@@ -1,5 +1,6 @@
-//! Waits for the end of a process that is not a child of this one.
+//! The end of a process that is not a child of this one, and whether it is stopped.
 
+use std::fs;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -19,11 +20,17 @@ impl Gone {
         Self(pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()))
     }
 
+    /// Whether it has ended. A process whose end can't be seen has.
+    pub(crate) fn is_over(&self) -> bool {
+        let Some(process) = &self.0 else { return true };
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now)) != Ok(0)
+    }
+
     /// Waits until it has ended, for so long. Whether it has.
-    pub(crate) async fn within(self, patience: Duration) -> bool {
-        let Some(process) = self.0 else { return true };
+    pub(crate) async fn within(&self, patience: Duration) -> bool {
         let ended = async {
-            while !has_ended(&process) {
+            while !self.is_over() {
                 tokio::time::sleep(LOOK).await;
             }
         };
@@ -31,8 +38,8 @@ impl Gone {
     }
 }
 
-/// A process whose end can't be seen has ended.
-fn has_ended(process: &OwnedFd) -> bool {
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now)) != Ok(0)
+/// Whether a process is stopped by a signal or a debugger.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }

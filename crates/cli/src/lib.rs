@@ -13,6 +13,8 @@ mod config;
 mod context;
 mod error;
 mod gone;
+mod guarded;
+mod knock;
 mod own;
 mod owner;
 mod run;
@@ -26,6 +28,6 @@ mod verbs;
 mod world;
 
 pub use args::examples::examples;
-pub use owner::{Ending, Opened, Owner, Places, Setting, Standing};
+pub use owner::{Ending, Opened, Owner, Places, Reached, Setting, Standing};
 pub use run::{Surroundings, run};
 pub use terminal::Terminal;

@@ -49,6 +49,14 @@ pub struct Opened {
     pub ending: Ending,
 }
 
+/// An owner that is there.
+pub struct Reached {
+    /// What to ask.
+    pub client: Arc<dyn Client>,
+    /// The number of its process here. Unknown where it lives in another pid namespace: the number that it gives is another process's.
+    pub process: Option<u32>,
+}
+
 /// Ends a client. What it has begun goes on.
 pub type Ending = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 
@@ -70,7 +78,7 @@ pub trait Owner: Send + Sync {
     async fn open(&self, places: &Places) -> Result<Opened, Problem>;
 
     /// The owner, where another process is it.
-    async fn find(&self, places: &Places) -> Result<Option<Arc<dyn Client>>, Problem>;
+    async fn find(&self, places: &Places) -> Result<Option<Reached>, Problem>;
 
     /// Becomes the owner, for others.
     async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem>;

@@ -9,7 +9,9 @@ use std::time::Duration;
 use retake_server::Options;
 use retake_wire::{Problem, ProblemKind, Ready};
 use tokio::io::AsyncReadExt as _;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
+
+use crate::gone::is_stopped;
 
 /// The word that makes a process of this program the owner.
 pub(crate) const OWNER: &str = "owner-process";
@@ -22,6 +24,12 @@ const LOOKS: u32 = 6000;
 
 /// How long one that can't be the owner is waited for.
 const END: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether an owner that starts is stopped.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// One that was found stopped so often is not waited for.
+const STOPPED: u32 = 25;
 
 /// While this lives, no other client starts an owner of the same data.
 pub(crate) struct Turn(#[expect(dead_code, reason = "held for its lock")] Option<File>);
@@ -67,7 +75,13 @@ pub(crate) async fn start(options: &Options, wait: Duration) -> Result<Vec<Strin
             drop(stderr.read_to_end(&mut trouble).await);
         }
     };
-    tokio::join!(hears, fails);
+    let pid = child.id();
+    let ended = tokio::select! {
+        biased;
+        _ = async { tokio::join!(hears, fails) } => Ok(()),
+        ended = over(&mut child, pid) => ended,
+    };
+    ended.map_err(|why| unstarted(vec![why]))?;
     let Ok(ready) = serde_json::from_slice::<Ready>(&said) else {
         let trouble = String::from_utf8_lossy(&trouble).trim().to_owned();
         let ended = child.wait().await.map(|status| format!("its process ended: {status}")).ok();
@@ -80,6 +94,27 @@ pub(crate) async fn start(options: &Options, wait: Duration) -> Result<Vec<Strin
     // It lives on; once it has ended, it is buried here as long as this process lives.
     tokio::spawn(async move { child.wait().await });
     Ok(ready.notices)
+}
+
+/// Waits until a start can't come to a good end any more: its process has ended, or is stopped. Why the latter.
+async fn over(child: &mut Child, pid: Option<u32>) -> Result<(), String> {
+    let stopped = async {
+        let Some(pid) = pid else { return std::future::pending().await };
+        let mut looks = 0;
+        while looks < STOPPED {
+            tokio::time::sleep(PAUSE).await;
+            looks = if is_stopped(pid) { looks + 1 } else { 0 };
+        }
+        pid
+    };
+    tokio::select! {
+        _ = child.wait() => {
+            // What it said before is on its way.
+            tokio::time::sleep(PAUSE).await;
+            Ok(())
+        }
+        pid = stopped => Err(format!("its process {pid} is stopped: `kill -CONT {pid}` resumes it")),
+    }
 }
 
 fn unstarted(causes: Vec<String>) -> Problem {

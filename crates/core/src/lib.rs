@@ -18,6 +18,7 @@ mod kept;
 mod line;
 mod mark;
 mod marked;
+pub mod name;
 mod op;
 mod path;
 mod permission;

@@ -166,6 +166,14 @@ impl Permission {
         fitting.map(|rule| rule.ruling).max()
     }
 
+    /// Whether a rule allows this path to a tool, and names paths: what is guarded is allowed by no other one.
+    pub fn allows_by_name(&self, tool: &str, path: &Path, roots: &[PathBuf]) -> bool {
+        let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
+        let piece = fit::path_piece(path, false, roots);
+        let mut named = self.rules.iter().filter(|rule| rule.ruling == Ruling::Allow && rule.what.is_some());
+        named.any(|rule| fit::fits(rule, tool, &piece, root))
+    }
+
     fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> Settled {
         if self.mode == Mode::Plan && (class != EffectClass::None || piece.may_write()) {
             return Settled::new(Ruling::Deny, PLAN);

@@ -2,6 +2,7 @@
 
 use crate::content::Part;
 use crate::entry::Meta;
+use crate::fold::FoldId;
 use crate::id::{OpNo, Pos};
 use crate::op::Operation;
 use crate::path::Span;
@@ -19,6 +20,8 @@ pub trait Records {
     fn parts(&self, pos: Pos) -> Result<Vec<Part>, Self::Error>;
     /// An operation of the conversation's own log.
     fn op(&self, no: OpNo) -> Result<Operation, Self::Error>;
+    /// The summary of a fold, which an operation of any log of the lineage made.
+    fn summary(&self, fold: FoldId) -> Result<Option<String>, Self::Error>;
     /// The last entry of the span that opened a turn.
     fn last_opener(&self, span: Span) -> Result<Option<Pos>, Self::Error>;
     /// Pairs (call, result) of which at least one lies in the span.

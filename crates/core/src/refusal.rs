@@ -53,6 +53,9 @@ pub enum Refusal {
     /// A label or a title needs a text.
     #[error("a label or a title can't be empty")]
     EmptyLabel,
+    /// A label or a title holds a sign that can't be in one.
+    #[error("a label or a title can't hold U+{:04X}: {}", u32::from(*.0), unfit(*.0))]
+    BadName(char),
     /// A fold needs a summary.
     #[error("a summary can't be empty: it stands in the prompt in the place of the messages")]
     EmptySummary,
@@ -96,6 +99,7 @@ impl Refusal {
             Self::UnknownFold => "unknown_fold",
             Self::NotFoldable => "not_foldable",
             Self::EmptyLabel => "empty_label",
+            Self::BadName(_) => "bad_name",
             Self::EmptySummary => "empty_summary",
             Self::LabelTaken(_) => "label_taken",
             Self::NoSuchAlternative { .. } => "no_such_alternative",
@@ -129,11 +133,25 @@ impl Refusal {
             Self::UnknownFold => Hint::new("{} lists the folds", [Ops]),
             Self::NotFoldable => "choose a range of messages that the model sees".into(),
             Self::EmptyLabel => "give a name, or --remove".into(),
+            Self::BadName(_) => "leave that character out".into(),
             Self::EmptySummary => "say in the summary what the model has to know of these messages".into(),
             Self::LabelTaken(_) => "choose another name, or remove that label first".into(),
             Self::NoSuchAlternative { .. } => Hint::new("{} lists them", [Choose]),
             Self::NotAnAnswer => Hint::new("choose an answer; to reword a prompt, use {}", [Edit]),
             Self::ReadOnly { .. } => "open it with a newer version".into(),
         }
+    }
+}
+
+/// What is wrong with a sign in a name.
+fn unfit(sign: char) -> &'static str {
+    match sign {
+        '\n' | '\r' | '\u{2028}' | '\u{2029}' => "a name is one line",
+        '\t' => "a name has no tabs",
+        _ if sign.is_control() => "a terminal may act on it",
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            "it turns the text around it"
+        }
+        _ => "it is not seen",
     }
 }

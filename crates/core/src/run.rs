@@ -23,6 +23,9 @@ pub struct Fence(pub u64);
 /// Without a sign of life for so long, in milliseconds, a run counts as dead.
 pub const STALE_AFTER_MS: i64 = 10 * 60 * 1000;
 
+/// So many messages wait for their turn in a conversation at most: they are said together, and listed as a whole.
+pub(crate) const MOST_WORDS: usize = 1000;
+
 /// Where a run is.
 ///
 /// ```text
@@ -215,6 +218,8 @@ pub struct RunGround<'a> {
 pub enum RunRefusal {
     /// One runs.
     Running,
+    /// So many words wait already that no more are taken.
+    TooManyWords,
     /// One waits already, and has no words that others could be added to.
     Waiting,
     /// None waits.

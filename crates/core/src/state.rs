@@ -57,12 +57,16 @@ impl State {
         self.named(LabelTarget::Title)
     }
 
-    /// The entry with that label.
+    /// The entry with that label: what is written the same goes before what only looks the same.
     pub fn labelled(&self, name: &str) -> Option<Pos> {
-        self.labels.iter().find_map(|(target, label)| match target {
-            LabelTarget::Entry(pos) if label == name && !name.is_empty() => Some(*pos),
-            _ => None,
-        })
+        let looks = crate::name::looks(name);
+        let among = |same: &dyn Fn(&str) -> bool| {
+            self.labels.iter().find_map(|(target, label)| match target {
+                LabelTarget::Entry(pos) if !label.is_empty() && same(label) => Some(*pos),
+                _ => None,
+            })
+        };
+        among(&|label| label == name).or_else(|| among(&|label| crate::name::looks(label) == looks))
     }
 
     /// The label of an entry.

@@ -291,6 +291,10 @@ mod tests {
             Err(Refusal::EmptyLabel)
         }
 
+        fn summary(&self, _: crate::fold::FoldId) -> Result<Option<String>, Refusal> {
+            Ok(None)
+        }
+
         fn last_opener(&self, _: Span) -> Result<Option<Pos>, Refusal> {
             Ok(None)
         }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Permission, Steer};
-use retake_tools::{Secrets, Toolbox, processes};
+use retake_tools::{Guarded, Sandbox, Secrets, Surroundings, Toolbox, processes};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
@@ -40,8 +40,12 @@ pub struct AgentConfig {
     pub steer: Steer,
     /// Further folders that the agent works in, absolute.
     pub roots: Vec<PathBuf>,
+    /// Files that hold secrets: read only where a person allows it.
+    pub guarded: Arc<Guarded>,
     /// Which variables no MCP server gets.
     pub secrets: Secrets,
+    /// What holds the processes of MCP servers.
+    pub sandbox: Option<Sandbox>,
     /// How often the model is asked in one run at most.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.
@@ -57,10 +61,12 @@ pub struct AgentConfig {
 pub(crate) struct Waits {
     leave: Mutex<HashMap<String, (ConversationId, mpsc::UnboundedSender<Inbox>)>>,
     questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
-    /// Calls that this owner has begun in the background, or that left something running.
+    /// Calls that were begun in the background, or that left something running.
     jobs: Mutex<HashSet<String>>,
     /// In which environments the commands of requests run.
     surroundings: Mutex<surroundings::Given>,
+    /// In which one they run where that is not known.
+    own: OnceLock<Arc<Surroundings>>,
     /// Who says whether a person is there.
     audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.
@@ -143,11 +149,30 @@ impl Engine {
         Ok(())
     }
 
-    /// How many background jobs that this owner has begun still run. Blocks while it looks for them.
+    /// How many background jobs still run, those that an earlier owner has begun included. Blocks while it looks for them.
     pub fn living_jobs(&self) -> usize {
         let mut jobs = locked(&self.waits.jobs);
-        jobs.retain(|call| !processes::alive(call).is_empty());
+        if !jobs.is_empty() {
+            let living = processes::calls();
+            jobs.retain(|call| living.contains(call));
+        }
         jobs.len()
+    }
+
+    /// Takes over what calls of an earlier owner have left running: of these calls those that the store knows.
+    pub(crate) async fn take_over_jobs(&self, living: HashSet<String>) -> Result<()> {
+        if living.is_empty() {
+            return Ok(());
+        }
+        let living: Vec<String> = living.into_iter().collect();
+        let began = self.store().began(living.clone()).await?;
+        // A person's command is in no ledger.
+        let open: HashSet<String> =
+            self.store().open_calls().await?.into_iter().map(|call| call.id).collect();
+        let known = living.into_iter().zip(began);
+        let known = known.filter(|(call, began)| began.is_some() || open.contains(call));
+        locked(&self.waits.jobs).extend(known.map(|(call, _)| call));
+        Ok(())
     }
 
     /// Who follows hears that somebody has answered.

@@ -75,8 +75,8 @@ pub struct Engine {
     /// Where somebody has looked for what waits, and whoever has claimed the conversation has not since.
     sought: Mutex<HashSet<ConversationId>>,
     erasures: AtomicU64,
-    /// The terminal that this owner belongs to was left.
-    left: AtomicBool,
+    /// The owner ends: what is stopped from now on, no person has stopped.
+    ends: AtomicBool,
     pub(crate) unbroken: Unbroken,
 }
 
@@ -99,7 +99,7 @@ impl Engine {
             feeds: Feeds::default(),
             sought: Mutex::default(),
             erasures: AtomicU64::new(0),
-            left: AtomicBool::new(false),
+            ends: AtomicBool::new(false),
             unbroken: Unbroken::default(),
         });
         engine.recover().await?;
@@ -238,6 +238,7 @@ impl Engine {
             let idle = async {
                 while let Some(of) = self.running().first() {
                     if last {
+                        self.ends.store(true, Ordering::SeqCst);
                         self.cancel(*of);
                     }
                     self.until_idle(*of).await;
@@ -252,16 +253,10 @@ impl Engine {
         }
     }
 
-    /// Stops what runs in these conversations, because the terminal that ran it is left. In which of them something ran.
-    pub fn leave(&self, conversations: &[ConversationId]) -> Vec<ConversationId> {
-        self.left.store(true, Ordering::SeqCst);
-        conversations.iter().copied().filter(|of| self.cancel(*of)).collect()
-    }
-
     /// By whom or what calls are stopped.
     pub(crate) fn stopped_by(&self) -> &'static str {
-        match self.left.load(Ordering::SeqCst) {
-            true => "stopped when the terminal that ran it was left",
+        match self.ends.load(Ordering::SeqCst) {
+            true => "stopped because the owner of the conversations ended",
             false => "stopped by the person",
         }
     }

@@ -133,6 +133,7 @@ impl From<StoreError> for EngineError {
             StoreError::BadCursor(_) => {
                 (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading".into())
             }
+            StoreError::EmptyQuery { excludes } => (Kind::Usage, "empty_query", of_search(*excludes)),
             StoreError::UnknownRevision { .. } => (
                 Kind::NotFound,
                 "unknown_revision",
@@ -270,13 +271,24 @@ fn refused(refusal: &Refusal) -> EngineError {
         | Refusal::UnknownFold
         | Refusal::UnknownHead(_)
         | Refusal::NoSuchAlternative { .. } => (Kind::NotFound, None),
-        Refusal::EmptyLabel | Refusal::EmptySummary => (Kind::Usage, None),
+        Refusal::EmptyLabel | Refusal::BadName(_) | Refusal::EmptySummary => (Kind::Usage, None),
         _ => (Kind::Refused, None),
     };
     EngineError {
         head,
         hint: Some(refusal.hint()),
         ..EngineError::new(kind, refusal.code(), refusal.to_string())
+    }
+}
+
+/// What to do about a search that looks for nothing.
+fn of_search(excludes: bool) -> Hint {
+    match excludes {
+        true => "add a word to look for, or put the words in double quotes to find them as they stand".into(),
+        false => {
+            "give a word, a \"phrase\" or the beginning of a word* to look for; filters only narrow a search"
+                .into()
+        }
     }
 }
 
@@ -288,6 +300,9 @@ fn of_turns(error: &StoreError) -> (Kind, &'static str, Hint) {
         }
         StoreError::Runs(RunRefusal::Waiting) => {
             (Kind::Refused, "run_waiting", "wait until its turn has come".into())
+        }
+        StoreError::Runs(RunRefusal::TooManyWords) => {
+            (Kind::Refused, "queue_full", "wait until they are said, or take them back".into())
         }
         StoreError::Runs(RunRefusal::NothingQueued) => {
             (Kind::Refused, "nothing_waits", "there is nothing to take back".into())

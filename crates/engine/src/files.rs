@@ -30,6 +30,7 @@ mod moment;
 mod moved;
 mod nested;
 mod plan;
+mod planted;
 mod recover;
 mod restore;
 mod rewritten;

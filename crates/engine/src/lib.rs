@@ -35,7 +35,7 @@ pub use files::{
 pub use history::Prompts;
 pub use open::OpenRequest;
 pub use port::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
-pub use retake_tools::Surroundings;
+pub use retake_tools::{Surroundings, umask};
 pub use run::{
     Asks, CallEnded, CallShown, Decision, Ended, Following, Outcome, Permit, Question, RunEvent, RunNow,
     RunRequest, Start,

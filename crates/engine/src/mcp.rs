@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use retake_tools::Surroundings;
 use retake_tools::mcp::{Allowed, Config, ConfigError, Deps, Variables, add, remove};
 pub use retake_tools::mcp::{McpServers, Origin, ServerShown, State, ToolShown, Way};
 
@@ -52,8 +53,8 @@ impl Started {
 
 impl Engine {
     /// The MCP servers of a folder, which may still be starting. What they offer does not change under whoever has asked for the
-    /// tools: ask once a turn.
-    pub async fn servers(&self, folder: &Path) -> Arc<McpServers> {
+    /// tools: ask once a turn. Those that are started now get this environment; that of this process, without.
+    pub async fn servers(&self, folder: &Path, theirs: Option<Arc<Surroundings>>) -> Arc<McpServers> {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let slot = self.started.slot(&folder);
         let mut slot = slot.lock().await;
@@ -65,7 +66,13 @@ impl Engine {
             return Arc::clone(servers);
         }
         let secrets = self.parts().agent.as_ref().map(|agent| agent.secrets.clone()).unwrap_or_default();
-        let deps = Deps::new(folder, Variables::process(secrets), allowed);
+        let variables = match theirs {
+            Some(theirs) => Variables::of(&theirs, secrets),
+            None => Variables::process(secrets),
+        };
+        let umask = self.own_umask();
+        let sandbox = self.parts().agent.as_ref().and_then(|agent| agent.sandbox.clone());
+        let deps = Deps { umask, sandbox, ..Deps::new(folder, variables, allowed) };
         let servers = Arc::new(McpServers::begin(&config, deps));
         // Calls that still go on keep those that were there before.
         *slot = Some(Arc::clone(&servers));

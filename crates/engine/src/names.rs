@@ -1,8 +1,9 @@
 //! From what people type to ids: conversations by id or prefix; entries by id, prefix, label, `tN` or `@`.
 //!
 //! `tN` is the message that opened the turn; where a mark is taken away, it is everything in the turn that has the mark. `@` is the last
-//! message that is seen. Neither is ever a label, nor is the id of another message or its beginning. Of a message that is said later
-//! the id may begin like a label: then the label counts, and a whole id names the message.
+//! message that is seen. Neither is ever a label, nor is what looks like one of them, like a head or like the number of an operation, nor
+//! the id of another message or its beginning. Of a message that is said later the id may begin like a label: then the label counts, and
+//! a whole id names the message.
 //!
 //! A name that means nothing is answered with the nearest one that does.
 
@@ -50,6 +51,20 @@ fn turn(name: &str) -> Option<u64> {
     name.strip_prefix('t').and_then(|number| number.parse().ok())
 }
 
+/// Whether a name looks like something that the program calls so: `t1`, `@`, `#3`, the head `3.12`, `before 4`.
+fn is_address(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let behind = |mark: &str| {
+        let (start, rest) = name.split_at_checked(mark.len())?;
+        start.eq_ignore_ascii_case(mark).then(|| rest.trim_start())
+    };
+    let is_head = || name.split_once('.').is_some_and(|(op, seq)| is_number(op) && is_number(seq));
+    name == LAST
+        || turn(name).is_some()
+        || ["t", "#", "before "].into_iter().filter_map(behind).any(is_number)
+        || is_head()
+}
+
 fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: Hint) -> EngineError {
     let error = EngineError::new(Kind::NotFound, code, format!("there is no {what} “{name}”"));
     match near {
@@ -86,9 +101,10 @@ impl Engine {
     /// Refuses an action that gives a message a name that means another one already.
     pub(crate) async fn can_name(&self, conversation: ConversationId, action: &Action) -> Result<()> {
         let Action::Label(Some(entry), Some(name)) = action else { return Ok(()) };
-        let name = name.trim();
+        let name = retake_core::name::label(name).map_err(StoreError::from)?;
+        let name = name.as_str();
         let mut why = "it is what a message is named by already";
-        let mut is_taken = name == LAST || turn(name).is_some();
+        let mut is_taken = is_address(name);
         if let Some(digits) = hex(name).filter(|_| !is_taken) {
             why = "the id of another message begins so";
             is_taken = self.store().entries_like(conversation, digits, 2).await?.iter().any(|id| id != entry);

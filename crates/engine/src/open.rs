@@ -7,7 +7,8 @@ use std::time::Duration;
 use retake_core::Time;
 use retake_store::{Keeper, Sqlite};
 use retake_tools::{
-    FetchConfig, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, shell_tools, todo_tool,
+    FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes,
+    shell_tools, todo_tool,
 };
 use retake_worktree::Rules;
 
@@ -19,7 +20,7 @@ use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
 use crate::mcp::McpFiles;
 use crate::model::Models;
-use crate::secret::Environment;
+use crate::secret::{Environment, KeySource};
 use crate::settings::Settings;
 
 /// What an owner is opened with.
@@ -48,6 +49,8 @@ impl Engine {
     pub async fn open(request: OpenRequest) -> Result<(Arc<Self>, Vec<String>)> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
+        // It takes as long as the machine has processes: meanwhile the store is opened.
+        let living = tokio::task::spawn_blocking(processes::calls);
         let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
         let store = Arc::new(Keeper::start(opened.readers, opened.writer)?);
         let system_prompt = request.settings.system_prompt.clone();
@@ -64,6 +67,7 @@ impl Engine {
         let engine = Self::start(parts).await?;
         let mut notices = opened.notices;
         notices.extend(engine.settle_files().await?);
+        engine.take_over_jobs(living.await.unwrap_or_default()).await?;
         engine.keep_house();
         Ok((engine, notices))
     }
@@ -75,11 +79,24 @@ const STEPS: u32 = 200;
 /// What the agent of this data directory can do, and may.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
-    let sandbox =
-        Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: vec![request.data_dir.clone()] };
+    let key_files = settings.endpoints.values().filter_map(|endpoint| match &endpoint.key {
+        KeySource::File(path) => Some(path.clone()),
+        KeySource::None | KeySource::Env(_) => None,
+    });
+    let own = [request.data_dir.clone(), request.config_file.clone(), request.mcp.servers.clone()];
+    let own = own.into_iter().chain(key_files);
+    let guarded = Guarded::new(&settings.guarded, request.home.as_deref(), own);
+    let guarded = guarded.expect("BUG: the settings have checked each item");
+    let hide = std::iter::once(request.data_dir.clone()).chain(guarded.there()).collect();
+    let sandbox = Sandbox {
+        temporary: Sandbox::temporary(),
+        hide,
+        sockets: settings.sockets.clone(),
+        ..Sandbox::bare()
+    };
     let sandbox = settings.sandbox.then_some(sandbox);
     let shell = ShellConfig {
-        sandbox,
+        sandbox: sandbox.clone(),
         network: settings.network,
         secrets: settings.secrets.clone(),
         ..ShellConfig::default()
@@ -95,7 +112,9 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         permission: settings.permission.clone(),
         steer: settings.steering,
         roots: settings.roots.clone(),
+        guarded: Arc::new(guarded),
         secrets: settings.secrets.clone(),
+        sandbox,
         limit: STEPS,
         server_wait: settings.server_wait,
         answer_wait: settings.answer_wait,

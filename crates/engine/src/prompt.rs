@@ -18,8 +18,10 @@ mod mentions;
 mod system;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use retake_core::Part;
+use retake_tools::Guarded;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -31,7 +33,7 @@ pub use mentions::mentions;
 pub use system::{About, system_prompt};
 
 /// The folders that names of files are looked up in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Places {
     /// The folder of the conversation.
     pub folder: PathBuf,
@@ -39,6 +41,8 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// Where the settings are.
     pub config: Option<PathBuf>,
+    /// Files that hold secrets.
+    pub guarded: Arc<Guarded>,
 }
 
 impl Places {
@@ -56,7 +60,8 @@ impl Engine {
     pub fn places(&self, folder: &Path) -> Places {
         let settings = self.parts().agent.as_ref().and_then(|agent| agent.settings.as_deref());
         let config = settings.and_then(Path::parent).map(Path::to_path_buf);
-        Places { folder: folder.to_path_buf(), home: self.files.home(), config }
+        let guarded = self.parts().agent.as_ref().map(|agent| Arc::clone(&agent.guarded)).unwrap_or_default();
+        Places { folder: folder.to_path_buf(), home: self.files.home(), config, guarded }
     }
 
     /// The instruction files of a folder as they are now, the nearest last.

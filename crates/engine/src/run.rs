@@ -11,6 +11,7 @@ mod close;
 mod drive;
 mod event;
 mod feed;
+mod guard;
 mod host;
 mod opening;
 mod queue;

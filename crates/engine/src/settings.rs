@@ -57,9 +57,13 @@ pub struct Settings {
     pub sandbox: bool,
     /// Which commands in the sandbox reach the network.
     pub network: Network,
+    /// Unix sockets that commands with network and MCP servers may reach, or folders of them, absolute.
+    pub sockets: Vec<PathBuf>,
     /// Which variables of the environment commands and MCP servers do not get: those that look like secrets, and those with keys of
     /// endpoints, but for the ones that are let in.
     pub secrets: Secrets,
+    /// Files that hold secrets, besides those that are guarded by default.
+    pub guarded: Vec<String>,
     /// Folders that the agent may work in besides the conversation's own, absolute.
     pub roots: Vec<PathBuf>,
     /// How long a turn waits for MCP servers that are starting.

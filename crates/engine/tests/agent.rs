@@ -2,6 +2,7 @@
 
 mod again;
 mod commits;
+mod guarded;
 mod hostile;
 mod leave;
 mod ledger;
@@ -32,7 +33,7 @@ use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 use retake_engine::store::{Action, Apply, Keeper, PageRequest, Reading, Sqlite, Store};
-use retake_engine::tools::{Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
+use retake_engine::tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
 use retake_engine::worktree::Rules;
 use retake_engine::{
     AgentConfig, Decision, Ended, Engine, FilesConfig, FilesWish, Keep, Parts, Permit, RunEvent, RunRequest,
@@ -280,7 +281,9 @@ async fn engine_with(
         permission: Permission { mode, rules: Vec::new() },
         steer: Steer::Queue,
         roots: super::files::further(dir.path()),
+        guarded: Arc::new(Guarded::new(&[], Some(&dir.path().join("home")), []).expect("items")),
         secrets: Secrets::default(),
+        sandbox: None,
         limit: 50,
         server_wait: Duration::from_millis(1_500),
         answer_wait: Duration::from_secs(600),

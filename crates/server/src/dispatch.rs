@@ -31,6 +31,14 @@ fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
     }
 }
 
+/// The first things of a list, and whether there are more.
+fn page<T>(all: impl Iterator<Item = T>, limit: usize) -> (Vec<T>, bool) {
+    let mut page: Vec<T> = all.take(limit.saturating_add(1)).collect();
+    let more = page.len() > limit;
+    page.truncate(limit);
+    (page, more)
+}
+
 impl InProcess {
     pub(crate) async fn dispatch(&self, request: Request) -> Result<Reply, Problem> {
         match request {
@@ -44,7 +52,7 @@ impl InProcess {
             Request::FilesLog(page) => self.files_log(page).await,
             Request::FilesStatus(of) => self.files_status(&of.conversation).await,
             Request::FilesDiff(diff) => self.files_diff(diff).await,
-            Request::Workspaces => self.workspaces().await,
+            Request::Workspaces(page) => self.workspaces(page).await,
             Request::WorkspaceShow(of) => self.workspace_show(&of.workspace).await,
             Request::WorkspaceForget(of) => self.workspace_forget(&of.workspace).await,
             Request::WorkspacePrune(prune) => self.workspace_prune(prune.how).await,
@@ -56,10 +64,10 @@ impl InProcess {
             Request::Log(log) => self.log(log).await,
             Request::Prompt(at) => self.prompt(at).await,
             Request::Targets(targets) => self.targets(targets).await,
-            Request::Alternatives(entry) => self.alternatives(entry).await,
+            Request::Alternatives(of) => self.alternatives(of).await,
             Request::Marked(marked) => self.marked(marked).await,
             Request::Ops(page) => self.ops(page).await,
-            Request::Tree(of) => self.tree(&of.conversation).await,
+            Request::Tree(of) => self.tree(of).await,
             Request::Search(search) => self.search(search).await,
             Request::CatchUp(catch_up) => self.catch_up(catch_up).await,
             Request::Export(export) => self.export(export).await,
@@ -86,7 +94,7 @@ impl InProcess {
             Request::Decide(decide) => self.decide(decide).await,
             Request::Respond(respond) => self.respond(respond).await,
             Request::Todo(of) => self.todo(&of.conversation).await,
-            Request::Jobs(of) => self.jobs(&of.conversation).await,
+            Request::Jobs(of) => self.jobs(of).await,
             Request::JobOutput(output) => self.job_output(output).await,
             Request::JobStop(of) => self.job_stop(of).await,
             Request::Tools(of) => self.tools(&of.conversation).await,

@@ -1,8 +1,9 @@
 //! Who holds drafts: a name, and a file of that name in the data directory that is locked as long as its holder lives. The system
 //! says who is dead, whichever owner asks, and however the holder ended. Must never wait for a lock.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The folder of the locks, in the data directory.
@@ -27,12 +28,12 @@ pub struct Holding {
 pub fn hold(data_dir: &Path, name: &str) -> io::Result<Holding> {
     let path = path_of(data_dir, name).ok_or(io::ErrorKind::InvalidInput)?;
     // Where the data directory is gone, it is not made anew.
-    match fs::create_dir(data_dir.join(FOLDER)) {
+    match DirBuilder::new().mode(0o700).create(data_dir.join(FOLDER)) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     let unborn = path.with_extension(UNBORN);
-    let file = File::create_new(&unborn)?;
+    let file = File::options().write(true).create_new(true).mode(0o600).open(&unborn)?;
     file.try_lock()?;
     fs::rename(unborn, &path)?;
     Ok(Holding { file, path })

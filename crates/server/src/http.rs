@@ -22,3 +22,4 @@ mod token;
 pub use openapi::document as openapi;
 pub use serve::{Served, Serving, serve};
 pub use socket::{reachable, socket_of};
+pub use token::token_of;

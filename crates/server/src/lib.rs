@@ -18,8 +18,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_engine::Engine;
 use retake_engine::settings::Settings;
+use retake_engine::{Engine, Surroundings};
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use hub::Hub;
@@ -28,7 +28,7 @@ use once::Once;
 use present::Present;
 
 pub use holders::{Holding, hold};
-pub use http::{Served, Serving, openapi, reachable, serve, socket_of};
+pub use http::{Served, Serving, openapi, reachable, serve, socket_of, token_of};
 pub use open::{Options, Stays, open};
 pub use present::Attending;
 
@@ -82,17 +82,9 @@ impl InProcess {
         is_there
     }
 
-    /// Stops what runs in these conversations, because the terminal that this owner belongs to is left. In which of them something
-    /// ran.
-    pub async fn leave(&self, conversations: &[String]) -> Vec<String> {
-        let mut stopped = Vec::new();
-        for name in conversations {
-            let known = self.engine.conversation(name).await;
-            if known.is_ok_and(|known| !self.engine.leave(&[known]).is_empty()) {
-                stopped.push(name.clone());
-            }
-        }
-        stopped
+    /// Files that are made for clients which do not hand over a umask get this one.
+    pub fn makes_files_with(&self, umask: Option<u32>) {
+        self.engine.lives_in(Surroundings::own(umask));
     }
 
     /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new

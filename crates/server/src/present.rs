@@ -139,7 +139,8 @@ impl InProcess {
             }
         }
         let variables = attach.variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let surroundings = Arc::new(Surroundings::new(variables));
+        let umask = attach.umask.or_else(|| self.engine.own_umask());
+        let surroundings = Arc::new(Surroundings::new(variables, umask));
         let number = here.next;
         here.next += 1;
         here.could_ask |= attach.answers;

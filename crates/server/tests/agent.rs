@@ -8,7 +8,7 @@ use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::tools::{Sandbox, Sandboxed};
 use retake_wire::reply::{Commands, Did, TodoState};
 use retake_wire::request::{
-    CatchUp, Decide, FolderPaths, JobOutput, Log, Of, OfJob, Paths, Plan, Projection, Respond,
+    CatchUp, Decide, FolderPaths, JobOutput, Jobs, Log, Of, OfJob, Paths, Plan, Projection, Respond,
     SetPermissions, Targets, Typed,
 };
 use retake_wire::{
@@ -182,8 +182,9 @@ async fn look(agent: &mut Agent) {
     let todo = get!(agent.desk, Todo, Request::Todo(of.clone())).items;
     assert_eq!(todo.iter().map(|item| item.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
     assert!(todo.iter().all(|item| item.state != TodoState::Done));
-    agent.does(Request::Jobs(of.clone())).await;
-    let job = get!(agent.desk, Jobs, Request::Jobs(of.clone())).jobs.pop().expect("a job");
+    let jobs = || Request::Jobs(Jobs { conversation: of.conversation.clone(), limit: None, before: None });
+    agent.does(jobs()).await;
+    let job = get!(agent.desk, Jobs, jobs()).jobs.pop().expect("a job");
     assert!(job.running && job.command.contains("sleep 600"), "{job:?}");
     let end = job.job[job.job.len() - 8..].to_owned();
     let (conversation, job) = (agent.id.clone(), end);
@@ -191,7 +192,7 @@ async fn look(agent: &mut Agent) {
     agent.does(Request::JobOutput(output.clone())).await;
     assert_eq!(get!(agent.desk, JobOutput, Request::JobOutput(output)).text, "hi\n");
     agent.does(Request::JobStop(OfJob { conversation: conversation.clone(), job })).await;
-    assert!(!get!(agent.desk, Jobs, Request::Jobs(of.clone())).jobs[0].running);
+    assert!(!get!(agent.desk, Jobs, jobs()).jobs[0].running);
     let unknown = OfJob { conversation: conversation.clone(), job: "nope".into() };
     assert_eq!(agent.desk.refused(Request::JobStop(unknown)).await.code, "no_job");
     agent.does(Request::Tools(of.clone())).await;
@@ -434,7 +435,7 @@ async fn a_text_that_is_no_rule_is_refused_with_what_a_rule_is() {
     };
     let settled = get!(agent.desk, Permissions, Request::SetPermissions(set));
     assert_eq!(settled.rules[0].rule, rule);
-    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: Vec::new() };
+    let sandbox = Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
     let is_whole = sandbox.available(&[]) == Sandboxed::Full;
     assert_eq!(settled.commands == Commands::Asking, is_whole, "{:?}", settled.commands);
 }

@@ -9,7 +9,7 @@ use retake_wire::request::{Fork, ImportLines, ImportStart, Of, Plan, SetDraft};
 use retake_wire::{Action, Client as _, Event, FilesWish, Follow, Part, Request, Role, RunEvent, Told};
 
 use super::events::saying;
-use super::world::{Desk, get};
+use super::world::{Desk, get, plan};
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -238,4 +238,18 @@ async fn trial_28_the_plan_of_an_erasure_says_how_much_goes_and_where() {
     assert!(planned.contains(&parent), "{planned}");
     let nothing = plan(&child, "no such text").await;
     assert!(nothing.contains("no message, title, label or version of a file here holds it"), "{nothing}");
+}
+
+/// Of messages that are named it is known that they are erased: it is not said that nothing holds some text.
+#[tokio::test]
+async fn trial_28_the_plan_of_an_erasure_of_what_is_erased_says_so() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    let erase = || Action::Erase { entries: vec![entries[0].clone()], matching: None };
+    desk.apply(&id, erase()).await;
+    let stays = get!(desk, Plan, plan(&id, erase())).stays.join("\n");
+    assert!(
+        stays.contains("erased already: nothing is left of it") && !stays.contains("holds it"),
+        "{stays}"
+    );
 }

@@ -1,10 +1,10 @@
 //! What is hidden can be listed and brought back, by its turn too; what steps were, and what they come to.
 
 use retake_wire::reply::{Marked, MarkedPage, Operation};
-use retake_wire::request::{self, Checkpoint, Entry, Page};
+use retake_wire::request::{self, Checkpoint, Page};
 use retake_wire::{Action, FileName, MarkVerb, Request, Role};
 
-use super::world::{Desk, get, label, mark, plan, rewind};
+use super::world::{Desk, alternatives, get, label, mark, plan, rewind};
 
 /// What is marked, newest first, and whether there is more.
 async fn hidden(desk: &Desk, id: &str, limit: usize, before: Option<&str>) -> MarkedPage {
@@ -161,7 +161,7 @@ async fn a_turn_names_the_answers_to_it() {
     let (id, entries) = desk.talk(&["one", "two"]).await;
     desk.apply(&id, rewind(&entries[1])).await;
     desk.say(&id, Role::Assistant, "other").await;
-    let of = |entry: &str| Request::Alternatives(Entry { conversation: id.clone(), entry: entry.into() });
+    let of = |entry: &str| Request::Alternatives(alternatives(&id, entry));
     for named in ["t1", "@"] {
         let all = get!(desk, Alternatives, of(named)).alternatives;
         let all: Vec<_> = all.iter().map(|it| (it.line.preview.as_str(), it.current)).collect();

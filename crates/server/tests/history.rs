@@ -30,9 +30,9 @@ fn seeds() -> impl Iterator<Item = u64> {
 async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
     let desk = Desk::new().await;
     let of = desk.create(None, None).await;
-    let socket = desk.socket();
+    let reach = desk.reach();
     let clock = Arc::new(AtomicU64::new(1));
-    let hands = (0..CLIENTS).map(|name| Hands::new(name, seed, socket.clone(), &of, Arc::clone(&clock)));
+    let hands = (0..CLIENTS).map(|name| Hands::new(name, seed, reach.clone(), &of, Arc::clone(&clock)));
     let work: Vec<_> = hands.map(|hands| tokio::spawn(hands.work(steps))).collect();
     let mut history = Vec::new();
     for one in work {

@@ -327,8 +327,9 @@ async fn trial_17_a_body_that_says_that_it_is_too_large_is_refused_before_it_com
     for more in ["", "Expect: 100-continue\r\n"] {
         let mut line = tokio::net::UnixStream::connect(desk.socket()).await.expect("connected");
         let head = format!(
-            "POST /v1/conversations HTTP/1.1\r\nHost: owner\r\nContent-Type: application/json\r\n{more}Content-Length: {}\r\n\r\n",
-            (64 << 20) + 1
+            "POST /v1/conversations HTTP/1.1\r\nHost: owner\r\nContent-Type: application/json\r\n{more}Content-Length: {}\r\n{}\r\n",
+            (64 << 20) + 1,
+            desk.bearer()
         );
         line.write_all(head.as_bytes()).await.expect("sent");
         let mut told = Vec::new();
@@ -350,7 +351,7 @@ async fn trial_17_a_body_that_says_that_it_is_too_large_is_refused_before_it_com
 async fn trial_17_what_http_itself_refuses_is_told_as_a_problem() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let desk = Desk::new().await;
-    let (long, many) = ("x".repeat(70_000), "a: b\r\n".repeat(200));
+    let (long, many, bearer) = ("x".repeat(70_000), "a: b\r\n".repeat(200), desk.bearer());
     let rows = [
         (format!("GET /v1/{long} HTTP/1.1\r\nHost: owner\r\n\r\n"), 414, "uri_too_long"),
         (format!("GET /v1/status HTTP/1.1\r\nHost: owner\r\n{many}\r\n"), 431, "headers_too_large"),
@@ -361,7 +362,7 @@ async fn trial_17_what_http_itself_refuses_is_told_as_a_problem() {
         ),
         ("no request\r\n\r\n".to_owned(), 400, "bad_request"),
         (
-            "GET /v1/conversations/%ff HTTP/1.1\r\nHost: owner\r\nConnection: close\r\n\r\n".to_owned(),
+            format!("GET /v1/conversations/%ff HTTP/1.1\r\nHost: owner\r\nConnection: close\r\n{bearer}\r\n"),
             400,
             "bad_request",
         ),

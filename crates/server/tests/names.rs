@@ -1,7 +1,7 @@
 //! How conversations and messages are named, and what is said of a name that means nothing.
 
-use retake_wire::request::{Export, Format, Log, Of};
-use retake_wire::{Action, Request, Role};
+use retake_wire::request::{Create, Export, Fork, Format, ImportStart, Log, Of};
+use retake_wire::{Action, ProblemKind, Request, Role};
 
 use super::world::{Desk, apply, get, label, log, plan, rewind, shows, told};
 
@@ -56,6 +56,104 @@ async fn trial_12_a_label_is_not_spelled_like_the_id_of_another_message() {
         desk.apply(&id, label(&entries[2], word)).await;
         let planned = get!(desk, Plan, plan(&id, rewind(word)));
         assert_eq!(planned.gone[0].id, entries[2], "{word}");
+    }
+}
+
+/// No label or title acts on a terminal or hides a part of itself, and none is empty to the eye.
+#[tokio::test]
+async fn trial_15_a_label_or_title_shows_all_that_it_holds() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    let title = |text: &str| Action::Title { title: Some(text.into()) };
+    for unfit in [
+        "a\u{1b}[2Jb",
+        "a\nb",
+        "a\tb",
+        "a\u{9b}b",
+        "a\0b",
+        "a\u{202e}b",
+        "a\u{2066}b",
+        "a\u{200f}b",
+        "a\u{200b}b",
+        "a\u{feff}b",
+        "a\u{ad}b",
+        "a\u{3164}b",
+    ] {
+        let create = Create { title: Some(unfit.into()), ..Create::default() };
+        let fork =
+            Fork { conversation: id.clone(), entry: None, title: Some(unfit.into()), request_id: None };
+        let import = ImportStart { title: Some(unfit.into()), ..ImportStart::default() };
+        for request in [
+            apply(&id, label(&entries[0], unfit)),
+            plan(&id, label(&entries[0], unfit)),
+            apply(&id, title(unfit)),
+            Request::Create(create),
+            Request::Fork(fork),
+            Request::ImportStart(import),
+        ] {
+            let name = format!("{request:?}");
+            let refused = desk.refused(request).await;
+            assert_eq!((refused.code.as_str(), refused.kind), ("bad_name", ProblemKind::Usage), "{name}");
+            let sign = unfit.chars().nth(1).map(u32::from).expect("a sign");
+            assert!(refused.message.contains(&format!("U+{sign:04X}")), "{refused:?}");
+            assert!(refused.hint.is_some(), "{refused:?}");
+        }
+    }
+    for blank in [" ", "\u{a0}", "\u{200d}\u{fe0f}"] {
+        assert_eq!(
+            desk.refused(apply(&id, label(&entries[0], blank))).await.code,
+            "empty_label",
+            "{blank:?}"
+        );
+        assert_eq!(desk.refused(apply(&id, title(blank))).await.code, "empty_label", "{blank:?}");
+    }
+    for fit in ["ｔｅａ，お茶", "👩\u{200d}💻 ❤\u{fe0f}", "می\u{200c}خواهم", "“quoted” – ½"]
+    {
+        desk.apply(&id, title(fit)).await;
+        assert_eq!(desk.info(&id).await.title.as_deref(), Some(fit), "a title stays as it was typed");
+    }
+}
+
+/// A label is found however its signs are written, and no two look alike.
+#[tokio::test]
+async fn trial_15_labels_that_look_alike_are_one() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    for (given, kept, as_well) in [
+        ("ｄｒａｆｔ１", "draft1", "draft1"),
+        ("caf\u{e9}", "caf\u{e9}", "cafe\u{301}"),
+        ("a\u{a0}b", "a b", "a b"),
+        ("ﬁrst", "first", "ｆirst"),
+        ("me\u{200d}al", "me\u{200d}al", "meal"),
+    ] {
+        desk.apply(&id, label(&entries[0], given)).await;
+        let page = get!(desk, Entries, Request::Log(log(&id)));
+        assert_eq!(page.entries[0].label.as_deref(), Some(kept));
+        for name in [given, kept, as_well] {
+            let planned = get!(desk, Plan, plan(&id, rewind(name)));
+            assert_eq!(planned.gone[0].id, entries[0], "{name}");
+            let refused = desk.refused(apply(&id, label(&entries[1], name))).await;
+            assert_eq!(refused.code, "label_taken", "{name}");
+        }
+    }
+}
+
+/// Whoever reads `t1`, `#3` or `3.12` takes it for what the program calls so.
+#[tokio::test]
+async fn trial_15_a_label_does_not_look_like_an_address() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two"]).await;
+    for address in ["t1", "T1", "ｔ１", "t99", "@", "＠", "#3", "＃３", "3.12", "before 4"] {
+        for request in [apply(&id, label(&entries[1], address)), plan(&id, label(&entries[1], address))] {
+            let refused = desk.refused(request).await;
+            assert_eq!(refused.kind, ProblemKind::Usage, "{address}: {refused:?}");
+            assert!(refused.message.contains("can be no label"), "{address}: {refused:?}");
+        }
+    }
+    for word in ["tea", "t", "t1a", "#", "#tea", "3.x", "v3.12", "before"] {
+        desk.apply(&id, label(&entries[1], word)).await;
+        let planned = get!(desk, Plan, plan(&id, rewind(word)));
+        assert_eq!(planned.gone[0].id, entries[1], "{word}");
     }
 }
 

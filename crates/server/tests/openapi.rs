@@ -115,12 +115,41 @@ fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
     let parameters =
         operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
     let limits: Vec<_> = parameters.filter(|parameter| parameter["name"] == "limit").collect();
-    assert_eq!(limits.len(), 10, "the lists");
+    assert_eq!(limits.len(), 14, "the lists");
     for limit in limits {
         let says = limit["description"].as_str().expect("a description");
         assert!(says.contains("1 to 1000; ") && says.ends_with("0, without."), "{says}");
         assert_eq!((&limit["schema"]["minimum"], &limit["schema"]["maximum"]), (&1.into(), &1000.into()));
     }
+}
+
+/// A list either has pages, or says what bounds it.
+#[test]
+fn trial_17_every_list_has_pages_or_says_what_bounds_it() {
+    let document = retake_server::openapi();
+    let shapes = &document["components"]["schemas"];
+    let named = |shape: &Value| -> Option<Value> {
+        Some(shapes[shape["$ref"].as_str()?.rsplit('/').next()?].clone())
+    };
+    let mut unbounded = Vec::new();
+    for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.method.name() == "GET") {
+        let operation = &document["paths"][endpoint.path]["get"];
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        if parameters.into_iter().any(|parameter| parameter["name"] == "limit") {
+            continue;
+        }
+        let shape = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let shape = named(shape).unwrap_or_else(|| shape.clone());
+        for (name, field) in shape["properties"].as_object().into_iter().flatten() {
+            let says = field["description"].as_str().unwrap_or_default();
+            let is_array = field["type"] == "array" || field["type"][0] == "array";
+            let is_list = is_array && field["prefixItems"].is_null();
+            if is_list && !says.contains("at most") && !says.contains("bounded by") {
+                unbounded.push(format!("{}: {name}: {says}", endpoint.name));
+            }
+        }
+    }
+    assert_eq!(unbounded, Vec::<String>::new());
 }
 
 /// No object in any request takes a field that the document does not name.

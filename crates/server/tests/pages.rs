@@ -2,11 +2,12 @@
 
 use retake_wire::reply::Entry;
 use retake_wire::request::{
-    FolderPaths, Fork, History, List, Log, Marked, Of, Page, Paths, Projection, Targets, Typed,
+    Alternatives, FolderPaths, Fork, History, Jobs, List, Log, Marked, Page, Paths, Projection, Say, Targets,
+    Tree, Typed, Workspaces,
 };
 use retake_wire::{Action, Client as _, MarkVerb, Reply, Request, Role, Search};
 
-use super::world::{Desk, get, label, log, mark, rewind, said, text};
+use super::world::{Desk, alternatives, get, label, log, mark, rewind, said, text, tree};
 
 const SIZES: [usize; 4] = [1, 2, 3, 100];
 
@@ -92,7 +93,7 @@ async fn a_log_at_an_earlier_head_is_what_was_there() {
 async fn another_branch_is_read_without_going_there() {
     let desk = Desk::new().await;
     let id = talk(&desk).await;
-    let tree = get!(desk, Tree, Request::Tree(Of { conversation: id.clone() }));
+    let tree = get!(desk, Tree, Request::Tree(tree(&id)));
     let (left, here) = (&tree.branches[0], &tree.branches[1]);
     let shared = left.shared.as_ref().expect("both begin alike");
     assert_eq!((left.last.preview.as_str(), shared.preview.as_str()), ("never", "four"));
@@ -122,7 +123,7 @@ async fn another_branch_is_read_without_going_there() {
 async fn a_fork_begins_with_another_branch() {
     let desk = Desk::new().await;
     let id = talk(&desk).await;
-    let tree = get!(desk, Tree, Request::Tree(Of { conversation: id.clone() }));
+    let tree = get!(desk, Tree, Request::Tree(tree(&id)));
     let entry = Some(tree.branches[0].leaf.clone());
     let fork = Fork { conversation: id.clone(), entry, title: None, request_id: None };
     let fork = get!(desk, Receipt, Request::Fork(fork)).conversation;
@@ -209,8 +210,7 @@ async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
     desk.apply(&here, rewind("t5")).await;
     desk.apply(&here, mark(MarkVerb::Hide, "t4")).await;
     desk.say(&here, Role::Assistant, "an answer").await;
-    let made_by_a_program =
-        retake_wire::request::Say { synthetic: true, ..said(&here, Role::User, "a reminder") };
+    let made_by_a_program = Say { synthetic: true, ..said(&here, Role::User, "a reminder") };
     desk.does(Request::Say(made_by_a_program)).await;
     let there = desk.create(None, Some(&beside)).await;
     desk.say(&there, Role::User, "three").await;
@@ -265,6 +265,7 @@ async fn trial_17_a_page_has_from_one_to_a_thousand_things_in_every_list() {
     let folder = desk.folder("here");
     let id = desk.create(None, Some(&folder)).await;
     desk.say(&id, Role::User, "words").await;
+    let answer = desk.say(&id, Role::Assistant, "an answer").await;
     let lists = |limit: Option<usize>| {
         let conversation = id.clone();
         let page = Page { conversation: conversation.clone(), limit, before: None };
@@ -280,6 +281,10 @@ async fn trial_17_a_page_has_from_one_to_a_thousand_things_in_every_list() {
             Request::Paths(Paths { conversation, typed: typed.clone() }),
             Request::FolderPaths(FolderPaths { folder: folder.clone(), typed }),
             Request::Search(Search { query: "words".into(), limit, ..Search::default() }),
+            Request::Tree(Tree { limit, ..tree(&id) }),
+            Request::Alternatives(Alternatives { limit, ..alternatives(&id, &answer) }),
+            Request::Jobs(Jobs { conversation: id.clone(), limit, before: None }),
+            Request::Workspaces(Workspaces { limit, after: None }),
         ]
     };
     for limit in [0, 1_001, usize::MAX >> 12] {
@@ -307,5 +312,72 @@ async fn trial_17_targets_say_whether_there_are_more() {
         let targets = Targets { conversation: id.clone(), limit, before: None };
         let page = get!(desk, Targets, Request::Targets(targets));
         assert_eq!(page.more, more, "{limit:?} of {}", page.targets.len());
+    }
+}
+
+/// A tree is paged as one list: its branches, and behind them the forks.
+#[tokio::test]
+async fn trial_17_pages_of_a_tree_are_the_tree() {
+    let desk = Desk::new().await;
+    let id = talk(&desk).await;
+    desk.apply(&id, rewind("t2")).await;
+    desk.say(&id, Role::User, "eight").await;
+    for _ in 0..3 {
+        let fork = Fork { conversation: id.clone(), entry: None, title: None, request_id: None };
+        desk.does(Request::Fork(fork)).await;
+    }
+    let whole = get!(desk, Tree, Request::Tree(tree(&id)));
+    assert_eq!((whole.branches.len(), whole.forks.len(), whole.more), (3, 3, false));
+    for limit in SIZES {
+        let page = |after| Request::Tree(Tree { limit: Some(limit), after, ..tree(&id) });
+        let mut all = get!(desk, Tree, page(None));
+        while let Some(next) = all.next() {
+            let page = get!(desk, Tree, page(Some(next)));
+            assert!((1..=limit).contains(&(page.branches.len() + page.forks.len())), "{limit}");
+            all = all.with(page);
+        }
+        assert_eq!(all, whole, "by {limit}");
+    }
+    let nowhere = Tree { after: Some("nowhere".into()), ..tree(&id) };
+    assert_eq!(desk.refused(Request::Tree(nowhere)).await.code, "bad_place");
+}
+
+#[tokio::test]
+async fn trial_17_pages_of_alternatives_and_folders_are_all_of_them() {
+    let desk = Desk::new().await;
+    let (id, _) = desk.talk(&["one", "two"]).await;
+    for answer in ["three", "four"] {
+        desk.apply(&id, rewind("@")).await;
+        desk.say(&id, Role::Assistant, answer).await;
+    }
+    let folders = ["a", "b", "c"].map(|name| desk.folder(name));
+    for folder in &folders {
+        let of = desk.create(None, Some(folder)).await;
+        let status = retake_wire::request::Of { conversation: of };
+        desk.does(Request::FilesStatus(status)).await;
+    }
+    for limit in SIZES {
+        let (mut after, mut answers) = (None, Vec::new());
+        loop {
+            let page = Alternatives { limit: Some(limit), after, ..alternatives(&id, "t1") };
+            let page = get!(desk, Alternatives, Request::Alternatives(page));
+            after = page.alternatives.last().map(|it| it.number);
+            answers.extend(page.alternatives.into_iter().map(|it| (it.number, it.line.preview)));
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!(answers, [(1, "two".to_owned()), (2, "three".into()), (3, "four".into())], "by {limit}");
+        let (mut after, mut found) = (None, Vec::new());
+        loop {
+            let page = Workspaces { limit: Some(limit), after };
+            let page = get!(desk, Workspaces, Request::Workspaces(page));
+            after = page.workspaces.last().map(|it| it.number);
+            found.extend(page.workspaces.into_iter().map(|it| it.folder));
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!(found, folders, "by {limit}");
     }
 }

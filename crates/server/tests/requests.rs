@@ -10,7 +10,7 @@ use retake_wire::{
 };
 
 use super::mcp::{none, of_servers, project};
-use super::world::{Desk, apply, get, label, log, plan, rewind, said, variant, variants};
+use super::world::{Desk, alternatives, apply, get, label, log, plan, rewind, said, tree, variant, variants};
 
 const REQUESTS: &str = include_str!("../../wire/src/request.rs");
 
@@ -37,7 +37,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
             from: Some("before".into()),
             ..FilesDiff::default()
         }),
-        Request::Workspaces,
+        Request::Workspaces(Workspaces::default()),
         Request::WorkspaceShow(OfWorkspace { workspace: "1".into() }),
         Request::WorkspacePrune(WorkspacePrune::default()),
         Request::WorkspaceForget(OfWorkspace { workspace: "1".into() }),
@@ -60,10 +60,10 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Log(log(&id)),
         Request::Prompt(At { conversation: id.clone(), at: None }),
         Request::Targets(Targets { conversation: id.clone(), limit: None, before: None }),
-        Request::Alternatives(Entry { conversation: id.clone(), entry: entries[1].clone() }),
+        Request::Alternatives(alternatives(&id, &entries[1])),
         Request::Marked(Marked { conversation: id.clone(), limit: None, before: None }),
         Request::Ops(Page { conversation: id.clone(), limit: None, before: None }),
-        Request::Tree(of()),
+        Request::Tree(tree(&id)),
         Request::Search(Search { query: "one".into(), ..Search::default() }),
         Request::CatchUp(CatchUp { conversation: id.clone(), since: 1 }),
         Request::Export(Export { conversation: id.clone(), format: Format::Jsonl, cursor: None }),

@@ -15,7 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Asks over a connection of its own, and reads nothing of the answer.
 async fn asks(desk: &Desk, target: &str) -> UnixStream {
     let mut stream = UnixStream::connect(desk.socket()).await.expect("connected");
-    let request = format!("GET {target} HTTP/1.1\r\nhost: owner\r\nconnection: close\r\n\r\n");
+    let request =
+        format!("GET {target} HTTP/1.1\r\nhost: owner\r\nconnection: close\r\n{}\r\n", desk.bearer());
     stream.write_all(request.as_bytes()).await.expect("sent");
     stream.readable().await.expect("answered");
     stream

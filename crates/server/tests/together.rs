@@ -61,7 +61,7 @@ async fn a_reply_that_was_lost_comes_again_and_the_rewind_does_not() {
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     let head = desk.info(&id).await.head;
     let request = back(&id, rewind(&entries[2]), &head, Some("once"));
-    loses_the_reply(&desk.socket(), &request).await;
+    loses_the_reply(&desk.reach(), &request).await;
     assert_eq!(desk.texts(&id).await, ["one", "two"], "it is done");
     desk.say(&id, Role::User, "drei").await;
     let receipt = get!(desk, Receipt, request);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_server::{InProcess, Served, Serving, serve, socket_of};
+use retake_server::{InProcess, Served, Serving, serve, socket_of, token_of};
 use retake_wire::http::encode;
 use retake_wire::reply::{Conversation, Entry, Receipt};
 use retake_wire::request::{Create, LARGEST_PAGE, Log, Of, Say};
@@ -24,6 +24,10 @@ const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[dem
 
 /// The largest number that a request may say.
 pub(super) const LARGEST: usize = (1 << 53) - 1;
+
+fn reach(data_dir: &Path) -> Reach {
+    Reach::Socket { path: socket_of(data_dir), token: token_of(data_dir) }
+}
 
 /// The owner of a data directory, and a client of it: over its socket, so that all that is asked here is asked as another
 /// process asks it.
@@ -95,7 +99,7 @@ impl Desk {
         let served = serve(Serving { client: owner.clone(), data_dir: data_dir.clone(), listen, patience })
             .await
             .expect("served");
-        let client = HttpClient::new(Reach::Socket(socket_of(&data_dir))).expect("a client");
+        let client = HttpClient::new(reach(&data_dir)).expect("a client");
         Self { home, client: Arc::new(client), served, owner }
     }
 
@@ -116,9 +120,19 @@ impl Desk {
         socket_of(&self.file("data"))
     }
 
+    /// How a client reaches the owner.
+    pub(super) fn reach(&self) -> Reach {
+        reach(&self.file("data"))
+    }
+
+    /// The header with the owner's token, for requests that are written by hand.
+    pub(super) fn bearer(&self) -> String {
+        format!("authorization: Bearer {}\r\n", token_of(&self.file("data")).expect("a token"))
+    }
+
     /// Another client.
     pub(super) fn another(&self) -> HttpClient {
-        HttpClient::new(Reach::Socket(self.socket())).expect("a client")
+        HttpClient::new(self.reach()).expect("a client")
     }
 
     /// Asks for something that succeeds.
@@ -193,22 +207,23 @@ pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
 }
 
 /// Sends a request as a whole, and goes when the answer is there, without having read it.
-pub(super) async fn loses_the_reply(socket: &Path, request: &Request) {
-    let stream = sends(socket, request, 1).await;
+pub(super) async fn loses_the_reply(reach: &Reach, request: &Request) {
+    let stream = sends(reach, request, 1).await;
     stream.readable().await.expect("answered");
 }
 
 /// Sends a request over a connection of its own: the whole, its first half, its first third …
-pub(super) async fn sends(socket: &Path, request: &Request, part: usize) -> UnixStream {
+pub(super) async fn sends(reach: &Reach, request: &Request, part: usize) -> UnixStream {
+    let Reach::Socket { path, token: Some(token) } = reach else { panic!("over the socket, with its token") };
     let sent = encode(request).expect("a place");
     let body = sent.body.map(|body| body.to_string()).unwrap_or_default();
     let (method, target, length) = (sent.method.name(), sent.target, body.len());
     let id = sent.request_id.expect("an id");
     let whole = format!(
-        "{method} {target} HTTP/1.1\r\nhost: owner\r\nidempotency-key: {id}\r\ncontent-type: \
+        "{method} {target} HTTP/1.1\r\nhost: owner\r\nauthorization: Bearer {token}\r\nidempotency-key: {id}\r\ncontent-type: \
          application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     );
-    let stream = UnixStream::connect(socket).await.expect("connected");
+    let stream = UnixStream::connect(path).await.expect("connected");
     stream.writable().await.expect("writable");
     let part = &whole.as_bytes()[..whole.len() / part];
     assert_eq!(stream.try_write(part).expect("written"), part.len());
@@ -242,6 +257,16 @@ pub(super) fn log(of: &str) -> Log {
         before: None,
         after: None,
     }
+}
+
+/// A page of the branches and forks.
+pub(super) fn tree(of: &str) -> request::Tree {
+    request::Tree { conversation: of.into(), limit: None, after: None }
+}
+
+/// A page of the alternatives of an answer.
+pub(super) fn alternatives(of: &str, entry: &str) -> request::Alternatives {
+    request::Alternatives { conversation: of.into(), entry: entry.into(), limit: None, after: None }
 }
 
 /// Does an action, whatever the head.

@@ -60,6 +60,7 @@ macro_rules! conformance {
             store_case_09_folds_follow_the_path
             store_case_10_a_hidden_word_never_stays_in_a_summary
             store_case_11_rewind_fold_redo
+            trial_15_a_fold_that_equals_the_one_in_force_changes_nothing
             store_case_12_marks_and_undo
             store_case_13_show_tells_hidden_from_rewound
             store_case_14_the_next_message_is_normal

@@ -78,6 +78,12 @@ pub enum StoreError {
         /// The revision now.
         last: Revision,
     },
+    /// A search that looks for nothing.
+    #[error("{}", of_search(*.excludes))]
+    EmptyQuery {
+        /// Whether it says what to leave out.
+        excludes: bool,
+    },
     /// Another process has taken over the data directory.
     #[error("another process has taken over the data directory")]
     TakenOver,
@@ -180,8 +186,18 @@ impl From<RunRefusal> for StoreError {
     }
 }
 
+fn of_search(excludes: bool) -> &'static str {
+    match excludes {
+        true => "the search only says what to leave out",
+        false => "the search has no word to look for",
+    }
+}
+
 fn of_runs(refusal: &RunRefusal) -> &'static str {
     match refusal {
+        RunRefusal::TooManyWords => {
+            "1000 messages wait for their turn in this conversation, and no more are taken"
+        }
         RunRefusal::Running => "a model is answering in this conversation",
         RunRefusal::Waiting => "something is waiting for its turn in this conversation",
         RunRefusal::NothingQueued => "nothing is waiting for its turn",

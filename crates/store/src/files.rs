@@ -210,7 +210,7 @@ pub struct IntentRow {
 
 /// What an erasure takes: how much of conversations, and what of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilesErased {
+pub struct ErasureSum {
     /// How many messages lose their content or a name, of each conversation of the tree of forks that loses some.
     pub messages: Vec<(ConversationId, u64)>,
     /// Operations that lose a title, a label, a summary, a path, a request or who asked.
@@ -336,7 +336,7 @@ pub trait FileStore: Send + Sync {
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()>;
 
     /// What of files an erasure would take; nothing, for another action. Changes nothing.
-    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased>;
+    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<ErasureSum>;
     /// Of each other tree of forks a conversation that holds a text, or names one of these objects, and how many of the tree do.
     async fn elsewhere(
         &self,

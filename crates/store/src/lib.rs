@@ -12,6 +12,7 @@ mod keeper;
 mod lock;
 mod memory;
 mod port;
+mod private;
 pub mod query;
 mod reading;
 mod record;
@@ -23,7 +24,7 @@ mod store;
 pub use agent::{AgentStore, RunsStepped};
 pub use error::{Result, StoreError};
 pub use files::{
-    CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf,
+    CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, ErasureSum, FileStore, FilesHalf,
     GitTaken, IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo,
     WorkspaceRow,
 };

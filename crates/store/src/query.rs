@@ -24,6 +24,8 @@ pub struct Query {
     pub any: Vec<Clause>,
     /// The query itself, word by word, where it excludes something: a message that contains it is found all the same.
     pub verbatim: Option<Term>,
+    /// Whether it only says what to leave out.
+    pub only_excludes: bool,
 }
 
 /// What must all be there, and what must not.

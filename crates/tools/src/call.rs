@@ -27,6 +27,11 @@ pub trait Host: Send + Sync {
     fn leaves_out(&self, _tool: &str, _path: &Path) -> bool {
         false
     }
+    /// Whether this file or folder, links followed, is the one that was looked at before the call began: what a name leads to may change
+    /// meanwhile.
+    fn is_agreed(&self, _path: &Path) -> bool {
+        true
+    }
     /// Completes when the call is to stop: the tool then ends what it started, and answers with what it has.
     async fn stopped(&self);
     /// What stops it, as its result says.

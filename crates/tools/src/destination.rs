@@ -51,6 +51,8 @@ impl Destination {
 
     /// A file that is there.
     fn over(path: &Path, there: &Metadata) -> io::Result<Self> {
+        // Its folder may let it be replaced though nobody may write it: that it is locked counts.
+        drop(OpenOptions::new().write(true).open(path)?);
         let in_place = || {
             let file = OpenOptions::new().write(true).open(path)?;
             Ok(Self(Kind::InPlace { file, bytes: Vec::new() }))
@@ -180,7 +182,10 @@ fn keep_owner_and_mode(file: &File, there: &Metadata) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::os::unix::process::CommandExt as _;
     use std::process::Command;
+
+    use retake_testkit::again;
 
     use super::*;
 
@@ -238,6 +243,32 @@ mod tests {
             assert!(!fs::metadata(&pipe).expect("there").is_file());
         }
         assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing else is left");
+    }
+
+    /// It could be replaced, as its folder takes new files: what its owner has locked stays as it is.
+    #[test]
+    fn trial_16_a_read_only_file_is_refused() {
+        const NOBODY: u32 = 65_534;
+        if rustix::process::geteuid().is_root() {
+            // Root may write it.
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("open");
+            let copy = again::for_everybody(&again::this_program(), folder.path());
+            let mut command = Command::new(copy);
+            command.uid(NOBODY).gid(NOBODY);
+            return again::again(command, "destination::tests::trial_16_a_read_only_file_is_refused");
+        }
+        let dir = tempfile::tempdir().expect("a folder");
+        let [file, link] = ["file", "link"].map(|name| dir.path().join(name));
+        fs::write(&file, "old").expect("written");
+        fs::set_permissions(&file, Permissions::from_mode(0o444)).expect("set");
+        symlink("file", &link).expect("linked");
+        for name in [&file, &link] {
+            let refused = write(name, b"new", PRIVATE).map_err(|error| error.kind());
+            assert_eq!(refused, Err(ErrorKind::PermissionDenied));
+        }
+        assert_eq!((read(&file).as_str(), mode(&file)), ("old", 0o444));
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing else is left");
     }
 

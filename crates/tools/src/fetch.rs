@@ -78,7 +78,7 @@ impl Fetch {
         let (named, cut) = (kind.named.clone(), body.cut);
         let text = tokio::task::spawn_blocking(move || kind.text(&body.bytes)).await;
         let text = text.map_err(|_| format!("can't read {url}: its HTML is beyond reading"))??;
-        std::fs::create_dir_all(&call.spool).map_err(|error| format!("can't keep {url}: {error}"))?;
+        crate::kept::folder(&call.spool).map_err(|error| format!("can't keep {url}: {error}"))?;
         let name = call.id.replace(|char: char| !char.is_ascii_alphanumeric() && char != '-', "_");
         let mut printed = Printed::new(call.spool.join(format!("{name}.txt")), u64::MAX);
         printed.add(text.as_bytes());

@@ -37,7 +37,7 @@ pub(crate) struct Printed {
 impl Printed {
     /// Nothing so far. The whole goes to a file, up to a cap.
     pub(crate) fn new(log: PathBuf, cap: u64) -> Self {
-        let (file, lost) = match File::create(&log) {
+        let (file, lost) = match crate::kept::file(&log) {
             Ok(file) => (Some(file), None),
             Err(error) => (None, Some(format!("the rest could not be kept: {error}"))),
         };

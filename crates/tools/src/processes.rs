@@ -1,6 +1,10 @@
-//! The processes of a call: started in a group of their own, marked, and looked for until they are gone. It must never end
-//! a process that does not bear the mark of the call or belong to its group.
+//! The processes of a call: started in a group of their own, marked, and found again as descendants of what is marked. It must
+//! never end a process that does not belong to the call.
+//!
+//! A process can drop its mark, its group and its session. It can't drop its ancestors: the supervisor of a call adopts every
+//! process whose parent has ended, so that the descendants of the supervisor are all processes of the call.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -12,9 +16,22 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use tokio::process::{Child, Command};
 
 use crate::surroundings::Surroundings;
+use crate::umask;
 
 /// Marks every process of a call, its children's children included.
 pub(crate) const MARK: &str = "RETAKE_CALL";
+
+/// Marks the supervisors of a call, with their stage before the id of the call.
+pub(crate) const SUPERVISOR: &str = "RETAKE_SUPERVISOR";
+
+/// The supervisor that the owner of the data starts, and that ends with the command.
+pub(crate) const OUTER: &str = "1:";
+
+/// The supervisor that starts the command, and that ends with the last process of the call.
+pub(crate) const INNER: &str = "2:";
+
+/// How long a supervisor may outlive the last process of its call before it counts as one.
+const TO_FOLLOW: Duration = Duration::from_secs(1);
 
 /// How long one process is waited for before all are looked for again.
 const LOOK: Duration = Duration::from_millis(100);
@@ -32,7 +49,7 @@ pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
 
 /// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
 /// With these surroundings, in the place of ours.
-pub fn start(
+pub async fn start(
     command: &[String],
     folder: &Path,
     call: &str,
@@ -45,68 +62,195 @@ pub fn start(
     if let Some(surroundings) = surroundings {
         surroundings.give(&mut started);
     }
-    started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    umask::spawn(started, surroundings.and_then(Surroundings::umask)).await
 }
 
 /// Asks every process of a call to end; with `force`, ends it.
 pub fn stop(group: Option<u32>, call: &str, force: bool) {
     let signal = if force { Signal::KILL } else { Signal::TERM };
+    let found = Found::of(call);
     let group = group.and_then(|group| i32::try_from(group).ok()).and_then(Pid::from_raw);
-    if let Some(group) = group {
+    // A supervisor in the group tells how the command ended, so it ends after it.
+    if let Some(group) = group.filter(|_| found.supervisors.is_empty()) {
         // Gone already is as good.
         let _ = rustix::process::kill_process_group(group, signal);
     }
-    for pid in alive(call) {
+    // The end of the first process of a namespace ends all others at once.
+    for pid in found.supervisors.iter().filter(|pid| force && is_first_of_namespace(**pid)) {
+        let _ = rustix::process::kill_process(*pid, Signal::KILL);
+    }
+    for pid in found.members {
         let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
-/// The processes that bear the mark of a call, wherever they have gone to.
-pub fn alive(call: &str) -> Vec<Pid> {
-    let mark = format!("{MARK}={call}");
-    let Ok(processes) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let own = |entry: std::fs::DirEntry| {
-        let pid = entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
-        // Of somebody else's process nothing can be read: it is none of ours.
+/// The calls of which processes live, of every data directory.
+pub fn calls() -> HashSet<String> {
+    // A process may have dropped its mark; its supervisor has not.
+    let marks = [format!("{MARK}="), format!("{SUPERVISOR}={OUTER}"), format!("{SUPERVISOR}={INNER}")];
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let call = |entry: std::fs::DirEntry| {
+        entry.file_name().to_str()?.parse::<u32>().ok()?;
         let environment = std::fs::read(entry.path().join("environ")).ok()?;
-        let marked = environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
-        (marked && !is_zombie(&entry.path())).then_some(pid)
+        let of = |entry: &[u8]| {
+            marks.iter().find_map(|mark| entry.strip_prefix(mark.as_bytes()).map(<[u8]>::to_vec))
+        };
+        let call = environment.split(|byte| *byte == 0).find_map(of)?;
+        let call = String::from_utf8(call).ok()?;
+        Some(call)
     };
-    processes.flatten().filter_map(own).collect()
+    processes.filter_map(call).collect()
+}
+
+/// The processes of a call, wherever they have gone to. A supervisor counts only where it goes on without any other.
+pub fn alive(call: &str) -> Vec<Pid> {
+    let found = Found::of(call);
+    if !found.members.is_empty() || found.supervisors.is_empty() {
+        return found.members;
+    }
+    let rounds = TO_FOLLOW.as_millis() / LOOK.as_millis();
+    for _ in 0..rounds {
+        let found = Found::of(call);
+        match found.supervisors.first() {
+            Some(pid) if found.members.is_empty() => wait_for(*pid),
+            _ => return found.members,
+        }
+    }
+    Found::of(call).all()
 }
 
 /// Waits until no process of a call is left; at most so long. Says whether none is.
 pub fn wait_gone(call: &str, within: Duration) -> bool {
     for _ in 0..within.as_millis() / LOOK.as_millis() {
-        let Some(pid) = alive(call).into_iter().next() else { return true };
-        // Gone meanwhile is as good.
-        if let Ok(process) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
-            let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
-            let _ = rustix::event::poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
-        }
+        let Some(pid) = Found::of(call).all().into_iter().next() else { return true };
+        wait_for(pid);
     }
-    alive(call).is_empty()
+    Found::of(call).all().is_empty()
+}
+
+/// Waits for the end of a process, for a moment.
+fn wait_for(pid: Pid) {
+    // Gone meanwhile is as good.
+    if let Ok(process) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        let _ = rustix::event::poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
+    }
 }
 
 /// Ends every process of a call by force, however fast they make new ones; waits until none is left, for a few seconds at
 /// most. Says whether none is. Blocks.
 pub fn end(group: Option<u32>, call: &str) -> bool {
     (0..ROUNDS).any(|_| {
+        let found = Found::of(call);
         // One that is halted starts no others while its siblings are looked for.
-        for pid in alive(call) {
-            let _ = rustix::process::kill_process(pid, Signal::STOP);
+        for pid in &found.members {
+            let _ = rustix::process::kill_process(*pid, Signal::STOP);
+        }
+        if found.members.is_empty() {
+            for pid in found.supervisors {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
         }
         stop(group, call, true);
         wait_gone(call, LOOK)
     })
 }
 
-/// A process that has ended and is only waited for.
-fn is_zombie(process: &Path) -> bool {
-    let status = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-    status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
+/// How a process is marked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Call,
+    Outer,
+    Inner,
+}
+
+/// A process that was seen.
+struct Seen {
+    parent: i32,
+    /// It has ended and is only waited for.
+    has_ended: bool,
+    mark: Option<Mark>,
+}
+
+/// The processes of a call.
+struct Found {
+    /// All but the supervisors.
+    members: Vec<Pid>,
+    supervisors: Vec<Pid>,
+}
+
+impl Found {
+    fn of(call: &str) -> Self {
+        let all = seen(call);
+        let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+        for (pid, process) in &all {
+            children.entry(process.parent).or_default().push(*pid);
+        }
+        let is_supervisor = |pid: i32| is_supervisor(pid, &all);
+        let mut open: Vec<i32> =
+            all.iter().filter(|(_, seen)| seen.mark.is_some()).map(|(pid, _)| *pid).collect();
+        let mut found = std::collections::BTreeSet::new();
+        while let Some(pid) = open.pop() {
+            if found.insert(pid) {
+                open.extend(children.get(&pid).into_iter().flatten());
+            }
+        }
+        let (supervisors, members): (Vec<i32>, Vec<i32>) =
+            found.into_iter().filter(|pid| !all[pid].has_ended).partition(|pid| is_supervisor(*pid));
+        let pids = |pids: Vec<i32>| pids.into_iter().filter_map(Pid::from_raw).collect();
+        Self { members: pids(members), supervisors: pids(supervisors) }
+    }
+
+    fn all(self) -> Vec<Pid> {
+        self.members.into_iter().chain(self.supervisors).collect()
+    }
+}
+
+/// Whether a process is a supervisor of its call. A command that gives its own processes the mark of one makes none: these
+/// descend from the true one.
+fn is_supervisor(pid: i32, all: &HashMap<i32, Seen>) -> bool {
+    let own = all.get(&pid).and_then(|process| process.mark);
+    let ancestors =
+        std::iter::successors(all.get(&pid), |process| all.get(&process.parent)).skip(1).take(all.len());
+    let mut above = ancestors.filter_map(|process| process.mark);
+    match (own, above.next(), above.next()) {
+        (Some(Mark::Outer | Mark::Inner), None, _) => true,
+        (Some(Mark::Inner), Some(Mark::Outer), None) => {
+            all.get(&all[&pid].parent).is_some_and(|parent| parent.mark == Some(Mark::Outer))
+        }
+        _ => false,
+    }
+}
+
+/// All processes, with their marks of a call. Of somebody else's process no mark can be read: it has none.
+fn seen(call: &str) -> HashMap<i32, Seen> {
+    let marks = [
+        (format!("{MARK}={call}"), Mark::Call),
+        (format!("{SUPERVISOR}={OUTER}{call}"), Mark::Outer),
+        (format!("{SUPERVISOR}={INNER}{call}"), Mark::Inner),
+    ];
+    let look = |entry: std::fs::DirEntry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let status = std::fs::read(entry.path().join("stat")).ok()?;
+        // The name of a program may hold anything, and is the only field in parentheses.
+        let end = memchr::memrchr(b')', &status)?;
+        let rest = String::from_utf8_lossy(&status[end + 1..]).into_owned();
+        let mut fields = rest.split_whitespace();
+        let (state, parent) = (fields.next()?, fields.next()?.parse().ok()?);
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let bears = |mark: &str| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
+        let mark = marks.iter().find(|(mark, _)| bears(mark)).map(|(_, mark)| *mark);
+        Some((pid, Seen { parent, has_ended: matches!(state, "Z" | "X"), mark }))
+    };
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(look).collect()
+}
+
+/// Whether a process is the first of a namespace of processes that is not ours.
+fn is_first_of_namespace(pid: Pid) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let pids = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+    pids.split_whitespace().skip(1).last() == Some("1")
 }
 
 /// What a process ended with, in words.

@@ -1,18 +1,24 @@
-//! The sandbox of commands: what they may write, what they can't read, whether they reach the net.
+//! The sandbox of commands: what they may write, what they can't read, whether they reach the net, and whom on this machine.
 //!
 //! Files are confined by Landlock, the net by Landlock and by a seccomp filter that refuses to make sockets: Landlock alone
 //! knows TCP only. Both hold for a thread and for whatever it starts, for good: a thread of its own is confined, starts the
-//! command, and ends. Nothing here ever confines Retake itself. What the kernel can't hold back: changes of modes, owners and times
-//! of files that stay readable.
+//! command, and ends. Where a supervisor has namespaces for it, what is hidden is not there at all. Nothing here ever confines
+//! Retake itself. What the kernel can't hold back: changes of modes, owners and times of files that stay readable.
 
+mod filter;
 mod reading;
 mod rules;
+mod told;
 
 use std::io;
 use std::path::PathBuf;
 
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
+
+pub(crate) use rules::{drop_capabilities, repository_of};
+
+use crate::supervisor::Supervisor;
 
 /// What commands may do. Below the roots of a conversation they may write, and in the system's temporary folders; they may
 /// read everything that is not hidden.
@@ -22,8 +28,12 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// The folders for temporary files, below which they may write, too: [`Sandbox::temporary`].
     pub temporary: Vec<PathBuf>,
-    /// Folders of which they can't read the files, such as Retake's own data; their names stay visible.
+    /// Files and folders that they can't read, such as Retake's own data. Without namespaces, names in folders stay visible.
     pub hide: Vec<PathBuf>,
+    /// Unix sockets that commands with network may reach, or folders of them: none of others, besides. Needs namespaces.
+    pub sockets: Vec<PathBuf>,
+    /// What supervises them, and may have namespaces for them.
+    pub supervisor: Option<Supervisor>,
 }
 
 /// Whether a command reaches the net.
@@ -55,10 +65,32 @@ impl Sandbox {
         known.into_iter().chain([std::env::temp_dir()]).collect()
     }
 
+    /// A sandbox of nothing but the folders of a conversation, by this program.
+    pub fn bare() -> Self {
+        Self {
+            write: Vec::new(),
+            temporary: Vec::new(),
+            hide: Vec::new(),
+            sockets: Vec::new(),
+            supervisor: Supervisor::own(),
+        }
+    }
+
+    /// Whether commands get namespaces of their own; else why not.
+    pub fn namespaces(&self) -> Result<(), String> {
+        match &self.supervisor {
+            Some(supervisor) => supervisor.namespaces(),
+            None => Err("this program does not supervise its commands".to_owned()),
+        }
+    }
+
     /// What of it holds on this machine, for commands that work in these folders.
     pub fn available(&self, roots: &[PathBuf]) -> Sandboxed {
         if let Err(why) = rules::files() {
             return Sandboxed::None(why);
+        }
+        if self.namespaces().is_ok() {
+            return if rules::has_filter() { Sandboxed::Full } else { Sandboxed::FilesOnly };
         }
         let confinement = self.confinement(roots, &[], Net::Closed);
         let hidden = confinement
@@ -76,12 +108,10 @@ impl Sandbox {
         }
     }
 
-    /// The sandbox for commands that only read: they write nothing but these files, and reach nothing. It does not need a sandbox
-    /// for others: nothing is hidden then.
-    pub(crate) fn reading(own: Option<&Self>, files: &[PathBuf]) -> Confinement {
-        let hide = own.map(|own| own.hide.clone()).unwrap_or_default();
-        let none = Self { write: Vec::new(), temporary: Vec::new(), hide };
-        Confinement { reads_only: true, ..none.confinement(&[], files, Net::Closed) }
+    /// The sandbox for commands that only read: they write nothing but these files, and reach nothing.
+    pub(crate) fn reading(&self, roots: &[PathBuf], files: &[PathBuf]) -> Confinement {
+        let all = self.confinement(roots, files, Net::Closed);
+        Confinement { reads_only: true, write: Vec::new(), ..all }
     }
 
     /// The sandbox for commands that work in these folders, and write these files beside.
@@ -89,12 +119,16 @@ impl Sandbox {
         let repositories = roots.iter().flat_map(|root| rules::repository_of(root));
         let write = roots.iter().chain(&self.write).chain(&self.temporary).cloned().chain(repositories);
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let all = |paths: &[PathBuf]| paths.iter().cloned().map(real).collect();
         Confinement {
+            roots: all(roots),
             write: write.map(real).collect(),
-            files: files.to_vec(),
-            hide: self.hide.iter().cloned().map(real).collect(),
+            files: all(files),
+            hide: all(&self.hide),
+            sockets: all(&self.sockets),
             net,
             reads_only: false,
+            namespaces: self.namespaces().is_ok(),
         }
     }
 }
@@ -110,22 +144,44 @@ pub(crate) fn holds_reading() -> bool {
 }
 
 /// A sandbox for one command.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Confinement {
-    write: Vec<PathBuf>,
-    files: Vec<PathBuf>,
-    hide: Vec<PathBuf>,
-    net: Net,
+    /// The folders of its conversation, whose git settings stay as they are.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) write: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) hide: Vec<PathBuf>,
+    pub(crate) sockets: Vec<PathBuf>,
+    pub(crate) net: Net,
     /// Nothing is written but `files`, and nothing is reached.
-    reads_only: bool,
+    pub(crate) reads_only: bool,
+    /// Mounts hide what is hidden, and no terminal, process or socket of others is there.
+    pub(crate) namespaces: bool,
 }
 
 impl Confinement {
-    /// Starts a command inside; without files confined nothing is started.
-    pub(crate) async fn spawn(self, mut command: Command) -> io::Result<Child> {
+    /// One that lets nothing be written.
+    pub(crate) fn of(net: Net) -> Self {
+        Self {
+            roots: Vec::new(),
+            write: Vec::new(),
+            files: Vec::new(),
+            hide: Vec::new(),
+            sockets: Vec::new(),
+            net,
+            reads_only: false,
+            namespaces: false,
+        }
+    }
+
+    /// Starts a command inside, with this umask; without files confined nothing is started.
+    pub(crate) async fn spawn(self, mut command: Command, umask: Option<u32>) -> io::Result<Child> {
         let runtime = tokio::runtime::Handle::current();
         let (done, started) = oneshot::channel();
         let within = move || {
             let _entered = runtime.enter();
+            // Before the confinement, which may forbid it.
+            crate::umask::take(umask);
             let child = self.close().map_err(io::Error::other).and_then(|()| command.spawn());
             // Who waits for it may have gone: the child is then reaped by the runtime.
             drop(done.send(child));

@@ -30,6 +30,7 @@ use crate::printed::Printed;
 use crate::sandbox::{Net, Sandbox, Sandboxed};
 use crate::secret::Secrets;
 use crate::set::{Schema, Tool, schema_of};
+use crate::supervisor::Supervisor;
 
 /// The tool that runs command lines.
 pub const SHELL: &str = "shell";
@@ -44,11 +45,17 @@ const MOST_S: u64 = 600;
 const READ_ONLY: &str = "[it ran where nothing can be written and nothing reached, as a command that only reads; if that is why, begin \
                          it with `env`, and it runs like others]";
 
+/// What is said of a command that git's settings were refused to.
+const GIT_HELD: &str = "[git's hooks and settings are read only for commands, because git runs what they name; the person can change \
+                        them in their own terminal, or with `retake exec`]";
+
 /// How commands are run.
 #[derive(Clone, Debug)]
 pub struct ShellConfig {
     /// What they are confined by; nothing, without.
     pub sandbox: Option<Sandbox>,
+    /// What supervises them; nothing, where a program does not. That of the sandbox is the same.
+    pub supervisor: Option<Supervisor>,
     /// Which of them reach the network.
     pub network: Network,
     /// Which variables no command gets.
@@ -57,16 +64,20 @@ pub struct ShellConfig {
     pub processes: usize,
     /// So many bytes of what one prints are kept on disk.
     pub log: u64,
+    /// No file that one writes grows larger, where it is supervised.
+    pub file_size: u64,
 }
 
 impl Default for ShellConfig {
     fn default() -> Self {
         Self {
             sandbox: None,
+            supervisor: Supervisor::own(),
             network: Network::default(),
             secrets: Secrets::default(),
             processes: 4096,
             log: 64 << 20,
+            file_size: 64 << 30,
         }
     }
 }
@@ -153,26 +164,33 @@ impl ShellTool {
         self.config.sandbox.as_ref().filter(|_| crate::sandbox::is_there())
     }
 
+    /// A command that reaches nothing, by the settings.
+    fn line<'a>(&'a self, command: &'a str, folder: &'a Path) -> Line<'a> {
+        Line {
+            command,
+            folder,
+            sandbox: self.sandbox(),
+            supervisor: self.config.supervisor.as_ref(),
+            job: None,
+            net: Net::Closed,
+            reads: false,
+            secrets: &self.config.secrets,
+            processes: self.config.processes,
+            file_size: self.config.file_size,
+        }
+    }
+
     async fn run(&self, call: &Call, arguments: &Arguments) -> std::io::Result<Output> {
         let stand = Stand::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
         let net = self.config.network.of(arguments.network);
-        let line = Line {
-            script: script::foreground(&spool.note, self.config.processes),
-            command: &arguments.command,
-            folder: &stand.folder,
-            sandbox: self.sandbox(),
-            net,
-            reads: call.reads,
-            secrets: &self.config.secrets,
-            processes: self.config.processes,
-        };
+        let line = Line { net, reads: call.reads, ..self.line(&arguments.command, &stand.folder) };
         let (pipe, writer) = std::io::pipe()?;
         let printed = Printed::new(spool.log.clone(), self.config.log);
         let child = line.start(call, &spool, writer.into()).await?;
         let limit = Duration::from_secs(arguments.timeout_s.unwrap_or(LIMIT_S).clamp(1, MOST_S));
         let (over, printed) = line.follow(call, child, pipe, printed, limit).await;
-        let noted = std::fs::read(&spool.note).unwrap_or_default();
+        let noted = spool.noted();
         // Nobody needs it any more.
         let _ = std::fs::remove_file(&spool.note);
         let (fact, now) = stand.left(call, &noted);
@@ -189,8 +207,14 @@ impl ShellTool {
             true => Some(READ_ONLY.to_owned()),
             false => self.was_closed(net),
         };
-        add_lines(&mut output.content, [stand.remark, Some(said), closed, now, left]);
+        let held =
+            (!call.reads && self.holds_git() && is_about_git(&output.content)).then(|| GIT_HELD.to_owned());
+        add_lines(&mut output.content, [stand.remark, Some(said), closed, held, now, left]);
         Ok(output)
+    }
+
+    fn holds_git(&self) -> bool {
+        self.sandbox().is_some_and(|sandbox| sandbox.namespaces().is_ok())
     }
 
     /// What is said of a command that failed, where its network was closed: that may be why.
@@ -198,6 +222,17 @@ impl ShellTool {
         let is_held = net == Net::Closed && self.sandbox().is_some();
         is_held.then(|| self.config.network.was_closed().to_owned())
     }
+}
+
+/// Whether a command complained that it could not write what is read only of a repository.
+fn is_about_git(printed: &str) -> bool {
+    let is_refused = |line: &str| {
+        let refused =
+            ["Read-only file system", "Device or resource busy"].iter().any(|why| line.contains(why));
+        let held = ["config", "hooks", "attributes"].iter().any(|name| line.contains(name));
+        refused && held && (line.contains(".git") || line.contains("config file"))
+    };
+    printed.lines().any(is_refused)
 }
 
 /// Remarks below what was printed, each on a line of its own.

@@ -6,7 +6,7 @@ use retake_core::ToolOutcome;
 use retake_tools::{Output, ShellConfig, Tool, processes, shell_tools};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, tool, until};
+use crate::stage::{Stage, config, tool, until};
 
 /// A conversation with jobs.
 struct Jobs {
@@ -47,7 +47,7 @@ impl Jobs {
 
 #[tokio::test]
 async fn a_job_goes_on_until_it_is_stopped() {
-    let mut jobs = Jobs::new(ShellConfig::default());
+    let mut jobs = Jobs::new(config());
     assert_eq!(jobs.list().await, "There are no jobs.");
     let id = jobs.start("echo up; while :; do echo tick >&2; sleep 0.05; done").await;
     assert_eq!(
@@ -68,7 +68,7 @@ async fn a_job_goes_on_until_it_is_stopped() {
 async fn a_job_outlives_whoever_started_it() {
     let started = std::thread::spawn(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let mut jobs = Jobs::new(ShellConfig::default());
+        let mut jobs = Jobs::new(config());
         runtime.block_on(jobs.start("while :; do echo tick; sleep 0.05; done"));
         jobs
     });
@@ -80,7 +80,7 @@ async fn a_job_outlives_whoever_started_it() {
 
 #[tokio::test]
 async fn a_job_that_fails_at_once_is_none() {
-    let jobs = Jobs::new(ShellConfig::default());
+    let jobs = Jobs::new(config());
     let line = json!({ "command": "echo bad >&2; exit 7", "background": true });
     let output = tool(&jobs.tools, "shell").call(Stage::new().prepare(line)).await;
     assert!(!output.lives && output.facts.is_empty(), "{output:?}");
@@ -90,7 +90,7 @@ async fn a_job_that_fails_at_once_is_none() {
 
 #[tokio::test]
 async fn how_a_job_ended_is_known() {
-    let mut jobs = Jobs::new(ShellConfig::default());
+    let mut jobs = Jobs::new(config());
     let id = jobs.start("sleep 1; exit 4").await;
     until("it ends", async || jobs.list().await.contains("ended with exit code 4")).await;
     let stopped = jobs.call("job_stop", json!({ "id": id })).await;
@@ -99,14 +99,14 @@ async fn how_a_job_ended_is_known() {
 
 #[tokio::test]
 async fn a_deaf_job_is_ended() {
-    let mut jobs = Jobs::new(ShellConfig::default());
+    let mut jobs = Jobs::new(config());
     let id = jobs.start("trap '' TERM; setsid bash -c 'while :; do sleep 1000; done'").await;
     assert_eq!(jobs.call("job_stop", json!({ "id": id })).await.outcome, ToolOutcome::Ok);
 }
 
 #[tokio::test]
 async fn a_job_does_not_fill_the_disk() {
-    let mut jobs = Jobs::new(ShellConfig { log: 1 << 20, ..ShellConfig::default() });
+    let mut jobs = Jobs::new(ShellConfig { log: 1 << 20, ..config() });
     let id = jobs.start("seq 1 1000000; echo $? > done; sleep 1000").await;
     until("it was not held up", async || jobs.stage.root().join("done").exists()).await;
     let log = jobs.stage.spool.join(format!("{}.log", jobs.started[0]));
@@ -117,7 +117,7 @@ async fn a_job_does_not_fill_the_disk() {
 
 #[tokio::test]
 async fn any_part_of_what_a_job_printed_can_be_read() {
-    let mut jobs = Jobs::new(ShellConfig::default());
+    let mut jobs = Jobs::new(config());
     let id = jobs.start("seq 1 5; printf 'last €'; sleep 1000").await;
     jobs.shows(&id, "last €").await;
     let part = async |arguments: Value| jobs.call("job_output", arguments).await.content;

@@ -2,6 +2,7 @@
 //! real one once.
 
 mod config;
+mod held;
 mod hostile;
 mod http;
 mod real;

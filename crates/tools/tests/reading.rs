@@ -17,7 +17,7 @@ const EVIL: &str = include_str!("reading/evil.py");
 
 /// Whether this machine holds reading; the machine that tests every change does.
 fn is_held() -> bool {
-    let sandbox = Sandbox { write: Vec::new(), temporary: Vec::new(), hide: Vec::new() };
+    let sandbox = crate::stage::bare();
     let held = matches!(sandbox.available(&[]), Sandboxed::Full);
     assert!(held || std::env::var_os("CI").is_none(), "it needs Landlock and seccomp");
     held
@@ -73,7 +73,7 @@ impl Hostile {
         git(root, &["add", ".gitattributes", "page.x", "victim"]);
         git(root, &["commit", "-qm", "one"]);
         write("page.x", "two\n");
-        let shell = tool(&shell_tools(ShellConfig { sandbox, ..ShellConfig::default() }), "shell");
+        let shell = tool(&shell_tools(ShellConfig { sandbox, ..crate::stage::config() }), "shell");
         Self { stage, shell, other, _listens: listens }
     }
 
@@ -152,7 +152,7 @@ async fn trial_22_a_reading_command_gets_nothing_of_what_others_may() {
     if !is_held() {
         return;
     }
-    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: Vec::new() };
+    let sandbox = Sandbox { temporary: Sandbox::temporary(), ..crate::stage::bare() };
     let mut hostile = Hostile::new(Some(sandbox));
     hostile.set("core.fsmonitor");
     hostile.holds("git status").await;

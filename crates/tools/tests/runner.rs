@@ -2,6 +2,7 @@
 
 mod fetch;
 mod files;
+mod hold;
 mod jobs;
 mod mcp;
 mod reading;

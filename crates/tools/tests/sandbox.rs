@@ -27,7 +27,7 @@ impl Confined {
         // The clone may lie in a temporary folder itself.
         let is_around = |folder: &PathBuf| stage.root().starts_with(folder);
         let temporary = Sandbox::temporary().into_iter().filter(|folder| !is_around(folder)).collect();
-        let sandbox = Sandbox { write: Vec::new(), temporary, hide };
+        let sandbox = Sandbox { temporary, hide, ..crate::stage::bare() };
         match sandbox.available(&stage.roots) {
             Sandboxed::None(why) | Sandboxed::Exposed(why) => {
                 assert!(why.contains("Landlock"), "{why}");
@@ -36,7 +36,7 @@ impl Confined {
             Sandboxed::FilesOnly => return None,
             Sandboxed::Full => {}
         }
-        let config = ShellConfig { sandbox: Some(sandbox.clone()), network, ..ShellConfig::default() };
+        let config = ShellConfig { sandbox: Some(sandbox.clone()), network, ..crate::stage::config() };
         Some(Self { stage, shell: tool(&shell_tools(config), "shell"), sandbox })
     }
 
@@ -104,22 +104,24 @@ async fn what_is_hidden_is_not_read() {
     std::fs::create_dir_all(&data).unwrap();
     std::fs::write(data.join("secret"), "secret").unwrap();
     std::fs::write(data.with_file_name("beside"), "beside").unwrap();
-    confined.refuses("cat ../data/secret", "Permission denied").await;
-    confined.refuses("ln -s ../data/secret link; cat link", "Permission denied").await;
+    for command in ["cat ../data/secret", "ln -s ../data/secret link; cat link"] {
+        let output = confined.run(command).await;
+        assert!(output.outcome == ToolOutcome::Failed && !output.content.starts_with("secret"), "{output:?}");
+    }
     assert_eq!(confined.run("cat ../beside").await.content, "beside\n[exit code 0]");
     // What the host was started with may hold secrets.
-    confined.refuses(&format!("cat /proc/{}/environ", std::process::id()), "Permission denied").await;
+    confined.refuses(&format!("cat /proc/{}/environ", std::process::id()), "environ").await;
 }
 
 #[tokio::test]
 async fn what_can_not_be_hidden_is_said() {
     let stage = Stage::new();
     let hide = vec![stage.root().join("data")];
-    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide };
+    let sandbox = Sandbox { temporary: Sandbox::temporary(), hide, ..Sandbox::bare() };
     let available = sandbox.available(&stage.roots);
     let (Sandboxed::None(why) | Sandboxed::Exposed(why)) = &available else { panic!("it can't be hidden") };
     assert!(why.contains("is to be hidden") || why.contains("Landlock"), "{why}");
-    let config = ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() };
+    let config = ShellConfig { sandbox: Some(sandbox), ..crate::stage::config() };
     let tool = tool(&shell_tools(config), "shell");
     let make = json!({ "command": "make" });
     let intent = tool.intent(&make, stage.root(), &stage.roots).unwrap();

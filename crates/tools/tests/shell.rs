@@ -11,7 +11,7 @@ use retake_testkit::again;
 use retake_tools::{Output, ShellConfig, Tool, shell_tools};
 use serde_json::json;
 
-use crate::stage::{Stage, tool};
+use crate::stage::{Stage, config, tool};
 
 /// A user who owns nothing.
 const NOBODY: u32 = 65_534;
@@ -21,7 +21,7 @@ fn shell(config: ShellConfig) -> Arc<dyn Tool> {
 }
 
 async fn run(stage: &Stage, command: &str) -> Output {
-    stage.call(&shell(ShellConfig::default()), json!({ "command": command })).await
+    stage.call(&shell(config()), json!({ "command": command })).await
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn what_is_no_command_is_said() {
         output.content.contains("syntax error") && output.content.ends_with("[it ended with exit code 2]"),
         "{output:?}"
     );
-    let tool = shell(ShellConfig::default());
+    let tool = shell(config());
     for arguments in [json!({}), json!({ "command": 1 }), json!({ "command": "a", "shout": true })] {
         let why = tool.intent(&arguments, stage.root(), &stage.roots).unwrap_err();
         assert!(why.starts_with("the arguments do not fit"), "{why}");
@@ -68,7 +68,7 @@ async fn what_is_no_command_is_said() {
 #[tokio::test]
 async fn what_a_call_would_do_is_said_before() {
     let stage = Stage::new();
-    let tool = shell(ShellConfig::default());
+    let tool = shell(config());
     let intent = |arguments| tool.intent(&arguments, stage.root(), &stage.roots).unwrap();
     let read = intent(json!({ "command": "ls -l" }));
     assert_eq!((read.class, read.line.as_str(), read.detail), (EffectClass::None, "$ ls -l", None));
@@ -135,7 +135,7 @@ async fn long_output_is_cut_and_whole_on_disk() {
 #[tokio::test]
 async fn gigabytes_fill_neither_memory_nor_disk() {
     let stage = Stage::new();
-    let tool = shell(ShellConfig { log: 1 << 20, ..ShellConfig::default() });
+    let tool = shell(ShellConfig { log: 1 << 20, ..config() });
     let output = stage.call(&tool, json!({ "command": "yes 0123456789 | head -c 2147483648" })).await;
     assert_eq!(output.outcome, ToolOutcome::Ok, "{}", output.content);
     assert!(output.content.len() < 32 << 10);
@@ -176,7 +176,7 @@ async fn a_command_ends_with_its_time() {
     let stage = Stage::new();
     let line =
         json!({ "command": "echo begun; setsid sleep 1000 & sleep 1000 | sleep 1000", "timeout_s": 1 });
-    let output = stage.call(&shell(ShellConfig::default()), line).await;
+    let output = stage.call(&shell(config()), line).await;
     assert_eq!(output.outcome, ToolOutcome::Failed);
     assert!(output.content.starts_with("begun\n"), "{output:?}");
     assert!(output.content.contains("[its time limit has passed"), "{output:?}");
@@ -187,7 +187,7 @@ async fn a_command_ends_with_its_time() {
 async fn a_command_that_ignores_being_asked_is_ended() {
     let stage = Stage::quick();
     let line = json!({ "command": "trap '' TERM; echo deaf; while :; do sleep 1000; done", "timeout_s": 5 });
-    let output = stage.call(&shell(ShellConfig::default()), line).await;
+    let output = stage.call(&shell(config()), line).await;
     assert!(
         output.content.starts_with("deaf\n") && output.content.contains("processes are gone"),
         "{output:?}"
@@ -197,7 +197,7 @@ async fn a_command_that_ignores_being_asked_is_ended() {
 #[tokio::test]
 async fn a_person_stops_a_command() {
     let stage = Stage::new();
-    let tool = shell(ShellConfig::default());
+    let tool = shell(config());
     let stop = async {
         stage.hears("ready").await;
         stage.stop();
@@ -212,7 +212,7 @@ async fn a_person_stops_a_command() {
 #[tokio::test]
 async fn whoever_starts_too_many_processes_is_ended() {
     let stage = Stage::new();
-    let tool = shell(ShellConfig { processes: 64, ..ShellConfig::default() });
+    let tool = shell(ShellConfig { processes: 64, ..config() });
     // Doubles until there are 511, each deaf, so that nothing but the limit keeps the machine from being filled.
     let bomb =
         "trap '' TERM; f() { if [ $1 -gt 0 ]; then f $(($1 - 1)) & f $(($1 - 1)) & fi; sleep 1000; }; f 8";
@@ -235,7 +235,7 @@ async fn trial_01_a_user_with_many_processes_outside_of_the_container_runs_comma
         );
     }
     let stage = Stage::new();
-    let tool = shell(ShellConfig { processes: 8, ..ShellConfig::default() });
+    let tool = shell(ShellConfig { processes: 8, ..config() });
     let output = stage.call(&tool, json!({ "command": "ls / | head -1; echo on", "timeout_s": 40 })).await;
     assert!(output.outcome == ToolOutcome::Ok && output.content.contains("on\n"), "{output:?}");
 }
@@ -263,7 +263,7 @@ async fn what_a_command_leaves_behind_is_a_job() {
     let output = run(&stage, "sleep 1000 & echo on").await;
     assert!(output.lives && output.outcome == ToolOutcome::Ok, "{output:?}");
     assert!(output.content.contains("[1 of its processes still run, as job "), "{output:?}");
-    let tools = shell_tools(ShellConfig::default());
+    let tools = shell_tools(config());
     let id = output.facts[0].key.strip_prefix("job/").unwrap();
     let shown = stage.call(&tool(&tools, "job_output"), json!({ "id": id })).await;
     assert!(shown.content.contains("is not kept"), "{shown:?}");

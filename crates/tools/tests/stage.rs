@@ -8,10 +8,30 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt as _};
 use retake_core::{EffectClass, Fact};
-use retake_tools::{Asked, Call, Host, Output, Piece, Tool, processes};
+use retake_tools::{Asked, Call, Host, Output, Piece, Sandbox, ShellConfig, Supervisor, Tool, processes};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
+
+/// What supervises commands in these tests, which can't be started again as supervisors.
+pub(crate) fn supervisor() -> Supervisor {
+    let copy = std::env::var_os(SUPERVISOR);
+    Supervisor::by(copy.unwrap_or_else(|| env!("CARGO_BIN_EXE_retake-supervisor").into()))
+}
+
+/// Names a supervisor that a test's other user can start, and a folder in which that user can work.
+pub(crate) const SUPERVISOR: &str = "RETAKE_TEST_SUPERVISOR";
+pub(crate) const FOLDER: &str = "RETAKE_TEST_FOLDER";
+
+/// A sandbox that is supervised.
+pub(crate) fn bare() -> Sandbox {
+    Sandbox { supervisor: Some(supervisor()), ..Sandbox::bare() }
+}
+
+/// A shell that is supervised.
+pub(crate) fn config() -> ShellConfig {
+    ShellConfig { supervisor: Some(supervisor()), ..ShellConfig::default() }
+}
 
 /// Whatever is waited for comes within this time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -69,6 +89,7 @@ pub(crate) struct Stage {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) spool: PathBuf,
     calls: Mutex<u32>,
+    last: Mutex<String>,
     /// Calls that left processes behind.
     left: Mutex<Vec<String>>,
     _folder: TempDir,
@@ -95,7 +116,8 @@ impl Stage {
 
     /// One that is not in a temporary folder, which everybody may write.
     pub(crate) fn apart() -> Self {
-        Self::of(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"), 1)
+        let folder = std::env::var_os(FOLDER).unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into());
+        Self::of(tempfile::tempdir_in(folder).expect("a folder"), 1)
     }
 
     fn of(folder: TempDir, hurry: u32) -> Self {
@@ -114,6 +136,7 @@ impl Stage {
             roots: vec![root],
             spool,
             calls: Mutex::new(0),
+            last: Mutex::default(),
             left: Mutex::default(),
             _folder: folder,
         }
@@ -151,6 +174,7 @@ impl Stage {
         let reads = intent.is_ok_and(|intent| intent.class == EffectClass::None);
         let call = Call { reads, ..self.prepare(arguments) };
         let id = call.id.clone();
+        self.last.lock().expect("nobody panics while it is held").clone_from(&id);
         let output = tokio::time::timeout(PATIENCE, tool.call(call)).await.expect("it never ended");
         if output.lives {
             self.left.lock().expect("nobody panics while it is held").push(id.clone());
@@ -164,6 +188,11 @@ impl Stage {
                 .insert(fact.key.clone(), fact.value.clone());
         }
         output
+    }
+
+    /// The id of the last call.
+    pub(crate) fn last_call(&self) -> String {
+        self.last.lock().expect("nobody panics while it is held").clone()
     }
 
     /// What was told so far.

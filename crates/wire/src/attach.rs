@@ -22,6 +22,9 @@ pub const PROTOCOL: u32 = 1;
 /// The problem of an owner that is about to end and takes no client: the next one is to be started.
 pub const LEAVING: &str = "owner_leaving";
 
+/// The problem of a request that does not bear the owner's token. Nothing was done.
+pub const UNAUTHORIZED: &str = "unauthorized";
+
 /// What a client says of itself.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attach {
@@ -33,13 +36,17 @@ pub struct Attach {
     /// The variables of its environment, in which commands run that it asks for.
     #[serde(default)]
     pub variables: Vec<(String, String)>,
+    /// The permission bits that files do not get which are made for it.
+    #[serde(default)]
+    pub umask: Option<u32>,
 }
 
 impl fmt::Debug for Attach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, answers, variables } = self;
+        let Self { version, answers, variables, umask } = self;
         // A value may be a secret.
-        write!(f, "Attach {{ {version}, answers: {answers}, {} variables }}", variables.len())
+        let count = variables.len();
+        write!(f, "Attach {{ {version}, answers: {answers}, {count} variables, umask: {umask:?} }}")
     }
 }
 

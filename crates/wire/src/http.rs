@@ -189,12 +189,17 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Apply, Entry, Log, Of, OfWorkspace, Projection};
+    use crate::request::{Alternatives, Apply, Log, Of, OfWorkspace, Projection};
     use crate::{Action, FilesWish};
 
     #[test]
     fn what_stands_in_the_path_is_not_sent_twice() {
-        let request = Request::Alternatives(Entry { conversation: "c".into(), entry: "@".into() });
+        let request = Request::Alternatives(Alternatives {
+            conversation: "c".into(),
+            entry: "@".into(),
+            limit: None,
+            after: None,
+        });
         let sent = encode(&request).expect("a place");
         assert_eq!(sent.target, "/v1/conversations/c/entries/%40/alternatives");
         assert_eq!((sent.method, sent.body), (Method::Get, None));

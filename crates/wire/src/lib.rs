@@ -23,7 +23,7 @@ pub use action::{Action, MarkVerb};
 pub use agent::{
     Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
 };
-pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL, Ready};
+pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL, Ready, UNAUTHORIZED};
 pub use client::{Client, Problem, ProblemKind};
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};

@@ -76,9 +76,9 @@ pub struct McpAllow {
 /// Servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpServers {
-    /// They, in the order of their names.
+    /// They, in the order of their names: all of them, bounded by the files that name them.
     pub servers: Vec<McpServer>,
-    /// What is wrong with the files that name them, a sentence each.
+    /// What is wrong with the files that name them, a sentence each; bounded by those files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }
@@ -123,7 +123,7 @@ pub enum McpState {
 /// Tools of servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct McpTools {
-    /// They, in the order of their servers.
+    /// They, in the order of their servers: all of them, bounded by what the servers have.
     pub tools: Vec<McpTool>,
 }
 

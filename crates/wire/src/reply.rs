@@ -9,6 +9,7 @@ mod owner;
 mod plan;
 mod receipt;
 mod targets;
+mod tree;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,7 @@ pub use owner::Status;
 pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 pub use targets::{Did, Target, TargetPage};
+pub use tree::{Branch, ForkLine, Tree};
 
 /// A reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -316,7 +318,7 @@ pub struct Entry {
 pub struct Prompt {
     /// The head it was made from.
     pub head: String,
-    /// The messages.
+    /// The messages: all of them, bounded by what the model sees.
     pub messages: Vec<PromptMessage>,
 }
 
@@ -336,6 +338,9 @@ pub struct Alternatives {
     pub head: String,
     /// Oldest first.
     pub alternatives: Vec<Alternative>,
+    /// Whether there are more.
+    #[serde(default)]
+    pub more: bool,
 }
 
 /// An alternative.
@@ -386,58 +391,6 @@ pub struct Operation {
     pub redo_next: bool,
 }
 
-/// The branches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Tree {
-    /// The head.
-    pub head: String,
-    /// Oldest first.
-    pub branches: Vec<Branch>,
-    /// Forks of this conversation.
-    pub forks: Vec<ForkLine>,
-}
-
-/// A branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Branch {
-    /// Its leaf: check this out.
-    pub leaf: String,
-    /// Whether it is the one that is the conversation now.
-    pub current: bool,
-    /// The last entry that it shares with an older branch.
-    pub from: Option<Line>,
-    /// The leaf of that older branch, of which that entry is an own one.
-    pub onto: Option<String>,
-    /// The last entry that it and what is the conversation now both show, where it is another branch: read a log of this `branch`
-    /// `after` that entry to see what is different there.
-    pub shared: Option<Line>,
-    /// The first entry of its own.
-    pub first: Option<Line>,
-    /// What it can be called by: the first message of a person among the entries that are on no other branch, else the first of
-    /// these entries. None of a branch that only shows where the conversation is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub called: Option<Line>,
-    /// Its leaf in one line; hidden text is not shown.
-    pub last: Line,
-    /// Messages on its path from the root.
-    pub messages: u64,
-    /// Messages of its own.
-    pub own: u64,
-    /// A label on one of its own entries.
-    pub label: Option<String>,
-}
-
-/// A fork.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ForkLine {
-    /// The conversation.
-    pub conversation: String,
-    /// Its title or first message.
-    pub title: String,
-    /// The entry it begins after.
-    pub from: Option<String>,
-}
-
 /// A piece of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Chunk {
@@ -459,7 +412,7 @@ pub struct Models {
     /// Why that one can't be used, where that is known without asking it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// What is known.
+    /// What is known: all of it, bounded by the endpoints and what each lists.
     pub models: Vec<Model>,
 }
 
@@ -492,4 +445,10 @@ pub struct Report {
     pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
+    /// What is not held on this machine or by these settings, a sentence each: nothing is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
+    /// What holds commands on this machine, and what does not, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandbox: Vec<String>,
 }

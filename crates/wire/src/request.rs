@@ -17,7 +17,9 @@ pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
 pub use composer::{
     ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
 };
-pub use page::{LARGEST_PAGE, Marked, Page, Targets, USUAL_HITS, USUAL_PAGE};
+pub use page::{
+    Alternatives, Jobs, LARGEST_PAGE, Marked, Page, Targets, Tree, USUAL_HITS, USUAL_PAGE, Workspaces,
+};
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
@@ -52,8 +54,8 @@ pub enum Request {
     FilesStatus(Of),
     /// How files differ between two moments. → `Differences`
     FilesDiff(FilesDiff),
-    /// The folders that conversations work in. → `Workspaces`
-    Workspaces,
+    /// The folders that conversations work in, oldest first. → `Workspaces`
+    Workspaces(Workspaces),
     /// What is kept of a folder, and what is covered there; looks at it, where it is there. → `Workspace`
     WorkspaceShow(OfWorkspace),
     /// Forgets what is kept of a folder. Its files and what was said stay. → `Workspace`
@@ -77,13 +79,13 @@ pub enum Request {
     /// Turns to go back to, newest first. → `Targets`
     Targets(Targets),
     /// The alternatives of an answer, which any entry of its turn names. → `Alternatives`
-    Alternatives(Entry),
+    Alternatives(Alternatives),
     /// What is hidden, dropped or excluded, newest first. → `Marked`
     Marked(Marked),
     /// Operations, newest first. → `Operations`
     Ops(Page),
-    /// The branches. → `Tree`
-    Tree(Of),
+    /// The branches, and the forks. → `Tree`
+    Tree(Tree),
     /// Full-text search. → `Hits`
     Search(Search),
     /// What changed since a client last looked. → `Changes`
@@ -137,8 +139,8 @@ pub enum Request {
     Respond(Respond),
     /// The agent's to-do list. → `Todo`
     Todo(Of),
-    /// Commands that run in the background. → `Jobs`
-    Jobs(Of),
+    /// Commands that run in the background, newest first. → `Jobs`
+    Jobs(Jobs),
     /// What a job has printed. → `JobOutput`
     JobOutput(JobOutput),
     /// Stops a job. → `Jobs`
@@ -149,7 +151,7 @@ pub enum Request {
     Permissions(Of),
     /// Changes what the agent may do in a conversation. → `Permissions`
     SetPermissions(SetPermissions),
-    /// Words that wait until a run is over. → `Waiting`
+    /// Words that wait until a run is over: all of them, 1000 at most. → `Waiting`
     Waiting(Of),
     /// Takes words back that wait. → `Waiting`
     Unqueue(Of),
@@ -166,15 +168,6 @@ pub enum Request {
 pub struct Of {
     /// Its id or a unique prefix.
     pub conversation: String,
-}
-
-/// Names an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Entry {
-    /// The conversation.
-    pub conversation: String,
-    /// The entry.
-    pub entry: String,
 }
 
 /// Names a state: now, or an earlier head.

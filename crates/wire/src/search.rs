@@ -23,7 +23,9 @@ pub enum Sort {
 /// A search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
-    /// Words, "phrases", prefix*, AND OR NOT, (parentheses). A hyphen is no operator.
+    /// Words, "phrases", prefix*, AND OR NOT, (parentheses). A hyphen is no operator. There has to be a word to look for: filters and
+    /// NOT alone are refused.
+    #[serde(default)]
     pub query: String,
     /// Only in this conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

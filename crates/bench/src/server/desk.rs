@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use futures::StreamExt as _;
-use retake_server::{InProcess, Options, Served, Serving, open, serve, socket_of};
+use retake_server::{InProcess, Options, Served, Serving, open, serve, socket_of, token_of};
 use retake_wire::reply::Receipt;
 use retake_wire::request::{Apply, Create, ImportLines, ImportStart, Of, Plan, Say, Targets};
 use retake_wire::{Action, Client as _, FilesWish, HttpClient, Part, Problem, Reach, Reply, Request, Role};
@@ -67,7 +67,8 @@ impl Desk {
 
     /// A connection.
     pub(crate) fn http(&self) -> anyhow::Result<HttpClient> {
-        HttpClient::new(Reach::Socket(self.socket.clone())).map_err(failed)
+        let token = self.socket.parent().and_then(token_of);
+        HttpClient::new(Reach::Socket { path: self.socket.clone(), token }).map_err(failed)
     }
 
     /// Who asks, with a connection and a conversation of so many turns.
@@ -112,7 +113,10 @@ impl Desk {
         let mut followers = Vec::new();
         for _ in 0..many {
             let mut socket = UnixStream::connect(&self.socket).await?;
-            let ask = format!("GET /v1/conversations/{conversation}/events HTTP/1.1\r\nhost: owner\r\n\r\n");
+            let token = self.socket.parent().and_then(token_of).context("there is no token")?;
+            let ask = format!(
+                "GET /v1/conversations/{conversation}/events HTTP/1.1\r\nhost: owner\r\nauthorization: Bearer {token}\r\n\r\n"
+            );
             socket.write_all(ask.as_bytes()).await?;
             let mut follower = Follower(socket);
             follower.hears("\"snapshot\"").await?;

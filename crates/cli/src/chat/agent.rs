@@ -2,7 +2,7 @@
 //! means: the owner reads it.
 
 use retake_wire::reply::{Permissions, Waiting};
-use retake_wire::request::{JobOutput, Of, OfJob, SetPermissions};
+use retake_wire::request::{JobOutput, Jobs, Of, OfJob, SetPermissions};
 use retake_wire::{McpOf, Mode, Permit, Reply, Request};
 
 use super::Chat;
@@ -23,7 +23,7 @@ pub(super) async fn jobs(chat: &mut Chat<'_>, words: &str) -> Result {
     let conversation = chat.here()?;
     let job = job.to_owned();
     let request = match verb {
-        "" => Request::Jobs(Of { conversation }),
+        "" => Request::Jobs(Jobs { conversation, limit: None, before: None }),
         "output" if !job.is_empty() => Request::JobOutput(JobOutput { conversation, job, from: None }),
         "stop" if !job.is_empty() => Request::JobStop(OfJob { conversation, job }),
         _ => {

@@ -3,7 +3,7 @@
 
 use futures::executor::block_on;
 use retake_wire::reply::Receipt;
-use retake_wire::request::{self, Of};
+use retake_wire::request::{self, LARGEST_PAGE};
 use retake_wire::{Action, FilesWish, Reply, Request, Scope};
 
 use super::{Chat, files};
@@ -82,11 +82,7 @@ async fn means_a_state(chat: &mut Chat<'_>, name: &str) -> Result<bool> {
 
 /// Shows the branches, and switches to the one that is picked.
 pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
-    let of = Of { conversation: chat.here()? };
-    let tree = match chat.cx.call(Request::Tree(of)).await? {
-        Reply::Tree(tree) => tree,
-        other => return Err(unexpected(&other)),
-    };
+    let tree = crate::verbs::tree::whole(&chat.cx, &chat.here()?).await?;
     let look = chat.cx.ui.look();
     let text = render::tree::tree(&look, &tree);
     chat.cx.ui.page(&text)?;
@@ -139,7 +135,12 @@ fn checkout(leaf: &str) -> Action {
 /// Chooses between the alternatives of an answer.
 pub(super) async fn choose(chat: &mut Chat<'_>, words: &str) -> Result {
     let entry = if words.is_empty() { "@" } else { words };
-    let of = request::Entry { conversation: chat.here()?, entry: entry.to_owned() };
+    let of = request::Alternatives {
+        conversation: chat.here()?,
+        entry: entry.to_owned(),
+        limit: Some(LARGEST_PAGE),
+        after: None,
+    };
     let all = match chat.cx.call(Request::Alternatives(of)).await? {
         Reply::Alternatives(all) => all,
         other => return Err(unexpected(&other)),

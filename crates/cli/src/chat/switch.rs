@@ -3,7 +3,7 @@
 use retake_wire::request::{Fork, List};
 use retake_wire::{Reply, Request};
 
-use super::Chat;
+use super::{Chat, attend};
 use crate::error::{Result, unexpected};
 use crate::term::pick::Row;
 use retake_tui::render::{id, words};
@@ -33,7 +33,8 @@ pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
     // What was chosen elsewhere was chosen for there.
     chat.model.clone_from(&chat.named);
     chat.conversation = Some(picked);
-    chat.arrive().await
+    chat.arrive().await?;
+    attend::run_at_work(chat).await
 }
 
 /// Lets the person pick a conversation, of any folder.
@@ -62,7 +63,10 @@ pub(super) async fn pick(chat: &mut Chat<'_>) -> Result<Option<String>> {
             let when = words::when(&look, it.changed_ms);
             let messages = words::count(it.counts.messages, "message");
             Row {
-                title: it.title.clone().unwrap_or_else(|| it.preview.clone()),
+                title: match words::named(it) {
+                    named if named.is_empty() => id::short(&it.id).to_owned(),
+                    named => named,
+                },
                 detail: format!("{when} · {messages}{elsewhere}"),
                 disabled: None,
                 key: None,

@@ -104,7 +104,7 @@ async fn begin(
 }
 
 /// Shows what comes, until it ends; then what was said meanwhile, and so on.
-async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
+pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
     let mut shown = Shown::new(chat.cx.ui.look().columns);
     let mut runs = VecDeque::from([(None, gathered(events))]);
     while let Some((mut words, mut events)) = runs.pop_front() {

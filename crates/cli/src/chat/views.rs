@@ -55,9 +55,6 @@ pub(super) async fn search(chat: &mut Chat<'_>, words: &str) -> Result {
         }
         query = rest.trim_start();
     }
-    if query.is_empty() {
-        return Err(usage("what to search for is not said", "/search WORDS"));
-    }
     query.clone_into(&mut search.query);
     search.conversation = if all { None } else { chat.conversation.clone() };
     search.limit = Some(20);

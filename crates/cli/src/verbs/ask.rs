@@ -6,7 +6,7 @@ use retake_wire::{FilesWish, Part, Run, RunStart};
 use super::answer::answer;
 use crate::args::{May, Place, Repeat};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Failure, Result};
 
 /// Say something and print the answer
 ///
@@ -50,7 +50,7 @@ impl Ask {
             files: FilesWish::default(),
             request_id: self.repeat.request_id,
         };
-        answer(cx, run).await
+        answer(cx, run).await.map_err(at_work)
     }
 
     async fn conversation(&self, cx: &mut Context<'_>) -> Result<String> {
@@ -61,4 +61,15 @@ impl Ask {
         // The run begins one.
         Ok(String::new())
     }
+}
+
+/// Another terminal's run is at work: it may wait for somebody who answers what it asks.
+fn at_work(mut failure: Failure) -> Failure {
+    if let Failure::Problem(problem) = &mut failure
+        && problem.code == "run_active"
+    {
+        let hint = "`retake -c` in a terminal follows it, answers what it asks and stops it with Ctrl-C; `retake ask --new` begins another conversation";
+        problem.hint = Some(hint.into());
+    }
+    failure
 }

@@ -6,7 +6,7 @@ use retake_wire::{Action, Request};
 
 use super::change::{self, Act};
 use crate::args::files::FileArgs;
-use crate::args::{Changing, how_many};
+use crate::args::{Changing, how_many, limit, number};
 use crate::context::Context;
 use crate::error::{Result, usage};
 
@@ -39,6 +39,12 @@ pub(crate) struct ChooseVerb {
     files: FileArgs,
     #[command(flatten)]
     choose: Choose,
+    /// Of the list, at most so many; 50, without
+    #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true, conflicts_with = "number")]
+    limit: Option<usize>,
+    /// Of the list, only those after this number
+    #[arg(long, value_name = "N", value_parser = number::<usize>, allow_negative_numbers = true, conflicts_with = "number")]
+    after: Option<usize>,
 }
 
 impl ChooseVerb {
@@ -48,9 +54,11 @@ impl ChooseVerb {
             let action = self.choose.action()?;
             return change::apply(cx, self.changing, action, self.files.wish(), false).await;
         }
-        let of = request::Entry {
+        let of = request::Alternatives {
             conversation: cx.conversation(self.changing.place.conversation).await?,
             entry: self.choose.entry,
+            limit: self.limit,
+            after: self.after,
         };
         cx.show(Request::Alternatives(of)).await
     }

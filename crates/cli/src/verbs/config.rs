@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use retake_wire::reply::Status;
 use retake_wire::{ProblemKind, Reply, Request};
 
+use crate::attach::is_busy;
 use crate::config::{ReadBy, read_by};
 use crate::error::{Failure, Result};
 use crate::owner::{Owner, Places, Setting};
@@ -86,7 +87,7 @@ impl Config {
                 document["restart"] = "faces".into();
             }
             if let Some((ReadBy::StartingOwner, status)) =
-                concerns.filter(|(_, status)| reads(status, places))
+                concerns.filter(|(_, status)| reads(status, places) && !makes_way(status))
             {
                 document["restart"] = serde_json::json!({ "pid": status.pid, "serves": status.serves });
             }
@@ -122,8 +123,8 @@ impl Config {
 
 /// The owner that runs.
 async fn running(owner: &dyn Owner, places: &Places) -> Option<Status> {
-    let client = owner.find(places).await.ok()??;
-    match client.call(Request::Status).await {
+    let found = owner.find(places).await.ok()??;
+    match found.client.call(Request::Status).await {
         Ok(Reply::Status(status)) => Some(status),
         _ => None,
     }
@@ -136,12 +137,17 @@ fn reads(status: &Status, places: &Places) -> bool {
     own == places.config_file || there(own).is_some_and(|own| Some(own) == there(&places.config_file))
 }
 
-/// Says that a running owner keeps the settings that it began with, and offers to stop one that is not of a terminal.
+/// Whether the next command, which finds an owner with other settings than the file's, takes its place.
+fn makes_way(status: &Status) -> bool {
+    status.idle_s.is_some() && !is_busy(status)
+}
+
+/// Says that a running owner keeps the settings that it began with, and offers to stop it; one with nothing to do makes way by itself.
 async fn restart(status: &Status, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui) -> Result {
     let keeps = format!("The running owner (process {}) keeps the settings that it began with.", status.pid);
-    if !status.serves {
-        let what = format!("{keeps} It belongs to a terminal: quit `retake` there and start it again.");
-        return notice_to(ui, &what);
+    if makes_way(status) {
+        let what = format!("The running owner (process {}) has nothing to do", status.pid);
+        return notice_to(ui, &format!("{what}: the next command starts another one, which uses it."));
     }
     notice_to(ui, &format!("{keeps} Stop it with `retake stop`; whatever starts next reads the new ones."))?;
     if ui.input_is_terminal() && ui.confirm("Stop it now?")? {

@@ -46,7 +46,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     include: Vec<Also>,
     /// Words, "phrases", prefix*, AND, OR, NOT, (parentheses); a hyphen is no operator
-    #[arg(value_name = "QUERY", required = true)]
+    #[arg(value_name = "QUERY")]
     query: Vec<String>,
 }
 

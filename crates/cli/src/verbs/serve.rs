@@ -14,9 +14,9 @@ use crate::ui::Ui;
 
 /// Own the conversations until told to stop, and let other commands and programs work on them
 ///
-/// Every other command reaches this one by the socket of the data directory, which only you can open; nothing else is needed for
-/// that. `--listen` answers HTTP besides, to whoever knows the token in the file `token` of the data directory; GET /openapi.json
-/// says what there is. Ctrl-C or `retake stop` ends it: what runs may end first, for ten seconds, and is kept as far as it came.
+/// Every other command reaches this one by the socket of the data directory, which only you can open. `--listen` answers HTTP
+/// besides. Each request carries the token in the file `token` of the data directory; commands send it by themselves. GET
+/// /openapi.json says what there is. Ctrl-C or `retake stop` ends it: what runs may end first, for ten seconds, and is kept as far as it came.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Listen here, too; a loopback address, such as 127.0.0.1:4117. Port 0 takes a free one

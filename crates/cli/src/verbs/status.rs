@@ -5,7 +5,7 @@ use retake_wire::Request;
 
 use crate::context::document;
 use crate::error::Result;
-use crate::owner::{Owner, Places};
+use crate::owner::{Owner, Places, Reached};
 use crate::term::safe;
 use crate::ui::Ui;
 use retake_tui::render;
@@ -17,7 +17,7 @@ pub(crate) struct StatusVerb {}
 impl StatusVerb {
     /// Does it.
     pub(crate) async fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
-        let Some(client) = owner.find(places).await? else {
+        let Some(Reached { client, .. }) = owner.find(places).await? else {
             let dir = places.data_dir.display().to_string();
             let text = match json {
                 true => "null\n".to_owned(),

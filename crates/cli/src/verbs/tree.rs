@@ -1,24 +1,60 @@
 //! `retake tree`: the branches of a conversation.
 
 use clap::Args;
-use retake_wire::Request;
-use retake_wire::request::Of;
+use retake_tui::render;
+use retake_wire::reply::Tree as Shape;
+use retake_wire::request::{self, LARGEST_PAGE};
+use retake_wire::{Reply, Request};
 
-use crate::args::Place;
+use crate::args::{Place, limit};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Result, unexpected};
 
 /// Show the branches of a conversation, and its forks
 #[derive(Debug, Args)]
 pub(crate) struct Tree {
     #[command(flatten)]
     place: Place,
+    /// At most so many branches and forks; all, without this and --after
+    #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Only those behind the branch with this leaf, or behind this fork
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
 }
 
 impl Tree {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let of = Of { conversation: cx.conversation(self.place.conversation).await? };
-        cx.show(Request::Tree(of)).await
+        let conversation = cx.conversation(self.place.conversation).await?;
+        if self.limit.is_none() && self.after.is_none() {
+            let tree = whole(cx, &conversation).await?;
+            return cx.present(&Reply::Tree(tree));
+        }
+        let page = request::Tree { conversation, limit: self.limit, after: self.after };
+        let page = page_of(cx, page).await?;
+        if cx.json {
+            return cx.json(&Reply::Tree(page));
+        }
+        let text = render::tree::page(&cx.ui.look(), &page);
+        Ok(cx.ui.page(&text)?)
+    }
+}
+
+/// All branches and forks, page by page.
+pub(crate) async fn whole(cx: &Context<'_>, conversation: &str) -> Result<Shape> {
+    let page =
+        |after| request::Tree { conversation: conversation.to_owned(), limit: Some(LARGEST_PAGE), after };
+    let mut tree = page_of(cx, page(None)).await?;
+    while let Some(next) = tree.next() {
+        tree = tree.with(page_of(cx, page(Some(next))).await?);
+    }
+    Ok(tree)
+}
+
+async fn page_of(cx: &Context<'_>, page: request::Tree) -> Result<Shape> {
+    match cx.call(Request::Tree(page)).await? {
+        Reply::Tree(tree) => Ok(tree),
+        other => Err(unexpected(&other)),
     }
 }

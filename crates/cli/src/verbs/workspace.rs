@@ -5,9 +5,10 @@ use std::path::Path;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use retake_wire::reply::Pruned;
-use retake_wire::request::{OfWorkspace, PruneHow, WorkspacePrune};
+use retake_wire::request::{OfWorkspace, PruneHow, USUAL_PAGE, WorkspacePrune, Workspaces};
 use retake_wire::{Reply, Request};
 
+use crate::args::{limit, number};
 use crate::context::Context;
 use crate::error::{Failure, INTERRUPTED, Result, unexpected, usage};
 use retake_tui::render;
@@ -24,13 +25,24 @@ pub(crate) struct Workspace {
 #[derive(Debug, Subcommand)]
 enum What {
     /// List the folders, each with its number
-    List,
+    List(List),
     /// Show what is kept of a folder, what is covered there and what is not
     Show(Show),
     /// Take what nothing needs any more out of what is kept of files
     Prune(Prune),
     /// Forget what is kept of a folder; its files and your messages stay
     Forget(Forget),
+}
+
+// A page of them.
+#[derive(Debug, Args)]
+struct List {
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = USUAL_PAGE, value_parser = limit, allow_negative_numbers = true)]
+    limit: usize,
+    /// Only those after the folder with this number
+    #[arg(long, value_name = "NO", value_parser = number::<u64>, allow_negative_numbers = true)]
+    after: Option<u64>,
 }
 
 // One of them.
@@ -70,7 +82,10 @@ impl Workspace {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
-            What::List => cx.show(Request::Workspaces).await,
+            What::List(List { limit, after }) => {
+                let page = Workspaces { limit: Some(limit), after };
+                cx.show(Request::Workspaces(page)).await
+            }
             What::Show(show) => {
                 let of = of(cx, &show.workspace)?;
                 cx.show(Request::WorkspaceShow(of)).await

@@ -4,13 +4,12 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_cli::{Opened, Owner, Places, Setting, Standing, Surroundings, Terminal, run};
+use retake_cli::{Opened, Owner, Places, Reached, Setting, Standing, Surroundings, Terminal, run};
 use retake_tui::face::Configured;
-use retake_wire::{Client, Problem};
+use retake_wire::Problem;
 
 /// How often the file is looked for.
 const LOOK: Duration = Duration::from_millis(10);
@@ -53,7 +52,7 @@ impl Owner for Broken {
         std::future::pending().await
     }
 
-    async fn find(&self, _: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+    async fn find(&self, _: &Places) -> Result<Option<Reached>, Problem> {
         Ok(None)
     }
 

@@ -315,9 +315,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         }
         Request::Jobs(_) => {
             let jobs = vec![job(true, None), job(false, Some("ended with exit code 1")), job(false, None)];
-            Reply::Jobs(Jobs { jobs })
+            Reply::Jobs(Jobs { jobs, more: false })
         }
-        Request::JobStop(_) => Reply::Jobs(Jobs { jobs: vec![job(false, None)] }),
+        Request::JobStop(_) => Reply::Jobs(Jobs { jobs: vec![job(false, None)], more: false }),
         Request::Tools(_) => {
             let tool = |name: &str, about: &str, class, ruling| Tool {
                 name: name.to_owned(),
@@ -342,6 +342,7 @@ pub(super) fn reply(request: &Request) -> Reply {
                 Settled { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
             ],
             commands: Commands::Asking,
+            weaker: Vec::new(),
         }),
         Request::Waiting(_) | Request::Unqueue(_) => {
             let words = |text: &str| Words {

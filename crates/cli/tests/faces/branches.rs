@@ -9,6 +9,7 @@ use super::world::{OTHER, id, line};
 pub(super) fn tree() -> Tree {
     Tree {
         head: "12.6".to_owned(),
+        more: false,
         branches: vec![
             Branch {
                 leaf: id(4),

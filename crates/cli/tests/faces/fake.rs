@@ -14,7 +14,7 @@ use retake_cli::term::pick::Row;
 use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
 use retake_cli::ui::{Color, Look, Pressed, Read, Ui, World};
-use retake_cli::{Opened, Owner, Places, Setting, Standing, Surroundings, run};
+use retake_cli::{Opened, Owner, Places, Reached, Setting, Standing, Surroundings, run};
 use retake_tui::face;
 use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
@@ -81,13 +81,13 @@ impl Owner for FakeOwner {
         })
     }
 
-    async fn find(&self, _: &Places) -> Result<Option<Arc<dyn Client>>, Problem> {
+    async fn find(&self, _: &Places) -> Result<Option<Reached>, Problem> {
         let asked = self.client.requests.lock().expect("requests");
         if asked.iter().any(|request| request.contains("\"stop\"")) {
             return Ok(None);
         }
         drop(asked);
-        Ok(Some(Arc::clone(&self.client) as Arc<dyn Client>))
+        Ok(Some(Reached { client: Arc::clone(&self.client) as Arc<dyn Client>, process: Some(4_711_000) }))
     }
 
     async fn serve(&self, _: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem> {

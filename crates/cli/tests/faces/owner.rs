@@ -43,9 +43,16 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     );
     let seen = serves().see(&["config", "unset", "model.default", "--json"]);
     assert!(seen.contains(r#""restart":{"pid":4711000,"serves":true}"#), "{seen}");
-    let alone = Status { serves: false, ..status() };
-    let seen = Case::script("").reply("status", Ok(Reply::Status(alone))).see(&set);
-    assert!(seen.contains("belongs to a terminal"), "{seen}");
+    // One that ends by itself makes way, once nobody needs it.
+    let idle = || Status { idle_s: Some(60), running: Vec::new(), ..status() };
+    let seen = Case::script("").reply("status", Ok(Reply::Status(idle()))).see(&set);
+    assert!(seen.contains("has nothing to do: the next command starts another one, which uses it"), "{seen}");
+    let seen =
+        Case::script("").reply("status", Ok(Reply::Status(idle()))).see(&[&set[..], &["--json"]].concat());
+    assert!(!seen.contains("restart"), "{seen}");
+    let busy = Status { jobs: 1, ..idle() };
+    let seen = Case::script("").reply("status", Ok(Reply::Status(busy))).see(&set);
+    assert!(seen.contains("keeps the settings that it began with"), "{seen}");
     let other = Status { config_file: Some("/etc/retake.toml".to_owned()), ..status() };
     let seen = Case::script("").reply("status", Ok(Reply::Status(other.clone()))).see(&set);
     assert!(seen.contains("reads another settings file: /etc/retake.toml"), "{seen}");

@@ -320,6 +320,7 @@ fn alternatives() -> Alternatives {
     };
     Alternatives {
         head: "12.6".to_owned(),
+        more: false,
         alternatives: vec![
             one(1, false, "The first answer"),
             one(2, true, "The second answer"),
@@ -448,14 +449,24 @@ pub(super) fn reply(request: &Request) -> Reply {
         }
         Request::Doctor(_) => {
             let (problems, details, mended) = Default::default();
-            Reply::Report(Report { conversations: 2, entries: 1_210, problems, details, mended })
+            let limits = vec!["patterns of names do not hold for commands".to_owned()];
+            Reply::Report(Report {
+                conversations: 2,
+                entries: 1_210,
+                problems,
+                details,
+                mended,
+                limits,
+                sandbox: Vec::new(),
+            })
         }
         Request::History(_) => Reply::History(folder::history()),
         Request::ClaimDraft(_) | Request::ClaimDraftIn(_) => Reply::Draft(Draft::default()),
         Request::Checkpoint(_) | Request::FilesLog(_) => Reply::Captures(folder::captures()),
         Request::FilesStatus(_) => Reply::FilesStatus(folder::status()),
         Request::FilesDiff(_) => Reply::Differences(folder::differences()),
-        Request::Workspaces => Reply::Workspaces(Workspaces {
+        Request::Workspaces(_) => Reply::Workspaces(Workspaces {
+            more: false,
             workspaces: vec![Workspace {
                 number: 1,
                 folder: "/home/ada/\x1b[2J".to_owned(),

@@ -3,10 +3,11 @@
 use std::fs;
 use std::process::Command;
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use super::model::{Model, call, words};
-use super::world::{World, error, out, runs, until};
+use super::world::{World, error, out, runs, signal, until};
 
 /// An owner that a test ends itself.
 fn staying() -> World {
@@ -102,6 +103,90 @@ fn trial_18_a_start_that_fails_is_the_error_of_the_client() {
     assert_eq!(world.owners(), Vec::<String>::new());
 }
 
+/// They are many, and reading them took most of the time of a short command. A command that opened this file would never end.
+#[test]
+fn trial_18_no_command_that_speaks_to_the_owner_alone_reads_certificates() {
+    let pipe = World::new();
+    let certificates = pipe.home().join("certificates");
+    assert!(Command::new("mkfifo").arg(&certificates).status().expect("it runs").success());
+    let world = World::new().with("SSL_CERT_FILE", &certificates.display().to_string());
+    for arguments in [&["ask", "one apple"][..], &["list"]] {
+        let mut client = world.command(arguments).spawn().expect("it starts");
+        until("it ends", || client.try_wait().expect("asked").is_some());
+        assert!(client.wait().expect("ended").success());
+    }
+}
+
+/// As in [`trial_18_a_start_that_fails_is_the_error_of_the_client`]; a full disk is `a_disk_that_is_full`.
+#[test]
+fn trial_18_a_store_of_a_newer_version_is_the_error_of_the_client() {
+    let world = World::new();
+    world.does(&["new"]);
+    let store = rusqlite::Connection::open(world.data().join("retake.db")).expect("opened");
+    store.pragma_update(None, "user_version", 9999).expect("written");
+    drop(store);
+    for command in [["list"], ["new"]] {
+        let refused = world.run(&command);
+        assert_eq!(refused.status.code(), Some(7), "{refused:?}");
+        assert!(error(&refused).contains("newer"), "{refused:?}");
+        assert_eq!(world.owners(), Vec::<String>::new());
+    }
+}
+
+/// The command waits for the end of its owner, and not one moment more is needed.
+#[test]
+fn trial_18_an_idle_time_of_0_ends_the_owner_with_its_last_command() {
+    let world = World::new().with("RETAKE_IDLE_S", "");
+    world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[owner]\nidle_s = 0\n");
+    for command in [&["ask", "one apple"][..], &["list"]] {
+        world.does(command);
+        assert_eq!(world.owners(), Vec::<String>::new(), "after {command:?}");
+    }
+    assert!(log(&world).contains("ended: nobody needs it any more"), "{}", log(&world));
+}
+
+/// A run that is at work may end first; then the process is gone.
+#[test]
+fn trial_18_stop_and_sigterm_let_a_run_end_and_then_the_process_is_gone() {
+    for way in ["stop", "SIGTERM"] {
+        let world = staying();
+        world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 40\n");
+        let asking = world.command(&["ask", "one apple"]).spawn().expect("it starts");
+        until("it runs", || {
+            let status = world.json(&["status"]);
+            status["running"].as_array().is_some_and(|running| running.len() == 1)
+        });
+        let owner = pid(&world);
+        if way == "stop" {
+            assert_eq!(world.does(&["stop"]), "stopped\n");
+            assert!(!runs(&owner), "what is said to be stopped is gone");
+        } else {
+            signal(&owner, Signal::TERM);
+            until("it ends", || !runs(&owner));
+        }
+        let told = asking.wait_with_output().expect("ended");
+        assert!(told.status.success() && out(&told).contains("This is turn 1"), "{way}: {told:?}");
+        let entries = world.json(&["log"])["entries"].clone();
+        assert!(entries[1].is_object() && entries[1]["interrupted"] != true, "{way}: {entries}");
+        world.does(&["stop"]);
+    }
+}
+
+#[test]
+fn trial_18_stop_does_not_say_that_an_owner_is_stopped_that_can_not_answer() {
+    let world = staying();
+    world.does(&["new"]);
+    let owner = pid(&world);
+    signal(&owner, Signal::STOP);
+    let refused = world.run(&["stop"]);
+    assert_eq!((refused.status.code(), &*out(&refused)), (Some(4), ""), "{refused:?}");
+    assert!(error(&refused).contains(&format!("`kill -KILL {owner}` ends it")), "{refused:?}");
+    assert!(runs(&owner));
+    signal(&owner, Signal::CONT);
+    assert_eq!(world.does(&["stop"]), "stopped\n");
+    assert!(!runs(&owner));
+}
+
 #[test]
 fn trial_18_an_owner_with_nothing_to_do_ends_after_the_time_of_its_setting() {
     let world = World::new().with("RETAKE_IDLE_S", "");
@@ -164,12 +249,18 @@ fn trial_18_a_changed_settings_file_is_read_by_the_next_command() {
     let old = pid(&world);
     world.settings("[model]\ndefault = \"demo\"\nsystem_prompt = \"be brief\"\n[local]\nfind = false\n");
     world.does(&["list"]);
-    assert_ne!(pid(&world), old);
+    let new = pid(&world);
+    assert_ne!(new, old);
     assert!(!runs(&old));
+    let told = error(&world.run(&["config", "set", "model.system_prompt", "be clear"]));
+    assert!(
+        told.contains(&format!("process {new}) has nothing to do: the next command starts another one")),
+        "{told}"
+    );
     world.settings("[model]\ndefualt = \"demo\"\n");
     let refused = world.run(&["list"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    assert_eq!(world.owners(), Vec::<String>::new());
+    until("the old one has ended", || world.owners().is_empty());
 }
 
 #[test]
@@ -184,4 +275,25 @@ fn trial_18_each_data_folder_has_an_owner_of_its_own() {
     assert!(world.does(&["status", "--data-dir", &other]).contains(&other));
     world.does(&["stop", "--data-dir", &other]);
     assert_eq!(world.owners().len(), 0);
+}
+
+/// A job that an owner has left behind is one of the next owner, which stays as long as the job lives.
+#[test]
+fn trial_18_a_job_of_an_earlier_owner_keeps_the_next_one() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let line = world.waits_for("go");
+    let job = call("shell", json!({"command": line, "background": true}));
+    model.turn(&world, "begin", vec![job, words("begun")]);
+    let first = pid(&world);
+    world.kill_owners();
+    world.does(&["list"]);
+    let status = world.json(&["status"]);
+    assert_ne!(status["pid"].to_string(), first, "another one: {status}");
+    assert_eq!(
+        (&status["jobs"], &status["clients"], &status["ends_ms"]),
+        (&json!(1), &json!(0), &json!(null))
+    );
+    fs::write(world.home().join("go"), "").expect("written");
+    until("it ends with the job", || world.owners().is_empty());
 }

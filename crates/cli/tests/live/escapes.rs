@@ -34,8 +34,11 @@ fn hostile() -> World {
     world.does(&["ask", EVIL]);
     world.does(&["say", "--author", EVIL, "hello"]);
     world.does(&["say", "--role", "tool", EVIL]);
-    world.does(&["title", EVIL]);
-    world.does(&["label", "t1", EVIL]);
+    for naming in [&["title", EVIL][..], &["label", "t1", EVIL]] {
+        let refused = world.run(naming);
+        assert!(error(&refused).contains("can't hold U+001B"), "{}", error(&refused));
+        assert_eq!((refused.status.code(), acts(&error(&refused))), (Some(2), None));
+    }
     world.does(&["exclude", "t2"]);
     world.does(&["fold", "--summary", EVIL, "--from", "t1", "--to", "t1"]);
     world.does(&["retry", "t1"]);
@@ -88,10 +91,6 @@ fn what_was_said_is_kept_exactly() {
     assert_eq!(world.texts()[0], EVIL);
     let raw = world.does(&["--json", "log"]);
     assert_eq!(acts(&raw), None, "JSON escapes them");
-    let list = world.json(&["list"]);
-    let titles: Vec<_> =
-        list["conversations"].as_array().expect("a list").iter().map(|it| &it["title"]).collect();
-    assert!(titles.contains(&&serde_json::Value::from(EVIL)), "{titles:?}");
 }
 
 #[test]

@@ -79,3 +79,19 @@ fn trial_18_a_command_that_is_told_to_end_stops_its_run_and_one_whose_terminal_c
         assert_eq!(answer["interrupted"] == true, told != Signal::HUP, "{told:?}: {answer}");
     }
 }
+
+/// Whoever comes to a run in lines hears what it has said, and how it goes on.
+#[test]
+fn trial_18_a_terminal_in_lines_hears_the_rest_of_a_run_that_an_earlier_client_began() {
+    let world = slow();
+    let mut client = asking(&world);
+    client.kill().expect("killed");
+    client.wait().expect("ended");
+    let mut pty = world.converse();
+    pty.shows("a run is at work here:");
+    pty.shows("This is turn 1");
+    super::prompt(&pty);
+    pty.send(super::CTRL_D);
+    assert!(pty.ended());
+    assert!(answer(&world)["interrupted"] != true);
+}

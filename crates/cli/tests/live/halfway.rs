@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_wire::reply::Changes;
 use retake_wire::request::{Apply, List};
-use retake_wire::{Action, Client as _, Event, Follow, HttpClient, Reach, Reply, Request, Told};
+use retake_wire::{Action, Client as _, Event, Follow, HttpClient, Reply, Request, Told};
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
@@ -23,7 +23,7 @@ const POINTS: [&str; 3] = ["apply.take", "apply.carried", "apply.finished"];
 type Stream = BoxStream<'static, Told>;
 
 fn client(world: &World) -> HttpClient {
-    HttpClient::new(Reach::Socket(world.data().join("owner.sock"))).expect("a client")
+    HttpClient::new(world.reach()).expect("a client")
 }
 
 async fn next(stream: &mut Stream) -> Option<Told> {

@@ -234,9 +234,13 @@ fn answers_as(world: &World, status: &str) {
             let mut piece = [0; 1024];
             while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
                 let count = stream.read(&mut piece).expect("asked");
+                if count == 0 {
+                    break;
+                }
                 asked.extend(&piece[..count]);
             }
-            stream.write_all(answer.as_bytes()).expect("answered");
+            // Whoever only looks who listens has gone.
+            drop(stream.write_all(answer.as_bytes()));
         }
     });
 }

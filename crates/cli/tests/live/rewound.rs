@@ -2,7 +2,7 @@
 //! those of before, or all those of after, and what was acknowledged is there.
 
 use retake_wire::request::{Apply, List};
-use retake_wire::{Action, Client as _, HttpClient, Reach, Reply, Request};
+use retake_wire::{Action, Client as _, HttpClient, Reply, Request};
 use retake_worktree::failpoint::FAILPOINTS;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -50,7 +50,7 @@ fn work(model: &Model, world: &World) {
 /// Begins to go back to the second turn with an owner that is killed at the `nth` time that it comes to a point; whether it came there.
 fn killed(world: &World, point: &str, nth: usize, request: &str) -> bool {
     let serving = Serving::doomed(world, &format!("{point}:{nth}"));
-    let client = HttpClient::new(Reach::Socket(world.data().join("owner.sock"))).expect("a client");
+    let client = HttpClient::new(world.reach()).expect("a client");
     let done = Runtime::new().expect("a runtime").block_on(async {
         let list = List { folder: Some(world.folder().display().to_string()), ..List::default() };
         let Ok(Reply::Conversations(list)) = client.call(Request::List(list)).await else {

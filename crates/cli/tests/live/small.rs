@@ -148,3 +148,71 @@ fn trial_16_keys_that_come_at_once_are_told_to_be_no_answer() {
     prompt(&pty);
     assert_eq!(world.read("a").as_deref(), Some("two\n"));
 }
+
+/// What is piped in is words, whatever it looks like: a command is given by a person at a terminal.
+#[test]
+fn trial_15_what_is_piped_in_is_never_a_command() {
+    let world = World::talking();
+    let before = world.texts();
+    for (arguments, lines) in [
+        (&["--plain", "-c"][..], "/undo\n/erase t1\n!touch made\n"),
+        (&["-c"], "/undo"),
+        (&["ask", "-"], "/rewind t1\ny\n"),
+    ] {
+        let output = world.pipe(arguments, lines);
+        assert!(output.status.success(), "{}", error(&output));
+        let said = world.texts();
+        assert_eq!(said[said.len() - 2].trim_end(), lines.trim_end(), "{arguments:?}");
+        assert_eq!(said[..before.len()], before, "{arguments:?}");
+    }
+    assert_eq!(world.read("made"), None);
+    let help = world.does(&["--help"]);
+    assert!(help.contains("Words that are piped in are one prompt"), "{help}");
+}
+
+#[test]
+fn trial_15_a_conversation_without_words_is_called_by_its_id() {
+    let world = World::new();
+    world.does(&["new"]);
+    let said = ends(&world, &["say", "--role", "tool", "figs"], 0)
+        + &ends(&world, &["new"], 0)
+        + &ends(&world, &["fork"], 0)
+        + &ends(&world, &["tree"], 0)
+        + &ends(&world, &["search", "figs"], 0);
+    assert!(said.contains(", the last one of this folder") && said.contains("figs"), "{said}");
+    assert!(!said.contains("“”"), "{said}");
+}
+
+/// What makes a search that finds nothing is told alike, however it is asked.
+#[test]
+fn trial_14_a_search_without_words_says_what_to_give() {
+    let world = World::talking();
+    for arguments in [&["search", ""][..], &["search", " "], &["search", "--source", "ada"], &["search"]] {
+        let said = ends(&world, arguments, 2);
+        assert!(
+            said.contains("the search has no word to look for") && said.contains("hint: give a word"),
+            "{said}"
+        );
+    }
+    let said = ends(&world, &["search", "NOT", "milk"], 2);
+    assert!(said.contains("only says what to leave out") && said.contains("hint: add a word"), "{said}");
+}
+
+#[test]
+fn trial_17_a_tree_is_shown_page_by_page_where_that_is_asked_for() {
+    let world = World::talking();
+    for _ in 0..2 {
+        world.does(&["rewind", "t2"]);
+        world.does(&["ask", "again"]);
+    }
+    let whole = world.json(&["tree"]);
+    assert_eq!((whole["branches"].as_array().map(Vec::len), &whole["more"]), (Some(3), &false.into()));
+    let first = world.json(&["tree", "--limit", "2"]);
+    let last = first["branches"][1]["leaf"].as_str().expect("a leaf");
+    let rest = world.json(&["tree", "--after", last]);
+    assert_eq!((&first["more"], &rest["branches"][0]), (&true.into(), &whole["branches"][2]));
+    let shown = world.does(&["tree", "--limit", "2"]);
+    assert!(shown.ends_with(&format!("… more: --after {last}\n")), "{shown}");
+    let folders = world.json(&["workspace", "list", "--limit", "1"]);
+    assert_eq!(folders["more"], false, "{folders}");
+}

@@ -11,8 +11,8 @@ use futures::StreamExt as _;
 use retake_wire::reply::{Entry, Receipt};
 use retake_wire::request::{Apply, Create, Doctor, LARGEST_PAGE, Log, Of, Projection, Say};
 use retake_wire::{
-    Action, Client as _, Ended, Event, Follow, HttpClient, Outcome, Part, Permit, Problem, Reach, Reply,
-    Request, Role, Run, RunEvent, RunStart,
+    Action, Client as _, Ended, Event, Follow, HttpClient, Outcome, Part, Permit, Problem, Reply, Request,
+    Role, Run, RunEvent, RunStart,
 };
 use rustix::process::Signal;
 use tokio::time::{sleep, timeout};
@@ -29,7 +29,7 @@ const BLOWS: usize = 5;
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 5\n";
 
 fn client(world: &World) -> HttpClient {
-    HttpClient::new(Reach::Socket(world.data().join("owner.sock"))).expect("a client")
+    HttpClient::new(world.reach()).expect("a client")
 }
 
 fn is_gone(problem: &Problem) -> bool {

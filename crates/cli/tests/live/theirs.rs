@@ -1,7 +1,12 @@
 //! Whose environment and whose keys: those of the terminal that asked, whoever has started the owner.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use serde_json::json;
+
 use super::killed::holds;
-use super::model::{Model, shell, words};
+use super::model::{Model, call, shell, words};
 use super::world::{World, out};
 
 /// Asks with these variables, and lets the agent run a command line; what it printed.
@@ -58,5 +63,49 @@ fn trial_18_a_key_that_the_owner_lacks_comes_from_the_terminal_that_has_it() {
     assert!(out(&answered).contains("I know you."), "{answered:?}");
     assert_eq!(pid(&world), owner);
     assert!(!holds(world.data(), KEY.as_bytes()), "it is in no file");
+    world.does(&["stop"]);
+}
+
+/// The owner makes its own files for its user only; what is made in a workspace is as the terminal that asked has it.
+#[test]
+fn trial_18_files_get_the_umask_of_the_terminal_that_asked() {
+    let model = Model::start();
+    let world = model.world(&[("old", "old\n")]).with("RETAKE_IDLE_S", "600");
+    let mode = |name: &str| {
+        let meta = std::fs::metadata(world.folder().join(name)).expect("it is there");
+        format!("{:o}", meta.permissions().mode() & 0o777)
+    };
+    let asks = |umask: &str, ask: &str| {
+        let given = world.command(&[]);
+        let script = format!("umask {umask}; exec \"$0\" ask --mode allow-all '{ask}'");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &script]).arg(given.get_program()).current_dir(world.folder());
+        for (name, value) in given.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        let done = shell.output().expect("it runs");
+        assert!(done.status.success(), "{done:?}");
+    };
+    for (umask, file, folder) in [("002", "664", "775"), ("022", "644", "755"), ("077", "600", "700")] {
+        let name = |what: &str| format!("{what}-{umask}");
+        let line = format!("echo a > {}; mkdir {}; rm -f old", name("shell"), name("folder"));
+        let content = json!({"path": format!("{}/new", name("deep")), "content": "b\n"});
+        model.then(vec![shell(&line), call("write", content), words("Done.")]);
+        asks(umask, "work");
+        let new = format!("{}/new", name("deep"));
+        let made = [name("shell"), name("folder"), name("deep"), new].map(|name| mode(&name));
+        assert_eq!(made, [file, folder, folder, file], "umask {umask}");
+    }
+    world.does(&["rewind", "t1"]);
+    assert_eq!((mode("old"), world.read("shell-002")), ("644".to_owned(), None));
+    world.does(&["undo"]);
+    assert_eq!((mode("shell-002"), mode("deep-002/new")), ("664".to_owned(), "664".to_owned()));
+    assert_eq!((mode("folder-002"), mode("deep-022")), ("775".to_owned(), "755".to_owned()));
+    let pid = pid(&world).to_string();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("its status");
+    assert!(status.contains("Umask:\t0077"), "{status}");
     world.does(&["stop"]);
 }

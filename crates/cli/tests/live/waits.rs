@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::face::answers;
 use super::model::{Model, call, words};
-use super::prompt;
 use super::tmux::Tmux;
-use super::world::{World, signal, until};
+use super::world::{World, error, signal, until};
+use super::{CTRL_D, prompt};
 use crate::term::pty::Pty;
 
 /// A terminal in which it is asked whether a file may be written, and the settings of this world.
@@ -47,6 +47,28 @@ fn trial_18_an_open_approval_survives_its_client_and_another_one_answers_it() {
     answers(&face, "y", "That is all.");
     assert_eq!(world.read("b").as_deref(), Some("b\n"));
     face.leaves();
+}
+
+#[test]
+fn trial_18_a_terminal_in_lines_answers_an_approval_that_an_earlier_client_left_open() {
+    let model = Model::start();
+    let (world, mut pty) = asked(&model, 600);
+    pty.kill_at_once();
+    let refused = world.run(&["ask", "and now?"]);
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    assert!(error(&refused).contains("`retake -c` in a terminal follows it"), "{refused:?}");
+    let mut pty = world.converse();
+    pty.shows("a run is at work here:");
+    pty.shows("write b");
+    pty.shows("allow? ");
+    assert_eq!(world.read("b"), None);
+    pty.reads_keys();
+    pty.send("y\r");
+    pty.shows("That is all.");
+    prompt(&pty);
+    pty.send(CTRL_D);
+    assert!(pty.ended());
+    assert_eq!(world.read("b").as_deref(), Some("b\n"));
 }
 
 #[test]

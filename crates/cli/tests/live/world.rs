@@ -10,6 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use retake_testkit::again::for_everybody;
+use retake_wire::Reach;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -178,6 +179,12 @@ impl World {
         &self.data
     }
 
+    /// How a client reaches the owner.
+    pub(super) fn reach(&self) -> Reach {
+        let token = std::fs::read_to_string(self.data().join("token")).ok();
+        Reach::Socket { path: self.data().join("owner.sock"), token: token.map(|it| it.trim().to_owned()) }
+    }
+
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         self.command_of(Path::new(env!("CARGO_BIN_EXE_retake")), arguments)
     }
@@ -278,7 +285,10 @@ impl World {
     /// One of them.
     pub(super) fn seen(&self, arguments: &[&str], output: &Output) -> String {
         let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
-        let text = format!("$ retake {}\n{}{}[{code}]\n", arguments.join(" "), out(output), error(output));
+        // What holds commands differs from machine to machine.
+        let out: String =
+            out(output).split_inclusive('\n').filter(|line| !line.starts_with("sandbox: ")).collect();
+        let text = format!("$ retake {}\n{out}{}[{code}]\n", arguments.join(" "), error(output));
         let home = self.home().display().to_string();
         text.replace(&self.data.display().to_string(), "DATA").replace(&home, "HOME")
     }

@@ -132,7 +132,8 @@ impl Conversation {
         }
     }
 
-    /// Puts a summary in the place of the Normal entries of a range, in the prompt.
+    /// Puts a summary in the place of the Normal entries of a range, in the prompt. Where one in force says the same in the place of the
+    /// same entries, nothing changes.
     pub fn fold<R: Records>(&self, records: &R, by: &By, request: &FoldRequest) -> Result<Commit, R::Error> {
         self.writable()?;
         let summary = crate::content::clean(&request.summary).into_owned();
@@ -153,6 +154,12 @@ impl Conversation {
         if !normal.holds(&covers) {
             return Err(Refusal::NotFoldable.into());
         }
+        let in_force = self.state.folds.in_force(&normal);
+        if let Some(same) = in_force.into_iter().find(|fold| fold.covers == covers)
+            && records.summary(same.id)?.as_ref() == Some(&summary)
+        {
+            return Ok(Commit::default());
+        }
         let id = FoldId { depth: self.tree.depth(), op: self.head.op.next() };
         let mut op = self.operation(by, request.verb, Change::Fold(Fold { id, covers }));
         op.summary = Some(summary);
@@ -169,10 +176,11 @@ impl Conversation {
     /// Names an entry of any branch, or the conversation, or removes the name.
     pub fn label(&self, by: &By, target: LabelTarget, name: Option<&str>) -> Result<Commit, Refusal> {
         self.writable()?;
-        let name = name.map(str::trim).map(crate::content::clean);
-        if name.as_deref() == Some("") {
-            return Err(Refusal::EmptyLabel);
-        }
+        let name = match target {
+            LabelTarget::Title => name.map(crate::name::title),
+            LabelTarget::Entry(_) => name.map(crate::name::label),
+        };
+        let name = name.transpose()?;
         let reason = match target {
             LabelTarget::Title => Reason::Title,
             LabelTarget::Entry(pos) => {
@@ -181,17 +189,16 @@ impl Conversation {
                 let taken =
                     name.as_deref().and_then(|name| self.state.labelled(name)).filter(|at| *at != pos);
                 if taken.is_some() {
-                    return Err(Refusal::LabelTaken(name.unwrap_or_default().into_owned()));
+                    return Err(Refusal::LabelTaken(name.unwrap_or_default()));
                 }
                 Reason::Label
             }
         };
         let before = self.state.labels.get(&target).cloned();
-        let after = name.map(std::borrow::Cow::into_owned);
-        if before == after {
+        if before == name {
             return Ok(Commit::default());
         }
-        Ok(Self::one(self.operation(by, reason, Change::Label { target, before, after })))
+        Ok(Self::one(self.operation(by, reason, Change::Label { target, before, after: name })))
     }
 
     /// The row that says when content was erased, without the content. The store overwrites it.

@@ -3,6 +3,7 @@
 use crate::content::Part;
 use crate::conversation::{By, Commit, Conversation, Seen};
 use crate::entry::Meta;
+use crate::fold::FoldId;
 use crate::id::{OpNo, Pos};
 use crate::kept::KeptChange;
 use crate::line::{Line, Step};
@@ -35,6 +36,10 @@ impl<R: Records> Records for Pending<'_, R> {
         let first = self.ops.first().map_or(no.next(), |op| op.no);
         let pending = no.0.checked_sub(first.0).and_then(|at| self.ops.get(usize::try_from(at).ok()?));
         pending.map_or_else(|| self.records.op(no), |op| Ok(op.clone()))
+    }
+
+    fn summary(&self, fold: FoldId) -> Result<Option<String>, R::Error> {
+        self.records.summary(fold)
     }
 
     fn last_opener(&self, span: Span) -> Result<Option<Pos>, R::Error> {

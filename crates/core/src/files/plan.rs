@@ -19,7 +19,9 @@ use chosen::offered;
 pub use replay::{Moves, Replay};
 
 /// What a plan looks at.
-pub trait Look: MergeBytes {
+pub trait Look {
+    /// What merges the bytes of versions.
+    fn bytes(&mut self) -> &mut dyn MergeBytes;
     /// What is at a path now.
     fn now(&mut self, path: &FilePath) -> Now;
     /// What is in a folder now, covered or not; `None` is something that no plan can reach, as git's own folder.
@@ -235,7 +237,7 @@ impl FilePlan {
             }
         }
         chosen.fits(|path| paths.contains_key(path))?;
-        renames::follow(&mut paths, look);
+        renames::follow(&mut paths, look.bytes());
         renames::follow_again(&mut paths, &again);
         renames::wait(&mut paths, &pairs);
         renames::removed(&mut paths, &pairs, look);
@@ -265,7 +267,7 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     if let Want::Version { record, named } = want {
         return version::plan(path, stack, record, named, chosen, look);
     }
-    let goal = Goal::new(&stack, want, moved, look);
+    let goal = Goal::new(&stack, want, moved, look.bytes());
     if goal.stack == stack && goal.reversed.is_empty() && goal.moved.below.is_empty() {
         return Ok(None);
     }
@@ -273,10 +275,7 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     let touched = stack.layers().iter().filter(|layer| out.contains(&layer.delta));
     let grade = touched.map(|layer| layer.grade).max().unwrap_or(Grade::Written);
     let choice = chosen.of(&path);
-    let hunks = match choice {
-        Some(Choice::Hunks(hunks)) => hunks.clone(),
-        _ => Vec::new(),
-    };
+    let hunks = if let Some(Choice::Hunks(hunks)) = choice { hunks.clone() } else { Vec::new() };
     let disk = match look.now(&path) {
         Now::Covered(disk) => disk,
         Now::NotCovered(_) if !hunks.is_empty() => return Err(Unfit { path, why: WhyUnfit::NotPlanned }),
@@ -285,24 +284,24 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
         }
     };
     let stays = goal.stays;
-    let merged = goal.merged(&stack, disk.as_ref(), look);
+    let merged = goal.merged(&stack, disk.as_ref(), look.bytes());
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
-    let doubt = goal.doubt(&stack, &out, disk.as_ref(), look);
-    let (theirs, exact) = (look.theirs(&path), goal.exact(&stack, look));
+    let doubt = goal.doubt(&stack, &out, disk.as_ref(), look.bytes());
+    let (theirs, exact) = (look.theirs(&path), goal.exact(&stack, look.bytes()));
     let fork = Fork { theirs, goal, stack, disk, merged, exact, doubt, git_has };
-    let unchosen = fork.outcome(chosen.others.as_ref(), look);
+    let unchosen = fork.outcome(chosen.others.as_ref(), look.bytes());
     let (mut whole, whole_stack) = fork.whole(&unchosen);
     let (verdict, record, stack_after) = if !hunks.is_empty() {
-        let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look);
+        let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look.bytes());
         let part = part.map_err(|why| Unfit { path: path.clone(), why })?;
-        let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look);
+        let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look.bytes());
         whole = whole.map(|whole| with_mode_of(whole, &part));
         (Some(Verdict::Part), Some(part), stack)
     } else if choice == chosen.others.as_ref() {
         unchosen
     } else {
-        fork.outcome(choice, look)
+        fork.outcome(choice, look.bytes())
     };
     let stack_after = match stays {
         true => fork.stack.put_back(stack_after, record.as_ref()),
@@ -323,7 +322,8 @@ fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result
     };
     let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
     // A folder that is in the way makes a conflict of it later.
-    let outcomes = choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look))).collect();
+    let outcomes =
+        choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look.bytes()))).collect();
     let change = FileChange { path: path.clone(), before: fork.disk, after: record };
     let step = PathMove { change, stack_before: fork.stack, stack_after };
     let (renamed, choice) = (None, choice.cloned());
@@ -389,7 +389,7 @@ struct Fork {
 
 impl Fork {
     /// What becomes of it with a choice, or without one.
-    fn outcome(&self, choice: Option<&Choice>, look: &mut dyn Look) -> Outcome {
+    fn outcome(&self, choice: Option<&Choice>, bytes: &mut dyn MergeBytes) -> Outcome {
         let (goal, stack, disk) = (&self.goal, &self.stack, self.disk.as_ref());
         let choice = choice.filter(|choice| match choice {
             Choice::Merge => self.merged.is_ok(),
@@ -402,9 +402,9 @@ impl Fork {
             return (None, exact.record.clone(), exact.stack.clone());
         }
         match (choice, &self.doubt, &self.merged) {
-            (Some(Choice::Disk), ..) => (None, disk.cloned(), goal.settled(stack, look)),
+            (Some(Choice::Disk), ..) => (None, disk.cloned(), goal.settled(stack, bytes)),
             (Some(Choice::Skip), ..) => (None, disk.cloned(), stack.clone()),
-            (Some(Choice::Yours), ..) => (None, self.theirs.clone().flatten(), goal.settled(stack, look)),
+            (Some(Choice::Yours), ..) => (None, self.theirs.clone().flatten(), goal.settled(stack, bytes)),
             (None, ..) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
             (None, Some(Doubt::Keeps), _) => (Some(Verdict::Kept), disk.cloned(), stack.clone()),
             (None, Some(Doubt::Takes(rebuilt)), _) | (_, _, rebuilt) => match rebuilt {
@@ -422,12 +422,12 @@ impl Fork {
     }
 
     /// What the path is after a choice. The layers are made only of what is chosen.
-    fn becomes(&self, choice: &Choice, look: &mut dyn Look) -> Becomes {
+    fn becomes(&self, choice: &Choice, bytes: &mut dyn MergeBytes) -> Becomes {
         let record = match choice {
             Choice::Disk | Choice::Skip => self.disk.clone(),
             Choice::Yours => self.theirs.clone().flatten(),
             Choice::Checkpoint => self.exact_record().cloned(),
-            Choice::Merge | Choice::Hunks(_) => self.outcome(Some(choice), look).1,
+            Choice::Merge | Choice::Hunks(_) => self.outcome(Some(choice), bytes).1,
         };
         whose::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
     }
@@ -450,13 +450,13 @@ impl Fork {
         part: &Record,
         (whole, stack): (Option<&Record>, Stack),
         merges: bool,
-        look: &mut dyn Look,
+        bytes: &mut dyn MergeBytes,
     ) -> Stack {
         if Some(part) == whole {
             return stack;
         }
         let merges = merges && self.merged.is_ok() && self.goal.reversed.is_empty();
-        let parted = merges.then(|| self.stack.partly(self.disk.as_ref(), stack.layers(), part, look).ok());
+        let parted = merges.then(|| self.stack.partly(self.disk.as_ref(), stack.layers(), part, bytes).ok());
         parted.flatten().unwrap_or_else(|| self.stack.together(stack.layers()))
     }
 }

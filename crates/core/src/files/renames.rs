@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file_path::FilePath;
-use super::merge::{Clash, merge};
+use super::merge::{Clash, MergeBytes, merge};
 use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, Wish};
 use super::record::{ContentHash, Record};
 use super::stack::{DeltaId, Layer, Stack};
@@ -241,13 +241,13 @@ fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'
 
 /// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what they wrote goes to `a`. A rename
 /// is told by equal bytes. Where it is in doubt, it stays a conflict.
-pub(super) fn follow(paths: &mut Paths, look: &mut dyn Look) {
+pub(super) fn follow(paths: &mut Paths, bytes: &mut dyn MergeBytes) {
     let mut moved: Vec<(FilePath, FilePath, Record)> = Vec::new();
     for clash in paths.values() {
         if !matches!(clash.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)) {
             continue;
         }
-        if let Some((to, record)) = carried(paths, clash, look) {
+        if let Some((to, record)) = carried(paths, clash, bytes) {
             moved.push((clash.path.clone(), to, record));
         }
     }
@@ -332,18 +332,18 @@ pub(super) fn follow_again(paths: &mut Paths, again: &[Again]) {
 
 /// The path that what is left at a clash goes along to, and what is there then: what others wrote, done to what comes back.
 /// Nothing, where these do not go together. Where it was renamed several times, it goes the whole way.
-fn carried(paths: &Paths, clash: &PathPlan, look: &mut dyn Look) -> Option<(FilePath, Record)> {
+fn carried(paths: &Paths, clash: &PathPlan, bytes: &mut dyn MergeBytes) -> Option<(FilePath, Record)> {
     let now = clash.step.change.before.clone();
-    let (mut made, mut left) = as_made(clash, clash.step.stack_before.layers().len(), now, look)?;
+    let (mut made, mut left) = as_made(clash, clash.step.stack_before.layers().len(), now, bytes)?;
     for _ in 0..paths.len() {
         let source = source(paths, telling(made.as_ref())?)?;
         let target = source.step.change.after.as_ref();
         if target.is_some() {
-            let merged = merge(made.as_ref(), left.as_ref(), target, look).ok()?;
+            let merged = merge(made.as_ref(), left.as_ref(), target, bytes).ok()?;
             let record = merged.record.filter(|record| matches!(record, Record::File { .. }))?;
             return Some((source.path.clone(), record));
         }
-        (made, left) = as_made(source, source.step.stack_before.layers().len() - 1, left, look)?;
+        (made, left) = as_made(source, source.step.stack_before.layers().len() - 1, left, bytes)?;
     }
     None
 }
@@ -354,7 +354,7 @@ fn as_made(
     plan: &PathPlan,
     layers: usize,
     now: Option<Record>,
-    look: &mut dyn Look,
+    bytes: &mut dyn MergeBytes,
 ) -> Option<(Option<Record>, Option<Record>)> {
     let layers = &plan.step.stack_before.layers()[..layers];
     let goes = |layer: &Layer| plan.out.contains(&layer.delta);
@@ -364,7 +364,7 @@ fn as_made(
         return None;
     }
     telling(layers[at].after.as_ref())?;
-    let left = Stack::new(layers.to_vec()).rebuild(now.as_ref(), &layers[..=at], look).ok()?;
+    let left = Stack::new(layers.to_vec()).rebuild(now.as_ref(), &layers[..=at], bytes).ok()?;
     Some((layers[at].after.clone(), left.record))
 }
 

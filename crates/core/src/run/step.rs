@@ -1,7 +1,8 @@
 //! The step: what is there and what happens, to what is there then and what is to be done. It does nothing itself.
 
 use super::{
-    Fence, NewRun, Run, RunGround, RunNo, RunRefusal, RunState, Runs, STALE_AFTER_MS, Steer, Tail, Words,
+    Fence, MOST_WORDS, NewRun, Run, RunGround, RunNo, RunRefusal, RunState, Runs, STALE_AFTER_MS, Steer,
+    Tail, Words,
 };
 use crate::id::Time;
 
@@ -112,6 +113,9 @@ impl Stepped {
         let NewRun { words, steer, seen, model } = new;
         match (&mut self.runs.queued, words) {
             (Some(_), None) => return Err(RunRefusal::Waiting),
+            (Some(queued), Some(_)) if queued.words.len() >= MOST_WORDS => {
+                return Err(RunRefusal::TooManyWords);
+            }
             (Some(queued), Some(words)) => {
                 // An answer to what is there now answers these words as well.
                 if queued.words.is_empty() {

@@ -119,6 +119,16 @@ fn a_stop_is_asked_for_once_and_heard_with_each_sign_of_life() {
     check(stop.into_iter().chain([RunInput::Beat(F1, T)]).collect(), &["stop 1"]);
 }
 
+/// What waits is listed as a whole: it has a bound.
+#[test]
+fn trial_17_so_many_words_wait_and_no_more() {
+    let say = |number: usize| RunInput::Enqueue(say(&number.to_string(), Steer::Queue), T);
+    let full: Vec<_> = [asked(), RunInput::Claim(T)].into_iter().chain((0..MOST_WORDS).map(say)).collect();
+    let stepped = steps(full.clone()).unwrap();
+    assert_eq!(stepped.runs.queued.map(|run| run.words.len()), Some(MOST_WORDS));
+    refused(full.into_iter().chain([say(MOST_WORDS)]).collect(), RunRefusal::TooManyWords);
+}
+
 #[test]
 fn words_wait_join_or_interrupt() {
     let running = || vec![asked(), RunInput::Claim(T)];

@@ -132,10 +132,18 @@ impl Engine {
         Ok(list.and_then(|list| items(&list)).unwrap_or_default())
     }
 
-    /// The background jobs that the path knows of.
-    pub async fn jobs_of(&self, conversation: ConversationId) -> Result<Vec<JobShown>> {
+    /// The background jobs that the path knows of. Where one is named, only those that began before it.
+    ///
+    /// # Errors
+    ///
+    /// When no job has that name, or several have.
+    pub async fn jobs_of(&self, conversation: ConversationId, before: Option<&str>) -> Result<Vec<JobShown>> {
         let facts = self.store().facts(conversation, JOBS.to_owned()).await?;
-        self.jobs_told(facts).await
+        let mut jobs = self.jobs_told(facts).await?;
+        if let Some(name) = before {
+            jobs.truncate(job_named(&jobs, name)?);
+        }
+        Ok(jobs)
     }
 
     /// The jobs that facts tell of, as they are now.
@@ -191,15 +199,9 @@ impl Engine {
 
     /// The job of that name: its call, or what that begins or ends with, where only one does.
     async fn job(&self, conversation: ConversationId, name: &str) -> Result<JobShown> {
-        let mut jobs = self.jobs_of(conversation).await?;
-        jobs.retain(|job| !name.is_empty() && (job.call.starts_with(name) || job.call.ends_with(name)));
-        match jobs.len() {
-            1 => Ok(jobs.remove(0)),
-            0 => Err(EngineError::new(Kind::NotFound, "no_job", format!("there is no job {name:?}"))
-                .hint("the list of jobs names those there are")),
-            _ => Err(EngineError::new(Kind::NotFound, "several_jobs", format!("several jobs are {name:?}"))
-                .hint("give more of its id")),
-        }
+        let mut jobs = self.jobs_of(conversation, None).await?;
+        let at = job_named(&jobs, name)?;
+        Ok(jobs.swap_remove(at))
     }
 
     /// What the answers on the path used, by model, in the order of their first answers.
@@ -244,6 +246,19 @@ impl Used {
         self.usage.cached_input_tokens = sum(self.usage.cached_input_tokens, usage.cached_input_tokens);
         self.usage.output_tokens = sum(self.usage.output_tokens, usage.output_tokens);
         self.cost = self.cost.zip(cost(&self.model, &usage)).map(|(all, one)| all + one);
+    }
+}
+
+/// Where the job of that name is in a list.
+fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
+    let is_named = |job: &JobShown| job.call.starts_with(name) || job.call.ends_with(name);
+    let mut named = (0..jobs.len()).filter(|at| !name.is_empty() && is_named(&jobs[*at]));
+    match (named.next(), named.next()) {
+        (Some(at), None) => Ok(at),
+        (None, _) => Err(EngineError::new(Kind::NotFound, "no_job", format!("there is no job {name:?}"))
+            .hint("the list of jobs names those there are")),
+        _ => Err(EngineError::new(Kind::NotFound, "several_jobs", format!("several jobs are {name:?}"))
+            .hint("give more of its id")),
     }
 }
 

@@ -23,14 +23,36 @@ impl Engine {
         given.truncate(MOST);
     }
 
+    /// Says in which environment the commands run whose client is not known.
+    pub fn lives_in(&self, own: Surroundings) {
+        // The first one counts: a process has one.
+        drop(self.waits.own.set(Arc::new(own)));
+    }
+
+    /// The umask of files whose client hands over none.
+    pub fn own_umask(&self) -> Option<u32> {
+        self.own_surroundings().and_then(|own| own.umask())
+    }
+
+    /// The environment of this process.
+    pub(crate) fn own_surroundings(&self) -> Option<Arc<Surroundings>> {
+        self.waits.own.get().cloned()
+    }
+
     /// The environment of a request.
     pub(crate) fn surroundings_of(&self, request: &RequestId) -> Option<Arc<Surroundings>> {
         let given = locked(&self.waits.surroundings);
-        given.iter().find(|(of, _)| of == request).map(|(_, surroundings)| Arc::clone(surroundings))
+        let theirs =
+            given.iter().find(|(of, _)| of == request).map(|(_, surroundings)| Arc::clone(surroundings));
+        drop(given);
+        theirs.or_else(|| self.own_surroundings())
     }
 
     /// The environment of whoever asked last for what is at work in a conversation.
     pub(crate) fn surroundings_in(&self, conversation: ConversationId) -> Option<Arc<Surroundings>> {
-        self.surroundings_of(&self.served_last(conversation)?)
+        match self.served_last(conversation) {
+            Some(request) => self.surroundings_of(&request),
+            None => self.own_surroundings(),
+        }
     }
 }

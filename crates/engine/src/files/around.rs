@@ -11,6 +11,7 @@ use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
 
 use super::attribute::Attributed;
 use super::git;
+use super::planted::{self, Change, Planted};
 use super::several::{HeldAll, shown_in};
 use super::unseen::{self, Outside};
 use super::workspace::{Held, accept, is_alive, see};
@@ -31,6 +32,8 @@ pub(crate) struct Around {
     own: WorkspaceNo,
     /// What captures did not cover there.
     outside: Vec<(WorkspaceNo, Outside)>,
+    /// What git runs or is told by there.
+    planted: Vec<(WorkspaceNo, Planted)>,
     /// Further folders that could not be looked at, and why: it must change nothing there.
     pub(crate) lost: Vec<(PathBuf, EngineError)>,
 }
@@ -43,6 +46,8 @@ pub(crate) struct AroundEnded {
     pub(crate) changed: usize,
     /// How many of its processes live on.
     pub(crate) living: usize,
+    /// What it changed of what git runs or is told by, a sentence.
+    pub(crate) planted: Option<String>,
     /// Why its changes could not be seen, not all of them.
     pub(crate) unseen: Option<EngineError>,
 }
@@ -52,6 +57,7 @@ pub(super) struct Before {
     pub(super) held: HeldAll,
     places: Vec<(WorkspaceNo, Option<GitState>)>,
     outside: Vec<(WorkspaceNo, Outside)>,
+    planted: Vec<(WorkspaceNo, Planted)>,
     lost: Vec<(PathBuf, EngineError)>,
 }
 
@@ -64,6 +70,8 @@ struct After {
     delta: NewDelta,
     /// What was changed and is not covered, and why it is not.
     uncovered: Vec<(String, String)>,
+    /// What was changed of what git runs or is told by.
+    planted: Vec<(String, Change)>,
 }
 
 impl Engine {
@@ -88,7 +96,8 @@ impl Engine {
         rows.dedup_by_key(|(_, (row, _))| row.no);
         let (folders, rows): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|(folder, row)| (folder, Ok(row))).unzip();
-        let (mut all, mut places, mut outside) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut all, mut places, mut outside, mut planted) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (folder, held) in folders.into_iter().zip(self.hold_each(rows).await) {
             let looked = match held {
                 Ok(held) => self.capture_all(held, sweep.clone(), None).await,
@@ -104,11 +113,13 @@ impl Engine {
             };
             let (held, git) = git::look(held).await?;
             let (held, out) = Outside::of(held, uncovered).await?;
+            let (held, own) = planted::look(held).await?;
+            planted.push((held.no, own));
             places.push((held.no, git));
             outside.push((held.no, out));
             all.push(held);
         }
-        Ok(Before { held: HeldAll { own: no, all }, places, outside, lost })
+        Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, lost })
     }
 
     /// Writes down that a call may be changing the folders from now on.
@@ -132,6 +143,7 @@ impl Engine {
             places: std::mem::take(&mut before.places),
             own: before.held.own,
             outside: std::mem::take(&mut before.outside),
+            planted: std::mem::take(&mut before.planted),
             lost: std::mem::take(&mut before.lost),
         })
     }
@@ -220,6 +232,13 @@ impl Engine {
             }
         }
         let uncovered: Vec<_> = after.iter().flat_map(|after: &After| after.uncovered.clone()).collect();
+        let planted =
+            self.planted(&of.id, after.iter_mut().flat_map(|after| std::mem::take(&mut after.planted)));
+        let told = planted_said(&planted);
+        if let Some(told) = &told {
+            remark(&mut say, &format!("\n[{told}]"));
+        }
+        let uncovered: Vec<_> = planted.into_iter().chain(uncovered).collect();
         unseen::note(&mut say, &uncovered, &whys);
         let changed = after.iter().map(|after| counted(&after.delta)).sum();
         // Until it is stored, what it changed is still to be found.
@@ -232,7 +251,17 @@ impl Engine {
             held.called = true;
         }
         self.over_unseen(of, &blind, living > 0).await?;
-        Ok(AroundEnded { receipt, changed, living: if unseen.is_some() { 0 } else { living }, unseen })
+        let living = if unseen.is_some() { 0 } else { living };
+        Ok(AroundEnded { receipt, changed, living, planted: told, unseen })
+    }
+
+    /// What a call changed of what git runs or is told by, each with what it is and how it is put back.
+    fn planted(&self, id: &str, changes: impl Iterator<Item = (String, Change)>) -> Vec<(String, String)> {
+        let spool = self.parts().agent.as_ref().map(|agent| agent.spool.as_path());
+        let told = |(at, (shown, change)): (usize, (String, Change))| {
+            (shown, change.told(spool, &format!("{id}-git-{at}")))
+        };
+        changes.enumerate().map(told).collect()
     }
 
     /// The folders of a call once more, or why one can't be looked at.
@@ -261,6 +290,14 @@ impl Engine {
         let uncovered = outside.map(|outside| outside.changed(&now)).unwrap_or_default().into_iter();
         let uncovered = uncovered.map(|(path, why)| (shown_in(folder, &path), why.to_string())).collect();
         let (held, git) = git::look(held).await?;
+        let (held, now) = planted::look(held).await?;
+        let planted = of.planted.iter().find(|(no, _)| *no == held.no);
+        let planted = planted.map(|(_, before)| before.changed(&now)).unwrap_or_default();
+        let shown = |change: &Change| {
+            let below = change.path.strip_prefix(held.root.path()).ok().filter(|_| held.no == of.own);
+            below.unwrap_or(&change.path).to_string_lossy().into_owned()
+        };
+        let planted = planted.into_iter().map(|change| (shown(&change), change)).collect();
         let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
         let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
         let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
@@ -276,7 +313,7 @@ impl Engine {
         over.extend((living == 0).then(|| of.id.clone()));
         let calls = CallsSeen { owned, over: over.clone() };
         let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
-        Ok(After { held, capture, over, delta, uncovered })
+        Ok(After { held, capture, over, delta, uncovered, planted })
     }
 }
 
@@ -285,6 +322,22 @@ fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
     use std::os::unix::ffi::OsStrExt as _;
     let inside = names.iter().filter_map(|name| name.strip_prefix(held.root.path()).ok());
     inside.filter_map(|name| FilePath::new(name.as_os_str().as_bytes()).ok()).collect()
+}
+
+/// So many changes of git's own files are told of one call.
+const PLANTED: usize = 4;
+
+/// What a call changed of what git runs or is told by, as a sentence.
+fn planted_said(planted: &[(String, String)]) -> Option<String> {
+    let (named, more) = planted.split_at(planted.len().min(PLANTED));
+    let names: Vec<String> = named.iter().map(|(path, how)| format!("{path} ({how})")).collect();
+    let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+    (!names.is_empty()).then(|| {
+        format!(
+            "while it ran, what git runs or is told by was changed, and no step back undoes that: {}{more}",
+            names.join(", ")
+        )
+    })
 }
 
 /// Adds a remark to a result.

@@ -5,9 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{ContentHash, ConversationId, Time};
-use retake_store::{
-    Action, Apply, Claim, Claimant, FilesErased, Planned, Receipt, WorkspaceNo, WorkspaceRow,
-};
+use retake_store::{Action, Apply, Claim, Claimant, ErasureSum, Planned, Receipt, WorkspaceNo, WorkspaceRow};
 use retake_worktree::{Mark, Tree};
 
 use super::blocking;
@@ -33,7 +31,7 @@ pub struct ErasePlan {
     /// To the conversation.
     pub conversation: Planned,
     /// To what is kept of files.
-    pub files: FilesErased,
+    pub files: ErasureSum,
     /// To their versions.
     pub objects: ObjectsErased,
 }
@@ -181,7 +179,11 @@ impl Engine {
             let (gone, counts) = tally(doomed.into_iter(), &in_use);
             let was = gone.iter().filter(|object| pack.has(object)).count() as u64;
             let done = blocking(move || pack.erase(&gone, &mut |_, _| ())).await??;
-            erased = ObjectsErased { gone: was, lost: done.lost.len() as u64, ..counts };
+            // A damaged copy of what a collection let go may have come back: nobody misses it.
+            let is_needed =
+                |object: &&ContentHash| in_use.rows.contains(*object) || in_use.current.contains(*object);
+            let lost = done.lost.iter().filter(is_needed).count() as u64;
+            erased = ObjectsErased { gone: was, lost, ..counts };
         }
         self.store().objects_erased(left).await?;
         Ok(erased)
@@ -199,7 +201,7 @@ impl Engine {
     }
 
     /// The same, as it will be once this is erased.
-    async fn in_use_without(&self, files: &FilesErased) -> Result<InUse> {
+    async fn in_use_without(&self, files: &ErasureSum) -> Result<InUse> {
         let mut in_use = InUse { current: self.current().await?, ..InUse::default() };
         let since = self.store().kept_since().await?;
         let claims = self.store().claims().await?.into_iter();

@@ -109,7 +109,7 @@ impl Engine {
         let around = self.open_call(&mut before, conversation, entry, id.clone()).await?;
         drop(before);
         let theirs = exec.by.request.as_ref().and_then(|request| self.surroundings_of(request));
-        match processes::start(&exec.command, &folder, &id, theirs.as_deref()) {
+        match processes::start(&exec.command, &folder, &id, theirs.as_deref()).await {
             Ok(child) => Ok(Call { claim, around, child, receipt }),
             Err(error) => {
                 self.call_never_began(&around).await?;
@@ -190,7 +190,7 @@ impl Engine {
     /// Captures what the command did, and stores it with what it printed.
     async fn end_call(&self, of: &Around, ending: &Ending, output: &[u8], events: &Events) -> Result<Ended> {
         let ended = self.call_ends(of, &[], self.result(&of.id, ending, output)).await?;
-        if let Some(notice) = lives_on(ended.living) {
+        for notice in lives_on(ended.living).into_iter().chain(ended.planted) {
             events.send(RunEvent::Notice(notice));
         }
         let interrupted = ending.stopped || ended.unseen.is_some();

@@ -168,6 +168,10 @@ impl MergeBytes for Looking<'_> {
 }
 
 impl Look for Looking<'_> {
+    fn bytes(&mut self) -> &mut dyn MergeBytes {
+        self
+    }
+
     fn now(&mut self, path: &FilePath) -> Now {
         self.at = Some(path.clone());
         match self.workspace.tree.known(path) {

@@ -16,6 +16,7 @@ use retake_worktree::{
 use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
+use super::planted::Planted;
 use super::work::{Doing, Work};
 use super::{Files, blocking};
 use crate::engine::Engine;
@@ -33,6 +34,8 @@ pub(crate) struct Workspace {
     pub(super) calls: Calls,
     /// What the repository was like that it is in, when that was last looked at.
     pub(super) git: Option<GitState>,
+    /// What git runs or is told by there, when that was last looked at.
+    pub(super) planted: Planted,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
     /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
@@ -263,6 +266,7 @@ impl Files {
             tree,
             calls,
             git: None,
+            planted: Planted::default(),
             mark_kept,
             called: false,
             unsettled: false,

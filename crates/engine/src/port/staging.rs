@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use retake_core::name::title_of_import;
 use retake_core::{ConversationId, EntryId, RequestId, Time};
 use retake_store::{
     ExportHeader, FullConversation, FullImport, FullLine, ImportEntry, Receipt, decode_export_header,
@@ -234,6 +235,7 @@ impl Content {
                     return Err(short(found, header.entries, "messages"));
                 }
                 let ExportHeader { title, folder, created, .. } = header;
+                let title = title.as_deref().and_then(title_of_import);
                 Ok(Staged::Conversation(NewConversation { title, folder, created: Some(created), entries }))
             }
             Self::Full(conversations, full) => {
@@ -262,7 +264,7 @@ fn chat_list(mut list: chat::List, new_id: impl FnMut() -> EntryId, user: &str, 
     list.note_odd_times(now);
     let chat::List { messages, title, created } = list;
     let entries = chat::entries(messages, new_id, user);
-    let title = title.filter(|title| !title.trim().is_empty());
+    let title = title.as_deref().and_then(title_of_import);
     Staged::Conversation(NewConversation { entries, title, created, ..NewConversation::default() })
 }
 

@@ -51,38 +51,51 @@ impl Instruction {
 pub fn instructions(places: &Places) -> Vec<Instruction> {
     let mut found: Vec<Instruction> = Vec::new();
     let mut left = MOST;
-    let (folders, top) = folders(places);
+    let (folders, repository) = folders(places);
     for folder in &folders {
         let near = *folder == places.folder;
-        found.extend(of_folder(folder, Some(&top), near, &mut left));
+        // Without a repository a link leads no further than its own folder.
+        let within = repository.as_ref().unwrap_or(folder);
+        found.extend(of_folder(folder, places, Some(within), near, &mut left));
     }
     if let Some(config) = &places.config
         && !folders.contains(config)
     {
-        found.extend(of_folder(config, None, true, &mut left));
+        found.extend(of_folder(config, places, None, true, &mut left));
     }
     found.reverse();
     found
 }
 
-/// The folder and those above it, the nearest first, up to the repository's root, or else to home; and the last of them.
+/// The folder and those above it, the nearest first, up to the repository's root, or else to home; and that root.
 /// Where there is neither, only the folder itself: what stands further up is nobody's word on it.
-fn folders(places: &Places) -> (Vec<PathBuf>, PathBuf) {
+fn folders(places: &Places) -> (Vec<PathBuf>, Option<PathBuf>) {
     let above: Vec<&Path> = places.folder.ancestors().take(MOST_FOLDERS).collect();
     let root = above.iter().position(|folder| folder.join(".git").symlink_metadata().is_ok());
     let home = above.iter().position(|folder| places.home.as_deref() == Some(*folder));
     let last = root.or(home).unwrap_or(0);
-    (above[..=last].iter().map(|folder| folder.to_path_buf()).collect(), above[last].to_path_buf())
+    let root = root.map(|root| above[root].to_path_buf());
+    (above[..=last].iter().map(|folder| folder.to_path_buf()).collect(), root)
 }
 
 /// The file of one folder, if it has one that says something.
-fn of_folder(folder: &Path, top: Option<&Path>, near: bool, left: &mut usize) -> Option<Instruction> {
+fn of_folder(
+    folder: &Path,
+    places: &Places,
+    within: Option<&PathBuf>,
+    near: bool,
+    left: &mut usize,
+) -> Option<Instruction> {
     let path = NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())?;
-    if let Some(top) = top
-        && path.is_symlink()
-        && !path.canonicalize().ok()?.starts_with(top.canonicalize().ok()?)
-    {
-        return None;
+    if path.is_symlink() {
+        let leads = path.canonicalize().ok()?;
+        let leaves = match within {
+            Some(within) => !leads.starts_with(within.canonicalize().ok()?),
+            None => false,
+        };
+        if leaves || places.guarded.guard(&leads).is_some() {
+            return None;
+        }
     }
     // One byte more, so that a file that just fits is not called cut.
     let look = look::beginning(&path, MOST as u64 + 1).ok()?;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use retake_core::{Part, Source};
 
@@ -31,10 +31,6 @@ const MOST_ENTRIES: usize = 200;
 
 /// So many entries of a folder are looked at.
 const MOST_SEEN: usize = 10_000;
-
-/// Names of files that usually hold secrets, and endings of such names.
-const SECRETS: [&str; 7] = [".netrc", ".npmrc", ".pgpass", "credentials", "id_rsa", "id_ed25519", "id_ecdsa"];
-const SECRET_ENDINGS: [&str; 6] = [".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore"];
 
 /// What a person says, with the files that it mentions behind it, and what to tell them of these.
 pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<String>) {
@@ -114,6 +110,10 @@ impl Found<'_> {
             return;
         };
         let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if let Some(why) = self.led_away(&path, &whole) {
+            return self.notices.push(format!("@{name} is not attached: {why}"));
+        }
+        let is_secret = self.places.guarded.guard(&whole).is_some();
         if !self.seen.insert(whole) {
             return;
         }
@@ -128,12 +128,29 @@ impl Found<'_> {
             Ok(part) => {
                 self.bytes += size(&part);
                 self.parts.push(part);
-                if looks_secret(&path) {
+                if is_secret {
                     self.notices.push(format!("@{name} looks like a secret, and the model is sent it"));
                 }
             }
             Err(why) => self.notices.push(format!("@{name} is not attached: {why}")),
         }
+    }
+
+    /// Why a file is not the one that the person names: a link of the folder leads out of it, or to what holds secrets. Whoever means that
+    /// file names it.
+    fn led_away(&self, path: &Path, whole: &Path) -> Option<String> {
+        let folder = &self.places.folder;
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        // Whoever writes `..` means what lies outside.
+        let goes_up = path.components().any(|part| part == Component::ParentDir);
+        let is_elsewhere = !goes_up && path.starts_with(folder) && !whole.starts_with(&real);
+        let guarded = &self.places.guarded;
+        let hides_a_secret = guarded.guard(whole).is_some() && guarded.guard(path).is_none();
+        let leads = whole.display();
+        if hides_a_secret {
+            return Some(format!("it leads to {leads}, which holds secrets; to send that, name it"));
+        }
+        is_elsewhere.then(|| format!("it leads out of the folder, to {leads}; to send that, name it"))
     }
 
     /// The file that is meant: signs at the end may belong to the name or to the sentence.
@@ -236,16 +253,4 @@ fn listing(path: &Path) -> std::io::Result<String> {
         names.push("(empty)".into());
     }
     Ok(names.join("\n") + "\n")
-}
-
-/// Whether a file's name is that of one with secrets in it. Examples are none.
-fn looks_secret(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    if [".example", ".sample", ".template", ".dist", ".pub"].iter().any(|end| name.ends_with(end)) {
-        return false;
-    }
-    name == ".env"
-        || name.starts_with(".env.")
-        || SECRETS.contains(&name.as_str())
-        || SECRET_ENDINGS.iter().any(|end| name.ends_with(end))
 }

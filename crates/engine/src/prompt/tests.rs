@@ -23,7 +23,8 @@ fn world() -> World {
     for folder in [repo.join("sub"), repo.join(".git"), config.clone()] {
         fs::create_dir_all(folder).expect("a folder");
     }
-    let places = Places { folder: repo.join("sub"), home: Some(home), config: Some(config) };
+    let places =
+        Places { folder: repo.join("sub"), home: Some(home), config: Some(config), ..Places::default() };
     World { _dir: dir, places, repo }
 }
 
@@ -100,6 +101,30 @@ fn what_could_block_or_leads_elsewhere_is_no_instruction() {
     assert_eq!(texts(&instructions(&world.places)), ["shared", "shared"]);
     write(file("AGENTS.md"), [0, 1, 2]);
     assert!(texts(&instructions(&world.places)).is_empty());
+}
+
+#[test]
+fn trial_23_a_link_to_what_is_not_of_the_folder_is_no_instruction_and_no_mention() {
+    let world = world();
+    let home = world.places.home.clone().expect("home");
+    fs::remove_dir(world.repo.join(".git")).expect("removed");
+    fs::create_dir(home.join(".ssh")).expect("made");
+    write(home.join(".ssh/id"), "hunter2");
+    write(home.join("diary"), "hunter2");
+    let guarded = Arc::new(Guarded::new(&[], Some(&home), []).expect("items"));
+    let places = Places { guarded, ..world.places.clone() };
+    for to in [".ssh/id", "diary"] {
+        let [file, link] = ["AGENTS.md", "doc"].map(|name| places.folder.join(name));
+        symlink(home.join(to), &file).expect("a link");
+        symlink(home.join(to), &link).expect("a link");
+        assert!(instructions(&places).is_empty(), "{to}");
+        let (attached, notices) = mentioned(&places, "@doc");
+        assert!(attached.is_empty(), "{to}: {attached:?}");
+        assert!(notices[0].contains(to) && notices[0].contains("name it"), "{notices:?}");
+        let (attached, _) = mentioned(&places, &format!("@~/{to}"));
+        assert_eq!(attached.len(), 1, "who names it means it");
+        [file, link].iter().for_each(|link| fs::remove_file(link).expect("removed"));
+    }
 }
 
 #[test]

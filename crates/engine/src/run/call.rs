@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::drive::{Driver, Inbox};
 use super::event::{Asks, CallShown, Called, Decision, RunEvent};
+use super::guard::Guards;
 use super::host::Backstage;
 use crate::error::{EngineError, Result};
 
@@ -155,12 +156,18 @@ impl Driver {
                     self.events.send(RunEvent::Notice(wrong));
                 }
                 let settled = permission.settle(&ready.name, &intent, &self.scene.roots);
+                let settled = self.guards(&permission).settle(&ready.name, &intent, settled);
                 ready.permission = Arc::new(permission);
                 ready.settled = asked_again(settled, ready.again.as_ref());
                 ready.intent = intent;
             }
         }
         Ok(())
+    }
+
+    /// What keeps files with secrets back from the run's calls.
+    fn guards<'a>(&'a self, permission: &'a Permission) -> Guards<'a> {
+        Guards { guarded: &self.scene.guarded, permission, roots: &self.scene.roots }
     }
 
     /// What the run may do now.
@@ -187,7 +194,11 @@ impl Driver {
         // What was done before is asked about whatever rules say.
         let offers = match ready.again {
             Some(_) => Vec::new(),
-            None => permission.offers(&ready.name, &ready.intent, &self.scene.roots),
+            None => {
+                let roots = &self.scene.roots;
+                let guards = Guards { guarded: &self.scene.guarded, permission: &permission, roots };
+                guards.offers(&ready.name, &ready.intent)
+            }
         };
         let asks = Asks {
             id: key.clone(),
@@ -292,6 +303,7 @@ impl Driver {
             answering: self.answering(),
             roots: self.scene.roots.clone(),
             kept: self.scene.kept,
+            guarded: Arc::clone(&self.scene.guarded),
             permission: Arc::clone(&ready.permission),
             reads: reads.collect(),
             spool: self.scene.spool.clone(),
@@ -387,7 +399,7 @@ impl Backstage {
         self.engine.waits.notes(&facts);
         let content = bounded(content);
         let stopped = *self.halt.borrow();
-        let shown = shown.unwrap_or_else(|| content.clone());
+        let mut shown = shown.unwrap_or_else(|| content.clone());
         let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];
         parts.extend(attached.into_iter().map(part));
         parts.extend((!facts.is_empty()).then_some(Part::Facts(facts)));
@@ -404,6 +416,9 @@ impl Backstage {
             None => (self.engine.store().say(self.conversation, say).await?, 0, None),
             Some(around) => {
                 let ended = self.engine.call_ends(&around, &written, say).await?;
+                if let Some(planted) = &ended.planted {
+                    shown.push_str(&format!("\n[{planted}]"));
+                }
                 let unseen = ended.unseen.map(|error| error.to_string());
                 (ended.receipt, ended.changed, unseen.or_else(|| crate::files::lives_on(ended.living)))
             }

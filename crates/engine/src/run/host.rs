@@ -7,12 +7,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Answering, ConversationId, Fact, Fence, Permission, Ruling};
-use retake_tools::{Asked, Host, Piece, Surroundings};
+use retake_tools::{Asked, Guarded, Host, Piece, Surroundings};
 use tokio::sync::watch;
 
 use super::Events;
 use super::event::{Question, RunEvent};
+use super::guard::Guards;
 use crate::engine::Engine;
+
+/// Tools that show what is in the files that they pass.
+const SHOWS_CONTENT: [&str; 2] = ["read", "grep"];
 
 /// What a call works with.
 #[derive(Clone)]
@@ -28,6 +32,8 @@ pub(super) struct Backstage {
     pub(super) roots: Vec<PathBuf>,
     /// How many of them captures cover, the conversation's own first.
     pub(super) kept: usize,
+    /// Files that hold secrets.
+    pub(super) guarded: Arc<Guarded>,
     /// What is settled of what may run.
     pub(super) permission: Arc<Permission>,
     /// What the call itself reads, by its intent.
@@ -67,6 +73,11 @@ impl Host for Backstage {
     }
 
     fn leaves_out(&self, tool: &str, path: &Path) -> bool {
+        let guards = Guards { guarded: &self.guarded, permission: &self.permission, roots: &self.roots };
+        // Of what the call itself names, somebody has said before whether it may be read. Names alone tell nothing.
+        if SHOWS_CONTENT.contains(&tool) && guards.of(tool, path).is_some() && !self.is_agreed(path) {
+            return true;
+        }
         let ruling = |path: &Path| self.permission.reading(tool, path, &self.roots);
         match ruling(path) {
             Some(Ruling::Deny) => true,
@@ -74,6 +85,10 @@ impl Host for Backstage {
             Some(Ruling::Ask) => !self.reads.iter().any(|read| ruling(read) == Some(Ruling::Ask)),
             Some(Ruling::Allow) | None => false,
         }
+    }
+
+    fn is_agreed(&self, path: &Path) -> bool {
+        self.reads.iter().any(|read| read == path)
     }
 
     async fn stopped(&self) {

@@ -348,7 +348,11 @@ impl Engine {
 
 /// What whoever asks is told of words that nobody waits with any more, and that were not said.
 pub(crate) fn told_unsaid(words: &[Words]) -> Option<String> {
-    let texts: Vec<String> = words.iter().map(|words| format!("“{}”", joined_text(&words.parts))).collect();
+    let told = |words: &Words| match joined_text(&words.parts) {
+        text if text.trim().is_empty() => "what was attached without words".to_owned(),
+        text => format!("“{text}”"),
+    };
+    let texts: Vec<String> = words.iter().map(told).collect();
     (!texts.is_empty()).then(|| {
         format!("words that waited were not said, as what they answer is gone: {}", texts.join(", "))
     })

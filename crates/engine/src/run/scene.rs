@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{ConversationId, Mode, Permission, Rule, Ruling};
-use retake_tools::{Tool, Toolbox};
+use retake_tools::{Guarded, Tool, Toolbox};
 
 use super::{Events, Permit};
 use crate::engine::Engine;
@@ -22,6 +22,8 @@ pub(super) struct Scene {
     pub(super) tools: Toolbox,
     /// What it may do besides.
     permit: Permit,
+    /// Files that hold secrets.
+    pub(super) guarded: Arc<Guarded>,
     /// The mode when it began.
     mode: Mode,
     /// Where long output is kept.
@@ -68,6 +70,7 @@ impl Engine {
                 kept: 0,
                 tools: Toolbox::default(),
                 permit,
+                guarded: Arc::default(),
                 mode: Mode::default(),
                 spool: PathBuf::new(),
                 limit: 1,
@@ -90,6 +93,7 @@ impl Engine {
             roots: kept.into_iter().chain(others).collect(),
             tools: self.tools_now(conversation).await?,
             permit,
+            guarded: Arc::clone(&config.guarded),
             mode: self.permission(conversation).await?.mode,
             spool: config.spool.clone(),
             limit: config.limit,
@@ -114,7 +118,7 @@ impl Engine {
         };
         let mut tools = config.tools.clone();
         if self.parts().mcp.is_some() {
-            for tool in self.servers(Path::new(&folder)).await.tools() {
+            for tool in self.servers(Path::new(&folder), self.surroundings_in(conversation)).await.tools() {
                 tools.add(tool);
             }
         }

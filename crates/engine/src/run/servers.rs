@@ -25,7 +25,7 @@ impl Engine {
     ) -> Result<()> {
         let (Some(config), Some(_)) = (&self.parts().agent, &self.parts().mcp) else { return Ok(()) };
         let Some(folder) = self.folder_of(conversation).await? else { return Ok(()) };
-        let servers = self.servers(&folder).await;
+        let servers = self.servers(&folder, self.surroundings_in(conversation)).await;
         let clock = &self.parts().clock;
         let wait = config.server_wait;
         let patience = async {

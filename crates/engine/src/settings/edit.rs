@@ -8,7 +8,7 @@ use std::path::Path;
 
 use retake_core::{Rule, Ruling};
 use retake_tools::destination;
-use toml_edit::{DocumentMut, Item, Table, value};
+use toml_edit::{Document, DocumentMut, Item, Table, value};
 
 use super::keys::{self, KEYS, ReadBy, Takes, Value};
 use super::{Settings, SettingsError, text};
@@ -83,6 +83,15 @@ pub fn set(text: &str, path: &str, to: &str) -> Result<String, SettingsError> {
 
 /// The text of the file with another value.
 fn put(mut document: DocumentMut, path: &[String], new: toml_edit::Value) -> Result<String, SettingsError> {
+    // Of a file without settings everything stands behind them; a new one comes below.
+    let above = if document.is_empty() {
+        document.trailing().as_str().unwrap_or_default().to_owned()
+    } else {
+        String::new()
+    };
+    if document.is_empty() {
+        document.set_trailing("");
+    }
     let (name, tables) = path.split_last().expect("BUG: a known path has names");
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
     for step in tables {
@@ -105,7 +114,13 @@ fn put(mut document: DocumentMut, path: &[String], new: toml_edit::Value) -> Res
             table.insert(name, value(new));
         }
     }
-    let text = document.to_string();
+    let apart = match above.trim_end() {
+        "" => "",
+        _ if above.ends_with("\n\n") => "",
+        _ if above.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let text = format!("{above}{apart}{document}");
     Settings::parse(&text).map_err(SettingsError::unwritten)?;
     Ok(text)
 }
@@ -114,6 +129,9 @@ fn put(mut document: DocumentMut, path: &[String], new: toml_edit::Value) -> Res
 pub fn unset(text: &str, path: &str) -> Result<String, SettingsError> {
     let path = split(path)?;
     find(&path)?;
+    if let Some(without) = without_line(text, &path) {
+        return Ok(without);
+    }
     let mut document = document(text)?;
     let (name, tables) = path.split_last().expect("BUG: a known path has names");
     let mut table: Option<&mut dyn toml_edit::TableLike> = Some(document.as_table_mut());
@@ -126,6 +144,24 @@ pub fn unset(text: &str, path: &str) -> Result<String, SettingsError> {
     let text = document.to_string();
     Settings::parse(&text)?;
     Ok(text)
+}
+
+/// The text of the file without the lines of a setting that has its own: the comments above them stay. Nothing, where it shares them.
+fn without_line(text: &str, path: &[String]) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    let (name, tables) = path.split_last()?;
+    let table = tables.iter().try_fold(document.as_table(), |table, step| table.get(step)?.as_table())?;
+    let (key, item) = table.get_key_value(name)?;
+    let from = text[..key.span()?.start].rfind('\n').map_or(0, |end| end + 1);
+    let to = item.span()?.end;
+    let to = text[to..].find('\n').map_or(text.len(), |end| to + end + 1);
+    let without = format!("{}{}", &text[..from], &text[to..]);
+    let mut left = text.parse::<DocumentMut>().ok()?;
+    let of =
+        tables.iter().try_fold(left.as_table_mut(), |table, step| table.get_mut(step)?.as_table_mut())?;
+    of.remove(name);
+    let same = Settings::parse(&without).ok()? == Settings::parse(&left.to_string()).ok()?;
+    same.then_some(without)
 }
 
 /// The text of the file with a rule more: what somebody said for good.
@@ -230,9 +266,13 @@ fn typed(takes: Takes, text: &str, path: &[String]) -> Result<toml_edit::Value, 
         Takes::Number => text.parse::<f64>().map(Into::into).map_err(|_| problem(path, "takes a number")),
         Takes::Text | Takes::Url | Takes::Variable | Takes::Word(_) => Ok(text.into()),
         // One of them, or several as they stand in the file.
-        Takes::Rules | Takes::Folders | Takes::Texts if text.trim_start().starts_with('[') => {
+        Takes::Rules | Takes::Folders | Takes::Texts | Takes::Guarded
+            if text.trim_start().starts_with('[') =>
+        {
             text.parse().map_err(|_| problem(path, "takes a list of texts in quotes"))
         }
-        Takes::Rules | Takes::Folders | Takes::Texts => Ok(toml_edit::Array::from_iter([text]).into()),
+        Takes::Rules | Takes::Folders | Takes::Texts | Takes::Guarded => {
+            Ok(toml_edit::Array::from_iter([text]).into())
+        }
     }
 }

@@ -46,6 +46,8 @@ pub(super) enum Takes {
     Folders,
     /// A list of texts.
     Texts,
+    /// A list of files that are guarded.
+    Guarded,
 }
 
 /// A value, or none.
@@ -308,7 +310,19 @@ pub(super) static KEYS: &[Key] = &[
         "permissions.variables",
         Takes::Texts,
         Value::List(Vec::new()),
-        "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, and every key_env.",
+        "Environment variables that commands and MCP servers get although they seem to hold secrets: [\"DATABASE_URL\"]. Else those\nwhose names speak of keys, tokens, passwords and the like are kept back, those whose values look like them (an address with a\npassword), and every key_env.",
+    ),
+    key(
+        "permissions.secrets",
+        Takes::Guarded,
+        Value::List(Vec::new()),
+        "Further files that hold secrets: [\"~/vault\", \"/etc/keys\", \"*.secret\", \"ask *.conf\"]. The file tools do not read them, or ask\n(\"ask\"), unless a rule of permissions.allow names them: \"read(/home/me/vault/a)\". The sandbox hides the paths from commands,\nbut not the patterns of names. Guarded by default: ~/.ssh, ~/.gnupg, ~/.aws, ~/.kube, ~/.netrc and the like, key files such as\nid_rsa and *.pem; .env is asked about. \"!~/.npmrc\" takes one out, \"!default\" all of them.",
+    ),
+    key(
+        "permissions.sockets",
+        Takes::Folders,
+        Value::List(Vec::new()),
+        "Unix sockets that commands with network and MCP servers may reach, or folders of them: [\"/run/user/1000/keyring/ssh\"]. All\nothers are out of their reach. It needs namespaces, as `retake doctor` says; without them none is reached.",
     ),
     key(
         "permissions.wait_s",

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use retake_core::{Mode, Permission, Rule, Ruling, Steer};
-use retake_tools::{Network, Secrets};
+use retake_tools::{Network, Secrets, check_guarded};
 use toml_edit::{Document, Item, TableLike};
 
 use super::keys::{self, Takes, Value};
@@ -233,6 +233,19 @@ fn checked(takes: Takes, item: &Item) -> Result<Value<String>, String> {
             });
             texts.collect::<Result<_, String>>().map(Value::List)
         }
+        Takes::Guarded => {
+            let list = item
+                .as_array()
+                .ok_or("takes a list of paths and patterns, such as [\"~/vault\", \"*.secret\"]")?;
+            let texts = list.iter().zip(1..).map(|(text, number)| {
+                let text =
+                    text.as_str().ok_or_else(|| format!("has an item {number} that is no text in quotes"))?;
+                check_guarded(&[text.to_owned()])
+                    .map_err(|bad| format!("has an item {number} that is none: {bad}"))?;
+                Ok(text.to_owned())
+            });
+            texts.collect::<Result<_, String>>().map(Value::List)
+        }
         Takes::Url => checked_url(&text()?).map(Value::Text),
     }
 }
@@ -295,7 +308,9 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
             "off" => Network::Off,
             _ => Network::Ask,
         },
+        sockets: values.list(&["permissions", "sockets"]).iter().map(PathBuf::from).collect(),
         secrets: secrets(values, &endpoints),
+        guarded: values.list(&["permissions", "secrets"]).to_vec(),
         endpoints,
         roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),
         server_wait: seconds(&["mcp", "wait_s"]),

@@ -255,7 +255,42 @@ fn a_change_keeps_comments_and_other_lines() {
         added.starts_with(text) && added.contains("[models.\"openai/gpt-5.6\"]\ninput_price = 2.5"),
         "{added}"
     );
-    assert_eq!(unset(&changed, "retry.tries").expect("changed"), "# mine\n[retry]\n");
+    assert_eq!(unset(&changed, "retry.tries").expect("changed"), "# mine\n[retry]\n# why\n");
+}
+
+/// What a person wrote stays where it is: above what is set, and when a setting goes.
+#[test]
+fn trial_16_comments_stay_where_they_are() {
+    let rows = [
+        ("# mine\n", "# mine\n\n[retry]\ntries = 9\n"),
+        ("# mine\n\n", "# mine\n\n[retry]\ntries = 9\n"),
+        ("# mine", "# mine\n\n[retry]\ntries = 9\n"),
+        ("\n", "\n[retry]\ntries = 9\n"),
+        ("", "[retry]\ntries = 9\n"),
+        ("# mine\n[model]\n", "# mine\n[model]\n\n[retry]\ntries = 9\n"),
+    ];
+    for (before, after) in rows {
+        assert_eq!(set(before, "retry.tries", "9").expect("set"), after, "{before:?}");
+    }
+    let all = set(&documented_defaults(), "retry.tries", "9").expect("set");
+    assert!(all.starts_with(&documented_defaults()) && all.ends_with("\n\n[retry]\ntries = 9\n"), "{all}");
+    let rule: retake_core::Rule = "allow shell(ls)".parse().expect("a rule");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, "# mine\n").expect("written");
+    add_rule(&path, &rule).expect("remembered");
+    let ruled = std::fs::read_to_string(&path).expect("read");
+    assert_eq!(ruled, "# mine\n\n[permissions]\nallow = [\"shell(ls)\"]\n");
+    let rows = [
+        ("# mine\n[retry]\n# tries\ntries = 9 # many\n", "# mine\n[retry]\n# tries\n"),
+        ("# mine\nretry.tries = 9\n# more\n", "# mine\n# more\n"),
+        ("# mine\nretry.tries = 9", "# mine\n"),
+        ("# mine\n\nretry = { tries = 9 } # all\n", "# mine\n\nretry = {} # all\n"),
+        ("# mine\n[retry]\n", "# mine\n[retry]\n"),
+    ];
+    for (before, after) in rows {
+        assert_eq!(unset(before, "retry.tries").expect("unset"), after, "{before:?}");
+    }
 }
 
 #[test]
@@ -413,7 +448,7 @@ fn the_demo_and_models_of_this_computer_cost_nothing() {
 fn trial_25_keys_of_endpoints_are_kept_back_unless_they_are_let_in() {
     let endpoint = "[endpoint.x]\nbase_url = \"http://h\"\nkey_env = \"CORP_LLM\"\n";
     let holds = |text: &str, name: &str| {
-        Settings::parse(text).expect("valid").secrets.holds(std::ffi::OsStr::new(name))
+        Settings::parse(text).expect("valid").secrets.holds(name.as_ref(), "x".as_ref())
     };
     assert!(holds(endpoint, "CORP_LLM") && holds("", "OPENAI_API_KEY") && holds("", "PGPASSWORD"));
     assert!(!holds("", "CORP_LLM") && !holds("", "PATH"));

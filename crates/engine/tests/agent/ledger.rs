@@ -128,7 +128,7 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
 
 #[tokio::test]
 async fn a_command_whose_network_is_closed_is_not_told_and_not_asked_about_again() {
-    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: Vec::new() };
+    let sandbox = Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
     if sandbox.available(&[]) != Sandboxed::Full {
         return;
     }
@@ -159,7 +159,7 @@ async fn a_command_whose_network_is_closed_is_not_told_and_not_asked_about_again
 #[tokio::test]
 async fn a_command_that_reaches_nothing_else_is_not_told_though_it_may_see_what_is_hidden() {
     let hidden = std::env::temp_dir().join("retake-hidden");
-    let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: vec![hidden] };
+    let sandbox = Sandbox { temporary: Sandbox::temporary(), hide: vec![hidden], ..Sandbox::bare() };
     if !matches!(sandbox.available(&[]), Sandboxed::Exposed(_)) {
         return;
     }

@@ -52,7 +52,7 @@ async fn what_is_written_in_a_further_folder_goes_back_and_elsewhere_stays() {
 #[tokio::test]
 async fn a_command_in_the_sandbox_writes_in_all_folders_that_are_captured() {
     // Wherever the test lies: commands write in the folders that are captured, and in no temporary one.
-    let sandbox = Sandbox { write: Vec::new(), temporary: Vec::new(), hide: Vec::new() };
+    let sandbox = Sandbox::bare();
     if sandbox.available(&[]) != Sandboxed::Full {
         return;
     }

@@ -3,11 +3,16 @@
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::PermissionChange;
 use retake_engine::tools::{Network, Sandbox, Sandboxed};
+use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
 use retake_wire::{Problem, Reply, reply, request};
 
+use super::{limit, page};
 use crate::InProcess;
 use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
 use crate::convert::{problem, usage};
+
+/// Why no sandbox holds commands, where the settings say so.
+const SWITCHED_OFF: &str = "permissions.sandbox is false";
 
 impl InProcess {
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
@@ -35,10 +40,12 @@ impl InProcess {
         Ok(Reply::Todo(reply::Todo { items: items.collect() }))
     }
 
-    pub(super) async fn jobs(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
-        let jobs = self.engine.jobs_of(id).await.map_err(problem)?;
-        Ok(Reply::Jobs(reply::Jobs { jobs: jobs.into_iter().map(job).collect() }))
+    pub(super) async fn jobs(&self, of: request::Jobs) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        let limit = limit(of.limit, USUAL_PAGE)?;
+        let jobs = self.engine.jobs_of(id, of.before.as_deref()).await.map_err(problem)?;
+        let (jobs, more) = page(jobs.into_iter().rev().map(job), limit);
+        Ok(Reply::Jobs(reply::Jobs { jobs, more }))
     }
 
     pub(super) async fn job_output(&self, of: request::JobOutput) -> Result<Reply, Problem> {
@@ -51,7 +58,8 @@ impl InProcess {
     pub(super) async fn job_stop(&self, of: request::OfJob) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
         self.engine.job_stop(id, &of.job).await.map_err(problem)?;
-        self.jobs(&of.conversation).await
+        let limit = Some(LARGEST_PAGE);
+        self.jobs(request::Jobs { conversation: of.conversation, limit, before: None }).await
     }
 
     pub(super) async fn tools(&self, name: &str) -> Result<Reply, Problem> {
@@ -79,21 +87,39 @@ impl InProcess {
         let rules = settled.for_good.into_iter().map(shown(true));
         let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
         let commands = self.commands();
-        Ok(reply::Permissions { mode: mode(settled.mode), rules, commands })
+        let weaker = self.sandbox().map(|sandbox| sandbox.weaker()).unwrap_or_default();
+        Ok(reply::Permissions { mode: mode(settled.mode), rules, commands, weaker })
     }
 
     /// What holds commands, by the settings and on this machine.
     fn commands(&self) -> reply::Commands {
-        if !self.settings.sandbox {
-            return reply::Commands::Free { why: "permissions.sandbox is false".to_owned() };
-        }
-        let sandbox = Sandbox { write: Vec::new(), temporary: Sandbox::temporary(), hide: Vec::new() };
+        let Some(sandbox) = self.sandbox() else {
+            return reply::Commands::Free { why: SWITCHED_OFF.to_owned() };
+        };
         match (sandbox.available(&[]), self.settings.network) {
             (Sandboxed::None(why) | Sandboxed::Exposed(why), _) => reply::Commands::Free { why },
             (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => reply::Commands::Open,
             (Sandboxed::Full, Network::Ask) => reply::Commands::Asking,
             (Sandboxed::Full, Network::Off) => reply::Commands::Closed,
         }
+    }
+
+    /// What is not held of what protects, beside the sandbox, a sentence each.
+    pub(super) fn limits() -> Vec<String> {
+        let names = "patterns of names such as *.pem keep files from the file tools, not from commands";
+        vec![format!("{names}; paths such as ~/.ssh are hidden from commands by the sandbox")]
+    }
+
+    /// The sandbox of commands, by the settings.
+    fn sandbox(&self) -> Option<Sandbox> {
+        let sandbox = || Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
+        self.settings.sandbox.then(sandbox)
+    }
+
+    /// What holds commands and what does not, a sentence each.
+    pub(super) fn told_of_sandbox(&self) -> Vec<String> {
+        let none = || vec![format!("nothing holds commands: {SWITCHED_OFF}")];
+        self.sandbox().map_or_else(none, |sandbox| sandbox.told())
     }
 
     pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {

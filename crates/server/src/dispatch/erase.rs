@@ -1,7 +1,7 @@
 //! What an erasure would take of files and what it took, in sentences. Must never quote what is erased.
 
 use retake_core::ConversationId;
-use retake_engine::store::{Action, FilesErased};
+use retake_engine::store::{Action, ErasureSum};
 use retake_engine::{ErasePlan, ObjectsErased};
 use retake_wire::{Problem, Reply};
 
@@ -20,8 +20,13 @@ impl InProcess {
         stays.extend(texts(of, &files));
         if files.messages.is_empty() && files.operations == 0 && files.paths.is_empty() && objects.gone == 0 {
             stays.push(
-                "no message, title, label or version of a file here holds it; words that were not sent yet are searched when it is done"
-                    .to_owned(),
+                match text {
+                    Some(_) => {
+                        "no message, title, label or version of a file here holds it; words that were not sent yet are searched when it is done"
+                    }
+                    None => "what is named here is erased already: nothing is left of it",
+                }
+                .to_owned(),
             );
         }
         stays.extend(would(&files, &objects));
@@ -60,7 +65,7 @@ pub(super) fn text_of(action: &Action) -> Option<String> {
 }
 
 /// What would become of files.
-fn would(files: &FilesErased, objects: &ObjectsErased) -> Vec<String> {
+fn would(files: &ErasureSum, objects: &ObjectsErased) -> Vec<String> {
     if files.objects.is_empty() && files.paths.is_empty() {
         return Vec::new();
     }
@@ -82,7 +87,7 @@ fn would(files: &FilesErased, objects: &ObjectsErased) -> Vec<String> {
 }
 
 /// How much of the conversation is reached, and of each other one of its tree of forks.
-fn texts(of: ConversationId, files: &FilesErased) -> Vec<String> {
+fn texts(of: ConversationId, files: &ErasureSum) -> Vec<String> {
     let mut said = Vec::new();
     let (own, others): (Vec<_>, Vec<_>) = files.messages.iter().partition(|(id, _)| *id == of);
     if let [(_, number)] = own[..] {

@@ -11,7 +11,7 @@ use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::files::words::{bytes_in, grade, name};
-use super::{limit, store_problem};
+use super::{limit, page, store_problem};
 use crate::InProcess;
 use crate::convert::{problem, usage};
 
@@ -31,8 +31,9 @@ impl InProcess {
         if checkpoint.name.trim().is_empty() {
             return Err(usage("a checkpoint needs a name"));
         }
+        let name = retake_core::name::title(&checkpoint.name).map_err(|no| store_problem(no.into()))?;
         let id = self.conversation(&checkpoint.conversation).await?;
-        let made = self.engine.checkpoint(id, checkpoint.name).await.map_err(problem)?;
+        let made = self.engine.checkpoint(id, name).await.map_err(problem)?;
         let captures = made.into_iter().map(capture).collect();
         Ok(Reply::Captures(reply::Captures { captures, more: false }))
     }
@@ -82,10 +83,12 @@ impl InProcess {
         Ok(Reply::Differences(reply::Differences { files }))
     }
 
-    pub(super) async fn workspaces(&self) -> Result<Reply, Problem> {
+    pub(super) async fn workspaces(&self, of: request::Workspaces) -> Result<Reply, Problem> {
+        let limit = limit(of.limit, USUAL_PAGE)?;
         let rows = self.engine.store().workspaces().await.map_err(store_problem)?;
-        let workspaces = rows.into_iter().map(workspace).collect();
-        Ok(Reply::Workspaces(reply::Workspaces { workspaces }))
+        let behind = rows.into_iter().map(workspace).filter(|it| of.after.is_none_or(|no| it.number > no));
+        let (workspaces, more) = page(behind, limit);
+        Ok(Reply::Workspaces(reply::Workspaces { workspaces, more }))
     }
 
     pub(super) async fn workspace_show(&self, name: &str) -> Result<Reply, Problem> {

@@ -52,7 +52,7 @@ impl InProcess {
 
     /// The servers that are meant, and what is wrong with the files.
     async fn mcp_servers(&self, of: &McpOf) -> Result<(Vec<ServerShown>, Vec<String>), Problem> {
-        let servers = self.engine.servers(&absolute(&of.folder)?).await;
+        let servers = self.engine.servers(&absolute(&of.folder)?, None).await;
         servers.settled().await;
         let mut shown = servers.shown();
         if let Some(name) = &of.server {

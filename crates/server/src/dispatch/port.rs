@@ -72,16 +72,16 @@ impl InProcess {
             problems: checked.problems,
             details: checked.details,
             mended: checked.mended,
+            limits: Self::limits(),
+            sandbox: self.told_of_sandbox(),
         }))
     }
 }
 
-/// A title that somebody gives: there is something to read in it.
+/// A title that somebody gives: it shows all that it holds.
 fn titled(title: Option<String>) -> Result<Option<String>, Problem> {
-    match title {
-        Some(title) if title.trim().is_empty() => Err(store_problem(retake_core::Refusal::EmptyLabel.into())),
-        title => Ok(title),
-    }
+    let titled = title.as_deref().map(retake_core::name::title).transpose();
+    titled.map_err(|refused| store_problem(refused.into()))
 }
 
 /// An import is not yet a conversation: only its whole id names it.

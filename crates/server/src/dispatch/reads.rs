@@ -6,10 +6,11 @@ use retake_core::{ConversationId, EffectState, Include, Mark, OpNo, Projection, 
 use retake_engine::store::{
     CallWords, ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort, Summary,
 };
+use retake_engine::{EngineError, Kind};
 use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
-use super::{head, limit, store_problem};
+use super::{head, limit, page, store_problem};
 use crate::InProcess;
 use crate::convert::{self, EXEC, problem};
 
@@ -21,6 +22,22 @@ pub(crate) struct Beside {
     pub(crate) waiting: Vec<reply::Words>,
     /// What the agent may do.
     pub(crate) permissions: reply::Permissions,
+}
+
+/// What a page of a tree holds.
+enum InTree {
+    Branch(Box<reply::Branch>),
+    Fork(reply::ForkLine),
+}
+
+impl InTree {
+    /// What names its place.
+    fn id(&self) -> &str {
+        match self {
+            Self::Branch(branch) => &branch.leaf,
+            Self::Fork(fork) => &fork.conversation,
+        }
+    }
 }
 
 impl InProcess {
@@ -182,22 +199,21 @@ impl InProcess {
         Ok(Reply::Targets(reply::TargetPage { head: head.to_string(), targets, more }))
     }
 
-    pub(super) async fn alternatives(&self, of: request::Entry) -> Result<Reply, Problem> {
+    pub(super) async fn alternatives(&self, of: request::Alternatives) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
         let entry = self.entry(id, &of.entry).await?;
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
         let answer = store.answer_named(id, entry).await.map_err(store_problem)?;
         let found = store.alternatives(id, answer).await.map_err(store_problem)?;
-        let alternatives = found.into_iter().zip(1..).map(|(alternative, number)| reply::Alternative {
+        let after = found.into_iter().zip(1..).skip(of.after.unwrap_or_default());
+        let alternatives = after.map(|(alternative, number)| reply::Alternative {
             number,
             current: alternative.current,
             line: convert::line(alternative.line),
         });
-        Ok(Reply::Alternatives(reply::Alternatives {
-            head: head.to_string(),
-            alternatives: alternatives.collect(),
-        }))
+        let (alternatives, more) = page(alternatives, limit(of.limit, USUAL_PAGE)?);
+        Ok(Reply::Alternatives(reply::Alternatives { head: head.to_string(), alternatives, more }))
     }
 
     pub(super) async fn marked(&self, of: request::Marked) -> Result<Reply, Problem> {
@@ -228,8 +244,9 @@ impl InProcess {
         Ok(Reply::Operations(reply::Operations { head: head.to_string(), operations, more: page.more }))
     }
 
-    pub(super) async fn tree(&self, name: &str) -> Result<Reply, Problem> {
-        let id = self.conversation(name).await?;
+    pub(super) async fn tree(&self, of: request::Tree) -> Result<Reply, Problem> {
+        let id = self.conversation(&of.conversation).await?;
+        let limit = limit(of.limit, USUAL_PAGE)?;
         let store = self.engine.store();
         let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
         let branches = store.branches(id).await.map_err(store_problem)?;
@@ -239,11 +256,27 @@ impl InProcess {
             title: summary.title.or(summary.own).unwrap_or(summary.preview),
             from: from.map(|id| id.to_string()),
         });
-        Ok(Reply::Tree(reply::Tree {
-            head: head.to_string(),
-            branches: branches.into_iter().map(convert::branch).collect(),
-            forks: forks.collect(),
-        }))
+        let branches = branches.into_iter().map(|branch| InTree::Branch(Box::new(convert::branch(branch))));
+        let all: Vec<InTree> = branches.chain(forks.map(InTree::Fork)).collect();
+        let behind = match &of.after {
+            Some(after) => all.iter().position(|it| it.id() == after).map(|at| at + 1).ok_or_else(|| {
+                let said = format!("no branch has the leaf {after:?}, and no fork that id");
+                problem(
+                    EngineError::new(Kind::NotFound, "bad_place", said)
+                        .hint("take the place from the page before: the last leaf there, or the last fork"),
+                )
+            })?,
+            None => 0,
+        };
+        let (page, more) = page(all.into_iter().skip(behind), limit);
+        let mut tree = reply::Tree { head: head.to_string(), branches: Vec::new(), forks: Vec::new(), more };
+        for it in page {
+            match it {
+                InTree::Branch(branch) => tree.branches.push(*branch),
+                InTree::Fork(fork) => tree.forks.push(fork),
+            }
+        }
+        Ok(Reply::Tree(tree))
     }
 
     pub(super) async fn search(&self, search: Search) -> Result<Reply, Problem> {

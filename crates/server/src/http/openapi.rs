@@ -99,12 +99,12 @@ pub fn document() -> Value {
                 `Idempotency-Key` again gets the same receipt and changes nothing.",
             "license": { "name": "Apache-2.0 OR MIT", "identifier": "Apache-2.0 OR MIT" },
         },
-        "security": [{ "token": [] }, {}],
+        "security": [{ "token": [] }],
         "paths": paths,
         "components": { "responses": problems(), "securitySchemes": { "token": {
             "type": "http",
             "scheme": "bearer",
-            "description": "Over TCP; the Unix socket of the data directory needs none.",
+            "description": "The content of the file `token` in the data directory, over the Unix socket there as over TCP.",
         } } },
     });
     let shapes = defined.needed_by(&document);

@@ -20,7 +20,7 @@ impl IntoResponse for Told {
 pub(super) fn status_of(problem: &Problem) -> StatusCode {
     match problem.kind {
         ProblemKind::Usage => match &*problem.code {
-            "unauthorized" => StatusCode::UNAUTHORIZED,
+            retake_wire::UNAUTHORIZED => StatusCode::UNAUTHORIZED,
             "method_not_allowed" => StatusCode::METHOD_NOT_ALLOWED,
             "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
             "uri_too_long" => StatusCode::URI_TOO_LONG,

@@ -94,17 +94,21 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     let (stop, stopped) = watch::channel(false);
     let desk = Desk { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
+    // Before anybody can come: whoever finds the socket finds the token as well.
+    let token = Token::of(&data_dir).map_err(|error| trouble("can't read or make the token", &error))?;
     let (socket, made) = socket::listen(&data_dir)
         .map_err(|error| trouble(&format!("can't listen at {}", data_dir.display()), &error))?;
     let mut address = None;
     if let Some(at) = listen_at {
-        let (listener, token) = over_tcp(at, &data_dir).await?;
+        let listener = over_tcp(at).await?;
         address = listener.local_addr().ok();
         if let Some(address) = address {
             // One owner listens once.
             desk.client.office.address.get_or_init(|| address);
         }
-        let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(token, known));
+        let guard =
+            Guard { token: token.clone(), wants: "this owner answers only who knows its token".into() };
+        let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(guard, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         listening.spawn(listen(Patient { listener, patience }, Who::Anybody, guarded, over));
@@ -113,11 +117,12 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     let (over, router) = (until(desk.stop.clone()), router(desk.clone()));
     let router =
         router.merge(Router::new().route(CLIENTS, post(attach)).route(LEAVE, post(leave)).with_state(desk));
+    let router = router.layer(middleware::from_fn_with_state(Guard::of_socket(token), known));
     listening.spawn(listen(Patient { listener: own, patience }, Who::User, router, over));
     Ok(Served { address, data_dir, made, stop, listening })
 }
 
-async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(TcpListener, Token), Problem> {
+async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
     if !listen.ip().is_loopback() {
         let Told(problem) = bad(
             "not_loopback",
@@ -126,9 +131,8 @@ async fn over_tcp(listen: SocketAddr, data_dir: &std::path::Path) -> Result<(Tcp
         );
         return Err(problem);
     }
-    let token = Token::of(data_dir).map_err(|error| trouble("can't make the token", &error))?;
     let listener = TcpListener::bind(listen).await;
-    Ok((listener.map_err(|error| trouble(&format!("can't listen at {listen}"), &error))?, token))
+    listener.map_err(|error| trouble(&format!("can't listen at {listen}"), &error))
 }
 
 async fn until(mut stop: watch::Receiver<bool>) {
@@ -226,16 +230,33 @@ async fn readable(http: HttpRequest, next: Next) -> Response {
     next.run(http).await
 }
 
-/// Who comes over TCP knows the token.
-async fn known(State(token): State<Token>, http: HttpRequest, next: Next) -> Response {
-    if token.is_known_to(http.headers()) {
+/// What lets nobody in without the token.
+#[derive(Clone)]
+struct Guard {
+    token: Token,
+    /// What it says to others.
+    wants: Arc<str>,
+}
+
+impl Guard {
+    /// Only processes of the user come over the socket: they hear which owner this is.
+    fn of_socket(token: Token) -> Self {
+        let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
+        let wants =
+            format!("the owner (retake {version}, process {pid}) answers only requests with its token");
+        Self { token, wants: wants.into() }
+    }
+}
+
+/// Who comes knows the token.
+async fn known(State(guard): State<Guard>, http: HttpRequest, next: Next) -> Response {
+    if guard.token.is_known_to(http.headers()) {
         return next.run(http).await;
     }
-    let refused = bad(
-        "unauthorized",
-        "this owner answers only who knows its token",
-        "it is in the file `token` of the data directory",
-    );
+    guard.token.restore();
+    let hint = "it is in the file `token` of the data directory, for `authorization: Bearer`; a `retake` older than this \
+                owner does not send it: use the newer one. Commands of the agent don't get it";
+    let refused = bad(retake_wire::UNAUTHORIZED, &*guard.wants, hint);
     // Nor does it keep its place.
     ([(header::CONNECTION, "close")], refused).into_response()
 }

@@ -1,35 +1,44 @@
-//! The token of those who come over TCP: a file in the data directory that only its owner reads.
+//! The token that every request bears, over the socket as over TCP: a file in the data directory that only its owner reads. The
+//! sandbox hides it from commands, so that the user's id alone opens nothing (trial 20). Must never be told to anybody.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
 use retake_engine::ids::{Random as _, SystemRandom};
+use rustix::fs::OFlags;
+
+/// Its name in the data directory.
+const FILE: &str = "token";
+
+/// A longer file is none of ours.
+const LONGEST: u64 = 4096;
 
 /// A secret of 146 random bits.
 #[derive(Clone)]
-pub(super) struct Token(blake3::Hash);
+pub(super) struct Token {
+    hash: blake3::Hash,
+    text: Arc<str>,
+    path: Arc<Path>,
+}
 
 impl Token {
-    /// The token of a data directory; made, if there is none.
+    /// The token of a data directory; made, if there is none, and made anew where others could have read it.
     pub(super) fn of(data_dir: &Path) -> io::Result<Self> {
-        let path = data_dir.join("token");
-        let made = made();
-        match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-            Ok(mut file) => {
-                file.write_all(format!("{made}\n").as_bytes())?;
-                file.sync_all()?;
+        let path = data_dir.join(FILE);
+        let text = match kept(&path) {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                fs::remove_file(&path)?;
+                made(&path)?
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-        let token = fs::read_to_string(&path)?;
-        match token.trim() {
-            "" => Err(io::Error::other("the file is empty; remove it, and a new one is made")),
-            token => Ok(Self(blake3::hash(token.as_bytes()))),
-        }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => made(&path)?,
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+        };
+        Ok(Self { hash: blake3::hash(text.as_bytes()), text: text.into(), path: path.into() })
     }
 
     /// Whether a request knows it. Takes the same time for any wrong one.
@@ -38,12 +47,68 @@ impl Token {
         let token = said.and_then(|said| said.split_once(' '));
         // The name of a scheme has no case (RFC 9110, 11.1).
         let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        token.is_some_and(|(_, token)| blake3::hash(token.trim().as_bytes()) == self.0)
+        token.is_some_and(|(_, token)| blake3::hash(token.trim().as_bytes()) == self.hash)
+    }
+
+    /// Writes the file again where it was deleted: without it no client is answered any more, and nothing could stop the owner.
+    pub(super) fn restore(&self) {
+        // Whatever else is at its place is somebody's, and stays.
+        drop(write(&self.path, &self.text));
     }
 }
 
+/// The token of the owner of a data directory, as its clients read it; nothing, where it can't be read: an older owner needs none.
+pub fn token_of(data_dir: &Path) -> Option<String> {
+    let text = read(&mut open(&data_dir.join(FILE)).ok()?).ok()?;
+    Some(text.trim().to_owned()).filter(|token| !token.is_empty())
+}
+
+/// Opens the file itself, whatever it is: not what a link leads to, and never waiting for a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+fn read(file: &mut File) -> io::Result<String> {
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// The token that is there; nothing, where others may know it.
+fn kept(path: &Path) -> io::Result<Option<String>> {
+    let mut file = open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::other("this is no file; remove it, and a token is made"));
+    }
+    let us = rustix::process::geteuid();
+    // Root may work with the data of somebody else, who knows the token anyway.
+    let is_ours = us.is_root() || meta.uid() == us.as_raw();
+    if meta.mode() & 0o077 != 0 || !is_ours {
+        return Ok(None);
+    }
+    let text = read(&mut file)?;
+    match text.trim() {
+        "" => Err(io::Error::other("the file is empty; remove it, and a new token is made")),
+        token => Ok(Some(token.to_owned())),
+    }
+}
+
+fn made(path: &Path) -> io::Result<String> {
+    let text = random();
+    write(path, &text)?;
+    Ok(text)
+}
+
+fn write(path: &Path, token: &str) -> io::Result<()> {
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(format!("{token}\n").as_bytes())?;
+    file.sync_all()
+}
+
 /// Two ids, each the first of its source: only that one is all chance, 73 bits of it. Later ones count on from it.
-fn made() -> String {
+fn random() -> String {
     [(); 2].map(|()| SystemRandom::default().uuid_v7(1).simple().to_string()).concat()
 }
 
@@ -51,11 +116,11 @@ fn made() -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use super::made;
+    use super::random;
 
     #[test]
     fn all_of_a_token_is_chance_but_what_makes_it_an_id() {
-        let tokens = [(); 20].map(|()| made());
+        let tokens = [(); 20].map(|()| random());
         for chance in [13..16, 17..24, 24..32, 45..48, 49..56, 56..64] {
             let seen: HashSet<_> = tokens.iter().map(|token| &token[chance.clone()]).collect();
             assert!(seen.len() > 10, "{chance:?} of {tokens:?}");

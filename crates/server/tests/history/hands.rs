@@ -1,7 +1,6 @@
 //! A client that does this and that to a conversation, over a connection that it breaks now and then, and that notes what it asked and
 //! was answered.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +18,7 @@ pub(super) struct Hands {
     name: usize,
     random: Rng,
     client: HttpClient,
-    socket: PathBuf,
+    reach: Reach,
     of: String,
     clock: Arc<AtomicU64>,
     /// What it saw last.
@@ -29,11 +28,11 @@ pub(super) struct Hands {
 }
 
 impl Hands {
-    pub(super) fn new(name: usize, seed: u64, socket: PathBuf, of: &str, clock: Arc<AtomicU64>) -> Self {
-        let client = HttpClient::new(Reach::Socket(socket.clone())).expect("a client");
+    pub(super) fn new(name: usize, seed: u64, reach: Reach, of: &str, clock: Arc<AtomicU64>) -> Self {
+        let client = HttpClient::new(reach.clone()).expect("a client");
         let random = Rng::with_seed(seed.wrapping_add(name as u64));
         let (head, entries) = ("0.0".to_owned(), Vec::new());
-        Self { name, random, client, socket, of: of.to_owned(), clock, head, entries, history: Vec::new() }
+        Self { name, random, client, reach, of: of.to_owned(), clock, head, entries, history: Vec::new() }
     }
 
     pub(super) async fn work(mut self, steps: usize) -> Vec<Event> {
@@ -123,11 +122,11 @@ impl Hands {
         let request = self.request(&act, step);
         let from = self.now();
         match self.random.u8(..8) {
-            0 => loses_the_reply(&self.socket, &request).await,
-            1 => drop(sends(&self.socket, &request, 2).await),
-            2 if is_final(&act) => drop(sends(&self.socket, &request, 1).await),
+            0 => loses_the_reply(&self.reach, &request).await,
+            1 => drop(sends(&self.reach, &request, 2).await),
+            2 if is_final(&act) => drop(sends(&self.reach, &request, 1).await),
             3 => {
-                let other = HttpClient::new(Reach::Socket(self.socket.clone())).expect("a client");
+                let other = HttpClient::new(self.reach.clone()).expect("a client");
                 let (one, same) = tokio::join!(self.client.call(request.clone()), other.call(request));
                 self.note(&act, step, from, one);
                 return self.note(&act, step, from, same);

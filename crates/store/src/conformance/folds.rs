@@ -62,3 +62,22 @@ pub async fn store_case_11_rewind_fold_redo(store: Arc<dyn Store>) {
     stage.undo().await;
     assert_eq!(stage.prompt().await, "ΣS T2 | T2!");
 }
+
+/// A fold that says the same of the same messages as the one in force changes nothing. In a fork, the parent's fold counts, too.
+pub async fn trial_15_a_fold_that_equals_the_one_in_force_changes_nothing(store: Arc<dyn Store>) {
+    let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
+    assert!(!stage.fold("T1", "T2!", "S").await.unchanged);
+    let head = stage.head().await;
+    assert!(stage.fold("T1", "T2!", "S").await.unchanged);
+    assert!(stage.fold("T2!", "T1", "S").await.unchanged, "from its other end");
+    assert_eq!(stage.head().await, head);
+    let fork = stage.fork(None).await;
+    assert!(fork.fold("T1", "T2!", "S").await.unchanged, "the parent's fold");
+    assert!(!fork.fold("T1", "T2!", "other words").await.unchanged);
+    assert!(!fork.fold("T1", "T3", "other words").await.unchanged);
+    assert!(!fork.fold("T1", "T2!", "S").await.unchanged, "it is there, but a longer one is in force");
+    fork.mark(Reason::Hide, &["T2"]).await.expect("hidden");
+    fork.fold("T1", "T2!", "S").await;
+    fork.mark(Reason::Show, &["T2"]).await.expect("shown");
+    assert!(!fork.fold("T1!", "T2!", "S").await.unchanged, "other messages");
+}

@@ -7,7 +7,7 @@ use retake_core::{ContentHash, OpNo, Stack, Time};
 
 use super::files::{change, changed, half, layers, path, record, rewind, workspace};
 use super::stage::Stage;
-use crate::{Action, CallsSeen, Claimant, FilesErased, NewCapture, Store, StoreError};
+use crate::{Action, CallsSeen, Claimant, ErasureSum, NewCapture, Store, StoreError};
 
 /// The bytes of a letter.
 fn bytes(letters: &str) -> BTreeSet<ContentHash> {
@@ -48,7 +48,7 @@ pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
     let messages = would.messages.clone();
     assert_eq!(messages.iter().map(|(of, _)| *of).collect::<Vec<_>>(), [stage.id]);
     let operations = would.operations;
-    let files = FilesErased {
+    let files = ErasureSum {
         messages,
         operations,
         calls: 1,

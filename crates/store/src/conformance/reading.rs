@@ -242,8 +242,17 @@ pub async fn search_speaks_words(store: Arc<dyn Store>) {
     assert_eq!(find("alpha OR delta").await, "alpha beta beta gamma delta");
     assert_eq!(find("beta NOT gamma").await, "alpha beta beta again");
     assert_eq!(find("cafe NAIVE").await, "naïve café");
-    for odd in ["", "\"", "*", "AND", "NOT", "OR OR", "(((", "NEAR(", "\0", "a:b", &"x ".repeat(5_000)] {
+    for odd in ["AND", "NOT", "OR OR", "NEAR(", "a:b", &"x ".repeat(5_000)] {
         find(odd).await;
+    }
+    for (nothing, excludes) in
+        [("", false), ("\"", false), ("*", false), ("(((", false), ("\0", false), ("NOT beta", true)]
+    {
+        let request = SearchRequest { query: nothing.into(), ..SearchRequest::default() };
+        let refused = stage.store.search(request).await;
+        let as_it_is =
+            matches!(refused, Err(StoreError::EmptyQuery { excludes: found }) if found == excludes);
+        assert!(as_it_is, "{nothing:?}: {refused:?}");
     }
     let request = SearchRequest {
         query: "beta".into(),

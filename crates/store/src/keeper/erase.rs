@@ -15,8 +15,8 @@ pub(super) use holds::{holds, part_holds};
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Pos, RequestId, Time,
-    Words,
+    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Part, Pos, RequestId,
+    Time, Words,
 };
 
 use super::Context;
@@ -24,7 +24,7 @@ use super::decide::locate;
 use super::load::Loaded;
 use super::write::receipt_of;
 use crate::error::{Result, StoreError};
-use crate::files::FilesErased;
+use crate::files::ErasureSum;
 use crate::reading::Kind;
 use crate::request::Receipt;
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo, Transactions};
@@ -101,10 +101,15 @@ impl<T: Transactions> Context<T> {
     }
 
     /// What an erasure would take. Changes nothing.
-    pub(super) fn erasing(&mut self, id: ConversationId, what: &Doomed<'_>) -> Result<FilesErased> {
+    pub(super) fn erasing(&mut self, id: ConversationId, what: &Doomed<'_>) -> Result<ErasureSum> {
         let loaded = self.load(id)?;
         let Reach { family, rows, files } = self.reach(&loaded, what)?;
-        let keys: BTreeSet<Key> = rows.entries.iter().chain(&rows.names).copied().collect();
+        let mut keys: BTreeSet<Key> = rows.names.iter().copied().collect();
+        for key in &rows.entries {
+            if !self.is_erased(*key)? {
+                keys.insert(*key);
+            }
+        }
         let messages = family.iter().map(|member| {
             let of = keys.iter().filter(|key| key.log == member.row.log).count();
             (member.row.id, of as u64)
@@ -113,7 +118,16 @@ impl<T: Transactions> Context<T> {
         let mut operations: BTreeSet<_> = rows.ops.iter().chain(&rows.authors).copied().collect();
         operations.extend(rows.kept.iter().map(|(log, op, _)| (*log, *op)));
         let operations = (operations.len() + rows.requests.len()) as u64;
-        Ok(FilesErased { messages, operations, ..files.summary(&family) })
+        Ok(ErasureSum { messages, operations, ..files.summary(&family) })
+    }
+
+    /// Whether nothing is left of an entry's content. Of a damaged one nobody knows.
+    fn is_erased(&self, key: Key) -> Result<bool> {
+        match self.rows.entry(key) {
+            Ok(entry) => Ok(!entry.parts.is_empty() && entry.parts.iter().all(|part| *part == Part::Erased)),
+            Err(StoreError::Damaged { .. }) => Ok(false),
+            Err(other) => Err(other),
+        }
     }
 
     fn reach(&mut self, loaded: &Loaded, what: &Doomed<'_>) -> Result<Reach> {

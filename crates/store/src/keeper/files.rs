@@ -15,8 +15,8 @@ use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, FileStore, FilesErased, FilesHalf, IntentRow,
-    Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
+    CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, ErasureSum, FileStore, FilesHalf, IntentRow, Moved,
+    NewCapture, NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
 };
 use crate::reading::Kind;
 use crate::request::{Action, Apply, Receipt, SayRequest};
@@ -385,12 +385,12 @@ where
         self.write(move |context| context.settle(workspace)).await
     }
 
-    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<FilesErased> {
+    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<ErasureSum> {
         self.write(move |context| match &action {
             Action::Erase { entries, matching, objects } => {
                 context.erasing(conversation, &Doomed::new(entries, matching.as_deref(), objects))
             }
-            _ => Ok(FilesErased::default()),
+            _ => Ok(ErasureSum::default()),
         })
         .await
     }

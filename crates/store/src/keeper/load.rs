@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Change, Conversation, Head, Meta, OpNo, Operation, Part, Pos, Records, Span, State, Totals, Tree,
+    Change, Conversation, FoldId, Head, Meta, OpNo, Operation, Part, Pos, Records, Span, State, Totals, Tree,
 };
 
 use crate::error::{Result, StoreError};
@@ -64,6 +64,11 @@ impl<R: Rows> Records for View<'_, R> {
 
     fn op(&self, no: OpNo) -> Result<Operation> {
         self.rows.op(self.loaded.row.log, no)
+    }
+
+    fn summary(&self, fold: FoldId) -> Result<Option<String>> {
+        let log = self.loaded.lineage.get(fold.depth as usize).copied().unwrap_or(self.loaded.row.log);
+        Ok(self.rows.op(log, fold.op)?.summary)
     }
 
     fn last_opener(&self, span: Span) -> Result<Option<Pos>> {

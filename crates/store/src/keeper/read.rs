@@ -202,8 +202,7 @@ pub(super) fn prompt<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<Message>>
     for piece in loaded.conversation.prompt() {
         match piece {
             PromptPiece::Summary(fold) => {
-                let log = loaded.lineage.get(fold.depth as usize).copied().unwrap_or(loaded.row.log);
-                let summary = rows.op(log, fold.op)?.summary.unwrap_or_default();
+                let summary = loaded.records(rows).summary(fold)?.unwrap_or_default();
                 messages.push(summary_message(&summary));
             }
             PromptPiece::Entries(span) => {

@@ -87,6 +87,9 @@ impl<R: Rows> Family<'_, R> {
 /// Runs a search. `only` is the conversation asked for, as it is now.
 pub(super) fn search<R: Rows>(rows: &R, request: &SearchRequest, only: Option<Arc<Loaded>>) -> Result<Hits> {
     let (query, understood) = Query::parse(&request.query);
+    if query.any.is_empty() || query.only_excludes {
+        return Err(StoreError::EmptyQuery { excludes: query.only_excludes });
+    }
     let within = only.as_ref().map(|loaded| ranges(loaded, request.include)).transpose()?;
     let only_log = only.as_ref().map(|loaded| loaded.row.log);
     let mut family = Family { rows, met: HashMap::new(), forks: HashMap::new() };

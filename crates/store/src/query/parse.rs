@@ -41,7 +41,9 @@ impl Query {
             }
         }
         let excludes = groups.excludes;
-        let mut query = Self { any: positive(groups.end()), verbatim: None };
+        let any = positive(groups.end());
+        let only_excludes = excludes && any.is_empty();
+        let mut query = Self { any, verbatim: None, only_excludes };
         let verbatim = term(read, false).filter(|_| excludes || query.any.is_empty());
         match verbatim {
             Some(term) if query.any.is_empty() => {

@@ -17,6 +17,7 @@ use super::schema::{self, APPLICATION, VERSION};
 use super::{Opened, Sqlite, backup, erase, search};
 use crate::error::{Result, StoreError};
 use crate::lock::{OwnerLock, io, utc};
+use crate::private;
 
 /// The store's file in its data directory.
 const FILE: &str = "retake.db";
@@ -33,6 +34,7 @@ const PAGES_KIB: i64 = 16 * 1024;
 
 pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     backup::private_folder(dir)?;
+    let opened_to_others = private::close(dir);
     let lock = Arc::new(OwnerLock::take(dir, now, wait)?);
     backup::tidy(dir)?;
     let file = dir.join(FILE);
@@ -42,7 +44,7 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         create(dir, &file)?;
     }
     let db = connect(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let mut notices = Vec::new();
+    let mut notices = Vec::from_iter(opened_to_others);
     notices.extend(prepare(&db, dir, &file, now)?);
     let epoch = start_epoch(&db).map_err(damage(&file, "start an epoch"))?;
     let mut writer = SqliteRows {

@@ -439,6 +439,9 @@ impl Talk {
         covers.sort_unstable_by_key(|index| path.iter().position(|other| other == index));
         let covers: Vec<EntryId> = covers.into_iter().map(|index| self.said[index].id).collect();
         self.together(&covers).ok_or("not_foldable")?;
+        if self.in_force().into_iter().any(|fold| fold.covers == covers && fold.summary == summary) {
+            return Ok(Outcome::default());
+        }
         let id = FoldId { depth: self.depth, op: self.next_op() };
         let fold = Folded { id, covers, summary: summary.to_owned() };
         self.now.folds.push(fold.clone());

@@ -171,7 +171,7 @@ impl World {
                 Action::Mark { verb: *verb, entries, range: *range, seen }
             }
             Do::Fold(verb, from, to) => {
-                let summary = format!("summary{}", self.requests);
+                let summary = format!("summary{}", self.requests % 2);
                 Action::Fold { verb: *verb, from: one(from)?, to: one(to)?, summary, covers: None }
             }
             Do::Unfold(number) => {

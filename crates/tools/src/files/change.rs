@@ -13,6 +13,7 @@ use super::place::{Ground, Place};
 use super::text::{self, Breaks};
 use super::work::blocking;
 use crate::call::{Call, Output};
+use crate::umask;
 
 /// How many lines of a diff are shown when it is done.
 const MOST_LINES: usize = 400;
@@ -240,7 +241,11 @@ pub(super) async fn carry_out(planner: Planner, call: &Call) -> Output {
     if let Some(refusal) = unread(call, &plan, &ground).await {
         return Output::failed(refusal);
     }
-    let mut output = blocking(call, move |_| land(&plan, &ground)).await;
+    let theirs = call.host.surroundings().and_then(|theirs| theirs.umask());
+    let landed = blocking(call, move |_| umask::with(theirs, || land(&plan, &ground))).await;
+    let mut output = landed.unwrap_or_else(|error| {
+        Output::failed(format!("nothing was written: no thread can be started: {error}"))
+    });
     output.facts.extend(known);
     output
 }

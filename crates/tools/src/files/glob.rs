@@ -76,7 +76,9 @@ impl Tool for GlobFiles {
 
 fn glob(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
     let matcher = matcher(&arguments.pattern)?;
-    let base = walk::folder(ground, arguments.path.as_deref())?.path;
+    let place = walk::folder(ground, arguments.path.as_deref())?;
+    veil.agreed(&place)?;
+    let base = place.path;
     let mut found = Vec::new();
     let missed = walk::walk(&base, Which::of(arguments.all), veil, None, stop, |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());

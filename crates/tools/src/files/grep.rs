@@ -126,11 +126,17 @@ fn searcher(context: usize) -> Searcher {
 fn grep(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
     let (regex, glob) = matchers(arguments)?;
     let (place, kind) = walk::base(ground, arguments.path.as_deref())?;
+    veil.agreed(&place)?;
     let mut searcher = searcher(arguments.context.min(MOST_CONTEXT));
     let mut found = Found::new(arguments.show);
     let mut unread = 0;
+    let real = |path: &Path| {
+        path.strip_prefix(&place.path).map_or_else(|_| place.real(), |below| place.real().join(below))
+    };
     let mut search = |path: &Path| {
-        let Ok((inner, _)) = disk::open(path) else {
+        let Some((inner, _)) =
+            disk::open(path).ok().filter(|(file, _)| !veil.covers_opened(file, &real(path)))
+        else {
             unread += 1;
             return true;
         };

@@ -76,7 +76,9 @@ impl Tool for ListFolder {
 }
 
 fn list(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
-    let base = walk::folder(ground, arguments.path.as_deref())?.path;
+    let place = walk::folder(ground, arguments.path.as_deref())?;
+    veil.agreed(&place)?;
+    let base = place.path;
     let depth = arguments.depth.unwrap_or(1).clamp(1, MOST_DEPTH);
     let (mut shown, mut entries, mut full) = (String::new(), 0, false);
     let missed = walk::walk(&base, Which::of(arguments.all), veil, Some(depth), stop, |entry| {

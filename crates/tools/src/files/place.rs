@@ -126,6 +126,11 @@ impl Place {
         self.both().map(Touch::Read).collect()
     }
 
+    /// The absolute path without any link.
+    pub(super) fn real(&self) -> PathBuf {
+        self.inside.as_ref().map_or_else(|| self.path.clone(), |inside| inside.root.join(&inside.below))
+    }
+
     /// What writing it touches.
     pub(super) fn written(&self) -> Vec<Touch> {
         self.both().map(Touch::Write).collect()

@@ -18,6 +18,7 @@ use super::change::seen;
 use super::disk::{self, Closed};
 use super::place::{Ground, Place};
 use super::text::{self, Breaks};
+use super::walk::{self, Veil};
 use super::work::{Stop, Stoppable, blocking};
 use crate::call::{Attached, Call, Output};
 use crate::set::{Schema, Tool, schema_of};
@@ -74,10 +75,12 @@ impl Tool for ReadFile {
     async fn call(&self, call: Call) -> Output {
         let ground = Ground::new(&call.folder().await, &call.roots);
         let value = call.arguments.clone();
+        let veil = Veil::of(&call, &["read"]);
         let done = blocking(&call, move |stop| {
             let arguments: Arguments = arguments(&value)?;
             let place = named(&arguments, &ground)?;
-            read(&arguments, &place, stop)
+            veil.agreed(&place)
+                .and_then(|()| read(&arguments, &place, &veil, stop))
                 .map_err(|why| format!("cannot read `{}`: {why}", text::escaped(&arguments.path)))
         });
         done.await.unwrap_or_else(Output::failed)
@@ -91,11 +94,14 @@ fn named(arguments: &Arguments, ground: &Ground) -> Result<Place, String> {
     ground.place(&arguments.path)
 }
 
-fn read(arguments: &Arguments, place: &Place, stop: &Stop) -> Result<Output, String> {
+fn read(arguments: &Arguments, place: &Place, veil: &Veil, stop: &Stop) -> Result<Output, String> {
     let (mut file, size) = disk::open(&place.path).map_err(|closed| match closed {
         Closed::Folder => "it is a folder; use `list`".to_owned(),
         closed => closed.why(),
     })?;
+    if veil.covers_opened(&file, &place.real()) {
+        return Err(walk::ELSEWHERE.to_owned());
+    }
     let mut head = Vec::new();
     let broken = |error: std::io::Error| error.to_string();
     file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(broken)?;

@@ -1,7 +1,8 @@
 //! The way through a folder: what ignore rules leave, in the order of names, without following links. Git's own folder is
 //! never entered.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,11 +42,25 @@ impl Veil {
         Self { host: Arc::clone(&call.host), tools }
     }
 
+    /// Refuses a place that is another one than when the call was looked at.
+    pub(super) fn agreed(&self, place: &Place) -> Result<(), String> {
+        if self.host.is_agreed(&place.path) { Ok(()) } else { Err(ELSEWHERE.to_owned()) }
+    }
+
+    /// Whether an opened file is, where it is another one than the one of this path without links: one may have come into the path.
+    pub(super) fn covers_opened(&self, file: &File, real: &Path) -> bool {
+        let opened = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        opened.is_ok_and(|path| path != real && self.covers(&path))
+    }
+
     /// Whether a file or folder is.
     pub(super) fn covers(&self, path: &Path) -> bool {
         self.tools.iter().any(|tool| self.host.leaves_out(tool, path))
     }
 }
+
+/// Why a name is not followed that leads elsewhere than when the call was looked at.
+pub(super) const ELSEWHERE: &str = "it leads elsewhere than a moment ago; look again";
 
 /// What a walk could not do.
 #[derive(Clone, Copy, Debug, Default)]

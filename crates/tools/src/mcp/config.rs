@@ -133,6 +133,10 @@ pub struct Entry {
     pub enabled: bool,
     /// How it is reached.
     pub way: Way,
+    /// Whether its process is held like a command with network. Only the user's file can say that it is not.
+    pub confined: bool,
+    /// Folders that its process may write beside the workspace and temporary ones, as the user's file says.
+    pub write: Vec<String>,
     /// A digest of folder, name and entry: what a person gives leave for.
     pub digest: String,
 }
@@ -155,7 +159,11 @@ impl Config {
         let mut servers = BTreeMap::new();
         let files = [(user.to_owned(), Origin::User), (folder.join(PROJECT_FILE), Origin::Project)];
         for (path, origin) in files {
-            let found = match text_of(&path) {
+            let text = match origin {
+                Origin::Project => stays_within(&path, folder).and_then(|()| text_of(&path)),
+                Origin::User => text_of(&path),
+            };
+            let found = match text {
                 Ok(Some(text)) => Reading { path: &path, text: &text, origin, folder }.all(&mut config),
                 Ok(None) => Ok(Vec::new()),
                 Err(problem) => Err(problem),
@@ -170,6 +178,19 @@ impl Config {
         config.servers = servers.into_values().collect();
         config
     }
+}
+
+/// Refuses a file of a project that is a link to somewhere else: what is there is not the project's to name (trial 23).
+fn stays_within(path: &Path, folder: &Path) -> Result<(), ConfigError> {
+    let leads_out = || {
+        let (path, folder) = (path.canonicalize().ok()?, folder.canonicalize().ok()?);
+        Some(!path.starts_with(folder))
+    };
+    if path.is_symlink() && leads_out().unwrap_or(false) {
+        let source = std::io::Error::other("it is a link that leads out of the folder");
+        return Err(ConfigError::Unreadable { path: path.to_owned(), source });
+    }
+    Ok(())
 }
 
 /// The text of a file; nothing, where there is none.
@@ -262,7 +283,8 @@ impl Reading<'_> {
             return Err(self.wrong(&at, "takes an object with “command” or “url”"));
         };
         let way = self.way(name, fields)?;
-        let known = ["command", "args", "env", "cwd", "url", "headers", "type", "disabled"];
+        let known =
+            ["command", "args", "env", "cwd", "url", "headers", "type", "disabled", "confined", "write"];
         for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
             let (key, line) = (super::text::line(key, 40), self.line(&[SERVERS, name, key]));
             let path = self.path.display();
@@ -270,9 +292,18 @@ impl Reading<'_> {
                 .warnings
                 .push(format!("{path}, line {line}: “{key}” of the server “{name}” means nothing here"));
         }
-        let disabled = self.flag(name, fields, "disabled")?;
+        let disabled = self.flag(name, fields, "disabled", false)?;
+        let confined = self.flag(name, fields, "confined", true)?;
+        let write = self.list(name, fields, "write")?;
+        if self.origin == Origin::Project && (!confined || !write.is_empty()) {
+            let key = if confined { "write" } else { "confined" };
+            return Err(
+                self.wrong(&[SERVERS, name, key], "only your own file can open the sandbox of a server")
+            );
+        }
         let digest = digest(self.folder, name, value);
-        Ok(Entry { name: name.to_owned(), origin: self.origin, enabled: !disabled, way, digest })
+        let (name, enabled) = (name.to_owned(), !disabled);
+        Ok(Entry { name, origin: self.origin, enabled, way, confined, write, digest })
     }
 
     fn way(&self, name: &str, fields: &Map<String, Value>) -> Result<Way, ConfigError> {
@@ -316,9 +347,15 @@ impl Reading<'_> {
         }
     }
 
-    fn flag(&self, name: &str, fields: &Map<String, Value>, key: &str) -> Result<bool, ConfigError> {
+    fn flag(
+        &self,
+        name: &str,
+        fields: &Map<String, Value>,
+        key: &str,
+        otherwise: bool,
+    ) -> Result<bool, ConfigError> {
         match fields.get(key) {
-            None | Some(Value::Null) => Ok(false),
+            None | Some(Value::Null) => Ok(otherwise),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(_) => Err(self.wrong(&[SERVERS, name, key], "takes true or false")),
         }

@@ -3,9 +3,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::PathBuf;
 
 use super::config::Way;
 use crate::secret::Secrets;
+use crate::surroundings::Surroundings;
 
 /// Shorter values are no secrets, and would be found everywhere.
 const SHORTEST_SECRET: usize = 6;
@@ -23,6 +25,11 @@ impl Variables {
         Self { all: std::env::vars_os().collect(), secrets }
     }
 
+    /// Those of whoever asked, and which of them no server gets.
+    pub fn of(surroundings: &Surroundings, secrets: Secrets) -> Self {
+        Self { all: surroundings.variables().collect(), secrets }
+    }
+
     /// These.
     pub fn fixed<const N: usize>(variables: [(&str, &str); N]) -> Self {
         let all = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -36,7 +43,7 @@ impl Variables {
 
     /// What a server gets of them: no key that is none of its business, unless its entry says so.
     pub(super) fn for_servers(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        let ours = self.all.iter().filter(|(name, _)| !self.secrets.holds(name));
+        let ours = self.all.iter().filter(|(name, value)| !self.secrets.holds(name, value));
         ours.map(|(name, value)| (&**name, &**value))
     }
 }
@@ -82,6 +89,15 @@ impl Expanded {
         let hidden =
             |text: String, (value, name): &(String, String)| text.replace(value, &format!("${{{name}}}"));
         self.put.iter().fold(text.to_owned(), hidden)
+    }
+}
+
+/// A path with its variables in place.
+pub(super) fn path(text: &str, variables: &Variables) -> Result<PathBuf, String> {
+    let expanded = expand(text, variables, &mut Vec::new())?;
+    match (expanded.strip_prefix("~/"), variables.get("HOME")) {
+        (Some(below), Some(home)) => Ok(PathBuf::from(home).join(below)),
+        _ => Ok(PathBuf::from(expanded)),
     }
 }
 

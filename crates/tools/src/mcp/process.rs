@@ -1,15 +1,21 @@
-//! The process of a server: a group of its own, what it says on standard error, its end. Must never leave a process behind, and must
-//! name processes by id only.
+//! The process of a server: marked and in a group of its own, held like a command with network, what it says on standard error, its
+//! end. Must never leave a process behind, and must name processes by id only.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
+
+use crate::processes;
+use crate::sandbox::{Net, Sandbox};
+use crate::supervisor::{Inherits, Plan, shielded};
 
 /// So many bytes of standard error are kept.
 const KEPT: usize = 8 << 10;
@@ -35,11 +41,65 @@ enum Ended {
     Unknown,
 }
 
+/// A server that is to be started.
+pub(super) struct Start<'a> {
+    pub(super) program: &'a str,
+    pub(super) arguments: &'a [String],
+    pub(super) folder: &'a Path,
+    /// The workspace folder.
+    pub(super) root: &'a Path,
+    /// What holds it.
+    pub(super) sandbox: Option<&'a Sandbox>,
+    /// Where it may write, beside.
+    pub(super) write: Vec<PathBuf>,
+    /// The permission bits that its files do not get; those of this process, without.
+    pub(super) umask: Option<u32>,
+}
+
+impl Start<'_> {
+    /// Starts it with the environment that it is given by `surround`, and no other.
+    async fn spawn(self, mark: &str, surround: impl FnOnce(&mut Command)) -> std::io::Result<Child> {
+        let program = OsStr::new(self.program);
+        let roots = [self.root.to_owned()];
+        let sandbox = self.sandbox.map(|sandbox| {
+            let write = sandbox.write.iter().cloned().chain(self.write).collect();
+            Sandbox { write, ..sandbox.clone() }
+        });
+        let confined = sandbox.as_ref().map(|sandbox| sandbox.confinement(&roots, &[], Net::Open));
+        let supervisor = sandbox.as_ref().and_then(|sandbox| sandbox.supervisor.as_ref());
+        let (mut command, confined) = match supervisor {
+            Some(supervisor) => {
+                let namespaces = confined.as_ref().is_some_and(|confined| confined.namespaces);
+                let plan = Plan { namespaces, confined, ..Plan::new(mark, self.folder) };
+                let mut command = supervisor.command(&plan, program);
+                surround(&mut command);
+                (shielded(command, mark, Inherits::Nothing), None)
+            }
+            None => {
+                let mut command = processes::marked(program, self.folder, mark);
+                surround(&mut command);
+                command.env(processes::MARK, mark);
+                (command, confined)
+            }
+        };
+        command.args(self.arguments).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        match confined {
+            Some(confined) => confined.spawn(command, self.umask).await,
+            None => crate::umask::spawn(command, self.umask).await,
+        }
+    }
+}
+
 impl Process {
     /// Starts it, with its pipes.
-    pub(super) fn start(mut command: Command) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.process_group(0).kill_on_drop(true).spawn()?;
+    pub(super) async fn start(
+        start: Start<'_>,
+        surround: impl FnOnce(&mut Command),
+    ) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let mark = format!("mcp-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        let mut child = start.spawn(&mark, surround).await?;
         let missing = || std::io::Error::other("a pipe is missing");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
@@ -48,7 +108,7 @@ impl Process {
         tokio::spawn(keep(stderr, Arc::clone(&errors)));
         let (told, ended) = watch::channel(None);
         let (end, asked) = watch::channel(false);
-        let group = Group(child.id().and_then(|id| Pid::from_raw(id.cast_signed())));
+        let group = Group { group: child.id(), mark };
         tokio::spawn(attend(child, group, asked, told));
         Ok((Self { errors, ended, end }, input, output))
     }
@@ -80,24 +140,24 @@ impl Process {
 }
 
 /// The processes of a server. Dropped with a runtime, they are ended hard.
-struct Group(Option<Pid>);
+struct Group {
+    group: Option<u32>,
+    mark: String,
+}
 
 impl Group {
-    fn signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
-            // A group that is gone needs no signal.
-            let _ = kill_process_group(group, signal);
-        }
+    fn stop(&self, force: bool) {
+        processes::stop(self.group, &self.mark, force);
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        self.stop(true);
     }
 }
 
-/// Waits for the end of a process, or ends it when that is asked for. What is left of its group ends with it.
+/// Waits for the end of a process, or ends it when that is asked for. What is left of it ends with it.
 async fn attend(
     mut child: Child,
     group: Group,
@@ -107,11 +167,11 @@ async fn attend(
     let ended = tokio::select! {
         status = child.wait() => status,
         _ = asked.changed() => {
-            group.signal(Signal::TERM);
+            group.stop(false);
             if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
                 status
             } else {
-                group.signal(Signal::KILL);
+                group.stop(true);
                 child.wait().await
             }
         }

@@ -1,6 +1,7 @@
 //! What a server answers to a call, as an output: bounded for the model, whole on the disk. Must never take anything in it for more
 //! than words and bytes.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use base64::Engine as _;
@@ -133,8 +134,8 @@ async fn keep(call: &Call, text: String) -> Option<PathBuf> {
     let path = call.spool.join(format!("{name}.txt"));
     let kept = path.clone();
     let written = tokio::task::spawn_blocking(move || {
-        std::fs::create_dir_all(kept.parent().unwrap_or(&kept))?;
-        std::fs::write(&kept, text)
+        crate::kept::folder(kept.parent().unwrap_or(&kept))?;
+        crate::kept::file(&kept)?.write_all(text.as_bytes())
     });
     // Without a place for the whole, the model has at least both ends.
     written.await.ok()?.ok().map(|()| path)

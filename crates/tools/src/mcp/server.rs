@@ -1,5 +1,6 @@
 //! One server: its start, its calls, its end. Must never wait for it without a limit, and must name it in whatever is told of it.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,14 +14,19 @@ use super::expand::{Expanded, Variables};
 use super::http;
 use super::link::{Link, Trouble};
 use super::listed::{Listed, Listing};
-use super::process::Process;
+use super::process::{Process, Start};
 use super::result;
 use super::servers::{Deps, State};
 use super::stdio::{Flow, Incoming, Outgoing};
 use crate::call::{Call, Output};
+use crate::sandbox::Sandbox;
 
 /// So long is waited for the end of a process whose connection closed.
 const LAST: Duration = Duration::from_secs(1);
+
+/// Why a server may not start that starts elsewhere.
+const HELD: &str = "it runs in a sandbox: if that is why, its entry in your own mcp.json can name folders that it may write (“write”), or \
+                    say “confined”: false";
 
 /// A server.
 pub(super) struct Server {
@@ -192,12 +198,19 @@ impl Server {
         let limit = self.deps.start_limit;
         let (process, opened) = match &expanded.way {
             Way::Command { command, args, env, cwd } => {
-                let mut built = Command::new(command);
                 let cwd =
                     cwd.as_ref().map_or_else(|| self.deps.folder.clone(), |cwd| self.deps.folder.join(cwd));
-                built.args(args).current_dir(cwd);
-                surround(&mut built, &self.deps.variables, env);
-                let started = Process::start(built).map_err(|error| {
+                let start = Start {
+                    program: command,
+                    arguments: args,
+                    folder: &cwd,
+                    root: &self.deps.folder,
+                    sandbox: self.sandbox(),
+                    write: self.write()?,
+                    umask: self.deps.umask,
+                };
+                let surround = |built: &mut Command| surround(built, &self.deps.variables, env);
+                let started = Process::start(start, surround).await.map_err(|error| {
                     let name = super::text::line(command, 200);
                     expanded.hide(&format!("its command `{name}` can't be started: {error}"))
                 })?;
@@ -218,7 +231,19 @@ impl Server {
             Ok(Err(trouble)) => trouble,
             Err(_) => Trouble::Said(format!("it did not say hello within {}", seconds(limit))),
         };
-        Err(explain(process.as_ref(), &expanded, trouble).await)
+        let why = explain(process.as_ref(), &expanded, trouble).await;
+        Err(if process.is_some() && self.sandbox().is_some() { format!("{why}\n{HELD}") } else { why })
+    }
+
+    /// What holds its process: nothing where its entry says so, or the kernel can't.
+    fn sandbox(&self) -> Option<&Sandbox> {
+        self.deps.sandbox.as_ref().filter(|_| self.entry.confined && crate::sandbox::is_there())
+    }
+
+    /// Where its entry lets it write, beside.
+    fn write(&self) -> Result<Vec<PathBuf>, String> {
+        let put_in = |path: &String| super::expand::path(path, &self.deps.variables);
+        self.entry.write.iter().map(put_in).collect()
     }
 
     async fn list(&self, live: &Live) -> Result<(), String> {

@@ -14,6 +14,7 @@ use super::expand::Variables;
 use super::names::Names;
 use super::server::Server;
 use super::tool::McpTool;
+use crate::sandbox::Sandbox;
 use crate::set::Tool;
 
 /// What servers are started with.
@@ -23,8 +24,12 @@ pub struct Deps {
     pub folder: PathBuf,
     /// Where `${VAR}` is looked up; without keys, also what processes get.
     pub variables: Variables,
+    /// The permission bits that files of processes do not get; those of this process, without.
+    pub umask: Option<u32>,
     /// The project's servers that may be started.
     pub allowed: Allowed,
+    /// What holds those that are started, unless their entry says otherwise.
+    pub sandbox: Option<Sandbox>,
     /// How long one may take until its tools are listed: its hello and its list, so long each.
     pub start_limit: Duration,
     /// How long a call may take.
@@ -32,10 +37,10 @@ pub struct Deps {
 }
 
 impl Deps {
-    /// With the usual limits.
+    /// With the usual limits, and nothing that holds servers.
     pub fn new(folder: PathBuf, variables: Variables, allowed: Allowed) -> Self {
         let (start_limit, call_limit) = (Duration::from_secs(30), Duration::from_secs(300));
-        Self { folder, variables, allowed, start_limit, call_limit }
+        Self { folder, variables, umask: None, allowed, sandbox: None, start_limit, call_limit }
     }
 }
 

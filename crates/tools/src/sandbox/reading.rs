@@ -1,12 +1,9 @@
 //! What a command that only reads is refused beside what Landlock refuses: all sockets but pairs that reach nobody else, signals,
 //! changes of modes, owners, times and attributes, terminals, and what other processes of the user could be changed by.
 
-use std::collections::BTreeMap;
+use seccompiler::{BackendError, BpfProgram, SeccompCmpOp};
 
-use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
-};
+use super::filter::{Rules, reaching_pairs, refusing, rule};
 
 /// Devices that are read.
 pub(super) const SOURCES: [&str; 4] = ["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -105,40 +102,14 @@ const REQUESTS: [u64; 9] = [
     0x540E,      // TIOCSCTTY
 ];
 
-/// The bits of a socket's type that say of which kind it is.
-const KIND: u64 = 0xF;
-
-/// Kinds of sockets that send to any address, though they are one of a pair: datagrams, and all that a kernel may make the same.
-const ADDRESSING: [u64; 5] = [
-    libc::SOCK_DGRAM as u64,
-    libc::SOCK_RAW as u64,
-    libc::SOCK_RDM as u64,
-    libc::SOCK_DCCP as u64,
-    10, // SOCK_PACKET, an old form of the second
-];
-
 /// The filter of a command that only reads.
 pub(super) fn filter() -> Result<BpfProgram, BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.iter().chain(OLDER).map(|call| (*call, Vec::new())).collect();
-    let is = |at, op, value| SeccompCondition::new(at, SeccompCmpArgLen::Dword, op, value);
-    let rule = |condition: Result<SeccompCondition, BackendError>| SeccompRule::new(vec![condition?]);
-    let requests = REQUESTS.map(|request| rule(is(1, SeccompCmpOp::Eq, request)));
+    let mut rules: Rules = REFUSED.iter().chain(OLDER).map(|call| (*call, Vec::new())).collect();
+    let requests = REQUESTS.map(|request| rule(1, SeccompCmpOp::Eq, request));
     rules.insert(libc::SYS_ioctl, requests.into_iter().collect::<Result<_, _>>()?);
-    // A pair that stays one reaches nobody, and starting a program needs one; a pair that sends to addresses reaches others.
-    let pairs = ADDRESSING.map(|kind| rule(is(1, SeccompCmpOp::MaskedEq(KIND), kind)));
-    rules.insert(libc::SYS_socketpair, pairs.into_iter().collect::<Result<_, _>>()?);
+    rules.insert(libc::SYS_socketpair, reaching_pairs()?);
     // Its own limits it may set.
-    rules.insert(libc::SYS_prlimit64, vec![rule(is(0, SeccompCmpOp::Ne, 0))?]);
-    rules.insert(libc::SYS_sched_setaffinity, vec![rule(is(0, SeccompCmpOp::Ne, 0))?]);
-    #[cfg(target_arch = "x86_64")]
-    {
-        // The same calls by the numbers of another convention.
-        const X32: i64 = 0x4000_0000;
-        let twice: Vec<_> = rules.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
-        rules.extend(twice);
-    }
-    let errno = u32::try_from(libc::EACCES).expect("BUG: error numbers are positive");
-    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
-    SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), architecture)?.try_into()
+    rules.insert(libc::SYS_prlimit64, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
+    rules.insert(libc::SYS_sched_setaffinity, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
+    refusing(rules)
 }

@@ -1,7 +1,6 @@
 //! What a sandbox is made of: the kernel's rules for files and sockets. It must never be put on a thread that goes on to
 //! do anything but start the command.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -10,15 +9,17 @@ use landlock::{
     path_beneath_rules,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets};
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-use super::{Confinement, Net, reading};
+use super::{Confinement, Net, filter, reading};
 
 /// Below this one, files outside could be emptied or moved.
 const LEAST: ABI = ABI::V3;
 
 /// Device files that everybody writes to.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
+
+/// Terminals: where a command has its own, and none of others.
+const TERMINALS: [&str; 3] = ["/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 /// Whether the kernel confines files; else why not.
 pub(super) fn files() -> Result<(), String> {
@@ -30,7 +31,7 @@ pub(super) fn files() -> Result<(), String> {
 /// Whether the kernel and this build can refuse sockets.
 pub(super) fn has_filter() -> bool {
     let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail").unwrap_or_default();
-    actions.split_whitespace().any(|action| action == "errno") && no_sockets().is_ok()
+    actions.split_whitespace().any(|action| action == "errno") && filter::common(Net::Closed, false).is_ok()
 }
 
 /// Whether this build can hold a command to reading.
@@ -40,7 +41,7 @@ pub(super) fn has_reading_filter() -> bool {
 
 /// Where the repository of a worktree is, beside its folder. Its own word is not enough, as a command may have written it:
 /// the repository must point back.
-pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn repository_of(root: &Path) -> Vec<PathBuf> {
     let read = |path: PathBuf| std::fs::read_to_string(path).ok().map(|text| text.trim_end().to_owned());
     let link = root.join(".git");
     let found = || {
@@ -55,7 +56,7 @@ pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
 
 impl Confinement {
     /// Confines the thread that calls it, for good, and all that it starts.
-    pub(super) fn close(&self) -> Result<(), String> {
+    pub(crate) fn close(&self) -> Result<(), String> {
         let fail = |error: &dyn std::fmt::Display| format!("can't confine the command: {error}");
         self.rules().and_then(RulesetCreated::restrict_self).map_err(|error| fail(&error))?;
         drop_capabilities().map_err(|error| fail(&error))?;
@@ -63,8 +64,10 @@ impl Confinement {
             let filter = reading::filter().map_err(|error| fail(&error))?;
             return seccompiler::apply_filter(&filter).map_err(|error| fail(&error));
         }
-        if self.net == Net::Closed && has_filter() {
-            let filter = no_sockets().map_err(|error| fail(&error))?;
+        if has_filter() {
+            // Where a command has namespaces and the kernel holds back sockets without a path, it may make sockets of its own.
+            let is_apart = self.namespaces && scopes().is_ok();
+            let filter = filter::common(self.net, is_apart).map_err(|error| fail(&error))?;
             seccompiler::apply_filter(&filter).map_err(|error| fail(&error))?;
         }
         Ok(())
@@ -84,15 +87,16 @@ impl Confinement {
             rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
         }
         let mut seen = Vec::new();
-        match self.reads_only {
-            true => {
-                let hide: Vec<PathBuf> = self.hide.iter().cloned().chain(["/dev".into()]).collect();
-                readable(Path::new("/"), &hide, &mut seen);
-                seen.extend(reading::SOURCES.map(PathBuf::from));
-            }
-            false => readable(Path::new("/"), &self.hide, &mut seen),
-        }
-        let devices: &[&str] = if self.reads_only { &reading::SINKS } else { &DEVICES };
+        // In a namespace, mounts hide the rest.
+        let hidden = if self.namespaces { &[][..] } else { &self.hide };
+        let hide: Vec<PathBuf> = hidden.iter().cloned().chain(["/dev".into()]).collect();
+        readable(Path::new("/"), &hide, &mut seen);
+        seen.extend(reading::SOURCES.map(PathBuf::from));
+        let devices: Vec<&str> = match (self.reads_only, self.namespaces) {
+            (true, _) => reading::SINKS.to_vec(),
+            (false, true) => DEVICES.into_iter().chain(TERMINALS).collect(),
+            (false, false) => DEVICES.to_vec(),
+        };
         let names = PathFd::new("/").map(|root| PathBeneath::new(root, AccessFs::ReadDir));
         rules
             .create()?
@@ -106,7 +110,7 @@ impl Confinement {
 
 /// Takes from the thread what would let root look out of its sandbox: into memory, at the kernel, at devices. That it gains no
 /// privileges any more, as confined threads do, keeps it so.
-fn drop_capabilities() -> rustix::io::Result<()> {
+pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
     let kept = CapabilitySet::CHOWN
         | CapabilitySet::DAC_OVERRIDE
         | CapabilitySet::FOWNER
@@ -122,6 +126,11 @@ fn drop_capabilities() -> rustix::io::Result<()> {
         inheritable: own.inheritable & kept,
     };
     rustix::thread::set_capabilities(None, sets)
+}
+
+/// Whether the kernel keeps signals, and sockets without a path, within a sandbox.
+pub(super) fn scopes() -> Result<RulesetCreated, RulesetError> {
+    confined_files()?.scope(Scope::from_all(ABI::V6))?.create()
 }
 
 /// The least that is confined of files.
@@ -143,14 +152,4 @@ fn readable(folder: &Path, hidden: &[PathBuf], seen: &mut Vec<PathBuf>) {
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink())) {
         readable(&entry.path(), hidden, seen);
     }
-}
-
-/// A filter that refuses to make sockets. A pair of connected ones is let through: it reaches nobody. So is nothing that
-/// could make one by another way.
-fn no_sockets() -> Result<BpfProgram, seccompiler::BackendError> {
-    let refused = [libc::SYS_socket, libc::SYS_io_uring_setup];
-    let rules: BTreeMap<_, _> = refused.into_iter().map(|call| (call, Vec::new())).collect();
-    let errno = u32::try_from(libc::EACCES).expect("BUG: error numbers are positive");
-    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
-    SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), architecture)?.try_into()
 }

@@ -3,7 +3,7 @@
 
 use std::io::PipeReader;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -11,15 +11,17 @@ use std::time::Duration;
 use retake_core::ToolOutcome;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::sync::watch;
 
 use super::script::{self, Spool};
 use crate::call::{Call, Host, Piece};
 use crate::printed::{Printed, Teller};
 use crate::processes;
-use crate::sandbox::{Net, Sandbox};
+use crate::sandbox::{Confinement, Net, Sandbox};
 use crate::secret::Secrets;
+use crate::supervisor::{Inherits, Plan, Supervisor, shielded};
+use crate::umask;
 
 /// How long processes have to end after they were asked to.
 const TO_END: Duration = Duration::from_secs(3);
@@ -89,10 +91,13 @@ impl Over {
 
 /// A command to be started.
 pub(super) struct Line<'a> {
-    pub(super) script: String,
     pub(super) command: &'a str,
     pub(super) folder: &'a Path,
     pub(super) sandbox: Option<&'a Sandbox>,
+    /// What supervises it. That of the sandbox is the same.
+    pub(super) supervisor: Option<&'a Supervisor>,
+    /// It is a job, of whose output so many bytes are kept.
+    pub(super) job: Option<u64>,
     pub(super) net: Net,
     /// It only reads, and is held to it.
     pub(super) reads: bool,
@@ -100,36 +105,59 @@ pub(super) struct Line<'a> {
     pub(super) secrets: &'a Secrets,
     /// More processes than that are too many.
     pub(super) processes: usize,
+    /// No file that it writes grows larger, where it is supervised.
+    pub(super) file_size: u64,
 }
 
 impl Line<'_> {
     /// Starts it; both what it prints and what it complains of go one way.
     pub(super) async fn start(&self, call: &Call, spool: &Spool, out: OwnedFd) -> std::io::Result<Child> {
-        let mut command = processes::marked(script::shell(), self.folder, &call.id);
-        command.arg("-c").arg(&self.script).arg(script::shell()).arg(self.command);
-        command.stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
-        match call.host.surroundings() {
-            Some(theirs) => {
-                theirs.give(&mut command);
-                script::surround(&mut command, self.secrets, theirs.names());
+        // What it prints is written by others.
+        let files = match (self.supervisor, self.job) {
+            (Some(_), Some(_)) => &[][..],
+            _ => std::slice::from_ref(&spool.note),
+        };
+        let confined = self.confinement(call, files);
+        let (mut command, confined) = match self.supervisor {
+            Some(supervisor) => {
+                let plan = Plan {
+                    namespaces: confined.as_ref().is_some_and(|confined| confined.namespaces),
+                    confined,
+                    cap: self.job,
+                    note: self.job.map(|_| spool.note.clone()),
+                    file_size: Some(self.file_size),
+                    ..Plan::new(&call.id, self.folder)
+                };
+                (supervisor.command(&plan, script::shell()), None)
             }
-            None => script::surround(&mut command, self.secrets, std::env::vars_os().map(|(name, _)| name)),
+            None => (processes::marked(script::shell(), self.folder, &call.id), confined),
+        };
+        let script = match self.job {
+            None => script::foreground(&spool.note, self.processes),
+            Some(_) if self.supervisor.is_some() => script::supervised(self.processes),
+            Some(cap) => script::background(&spool.note, self.processes, cap),
+        };
+        command.arg("-c").arg(script).arg(script::shell()).arg(self.command);
+        command.stdin(Stdio::null()).stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
+        let theirs = call.host.surroundings().unwrap_or_default();
+        theirs.give(&mut command);
+        script::surround(&mut command, self.secrets, theirs.variables());
+        match confined {
+            _ if self.supervisor.is_some() => {
+                umask::spawn(shielded(command, &call.id, Inherits::All), theirs.umask()).await
+            }
+            Some(confined) => confined.spawn(command, theirs.umask()).await,
+            None => umask::spawn(command, theirs.umask()).await,
         }
-        self.spawn(command, call, spool).await
     }
 
-    async fn spawn(&self, mut command: Command, call: &Call, spool: &Spool) -> std::io::Result<Child> {
-        if self.reads {
-            // What it prints is written by us.
-            let files = [spool.note.clone()];
-            return Sandbox::reading(self.sandbox, &files).spawn(command).await;
-        }
+    fn confinement(&self, call: &Call, files: &[PathBuf]) -> Option<Confinement> {
         match self.sandbox {
-            Some(sandbox) => {
-                let files = [spool.log.clone(), spool.note.clone()];
-                sandbox.confinement(&call.roots, &files, self.net).spawn(command).await
+            _ if self.reads => {
+                let bare = Sandbox { supervisor: self.supervisor.cloned(), ..Sandbox::bare() };
+                Some(self.sandbox.unwrap_or(&bare).reading(&call.roots, files))
             }
-            None => command.spawn(),
+            sandbox => sandbox.map(|sandbox| sandbox.confinement(&call.roots, files, self.net)),
         }
     }
 

@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::follow::{self, Line};
-
-use super::script::{self, Spool};
+use super::script::Spool;
 use super::stand::Stand;
 use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
@@ -107,17 +106,8 @@ impl ShellTool {
         let (command, net) = (given.command.as_str(), self.config.network.of(given.network));
         let stand = Stand::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
-        let log = std::fs::File::options().create(true).append(true).open(&spool.log)?;
-        let line = Line {
-            script: script::background(&spool.note, self.config.processes, self.config.log),
-            command,
-            folder: &stand.folder,
-            sandbox: self.sandbox(),
-            net,
-            reads: false,
-            secrets: &self.config.secrets,
-            processes: self.config.processes,
-        };
+        let log = crate::kept::options().create(true).append(true).open(&spool.log)?;
+        let line = Line { job: Some(self.config.log), net, ..self.line(command, &stand.folder) };
         let mut child = line.start(call, &spool, log.into()).await?;
         let mut early = call.host.sleep(EARLY);
         let is_stopped = tokio::select! {

@@ -2,6 +2,7 @@
 //! a secret of ours.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +25,16 @@ const SET: [(&str, &str); 8] = [
 /// What a shell would run first, or would read a line otherwise by.
 const UNSET: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "PS4", "SHELLOPTS"];
 
+/// No folder has a longer name, with the end of its line.
+const LONGEST_NOTE: u64 = 4097;
+
 /// Gives a command its surroundings: ours, these variables, without what is not for it.
-pub(super) fn surround(command: &mut Command, secrets: &Secrets, ours: impl Iterator<Item = OsString>) {
-    for name in ours.filter(|name| secrets.holds(name)) {
+pub(super) fn surround(
+    command: &mut Command,
+    secrets: &Secrets,
+    ours: impl Iterator<Item = (OsString, OsString)>,
+) {
+    for (name, _) in ours.filter(|(name, value)| secrets.holds(name, value)) {
         command.env_remove(name);
     }
     for name in UNSET {
@@ -47,6 +55,11 @@ pub(super) fn shell() -> &'static OsStr {
 pub(super) fn foreground(note: &Path, processes: usize) -> String {
     let trap = quoted(&format!("pwd -P 2>/dev/null >|{}", quoted(&note.to_string_lossy())));
     format!("trap {trap} EXIT; {}eval \"$1\"", limits(processes))
+}
+
+/// A script that runs its first argument as a job whose supervisor notes how it ended, and keeps what it prints.
+pub(super) fn supervised(processes: usize) -> String {
+    format!("{}eval \"$1\"", limits(processes))
 }
 
 /// A script that runs its first argument as a job which outlives us, and notes in a file how it ended. What the job prints
@@ -108,17 +121,26 @@ impl Spool {
     pub(super) fn open(folder: &Path, call: &str) -> std::io::Result<Self> {
         let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
         let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
-        std::fs::create_dir_all(folder)?;
+        crate::kept::folder(folder)?;
         let spool =
             Self { log: folder.join(format!("{name}.log")), note: folder.join(format!("{name}.end")) };
-        std::fs::write(&spool.note, "")?;
+        crate::kept::file(&spool.note)?;
         Ok(spool)
+    }
+
+    /// What a shell noted, as much as it may: the command can write to the note, too.
+    pub(super) fn noted(&self) -> Vec<u8> {
+        let mut noted = Vec::new();
+        if let Ok(file) = std::fs::File::open(&self.note) {
+            let _ = file.take(LONGEST_NOTE).read_to_end(&mut noted);
+        }
+        noted
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsStr;
 
     use tokio::process::Command;
 
@@ -129,7 +151,9 @@ mod tests {
         let mut command = Command::new("true");
         let names =
             ["PATH", "MODEL_API_KEY", "gh_token", "TOKENISER", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];
-        surround(&mut command, &Secrets::default(), names.into_iter().map(OsString::from));
+        let plain = names.map(|name| (name, "x")).into_iter();
+        let ours = plain.chain([("MIRROR", "https://user:pw@host")]);
+        surround(&mut command, &Secrets::default(), ours.map(|(name, value)| (name.into(), value.into())));
         let taken = command.as_std().get_envs().filter(|(_, value)| value.is_none());
         let taken: Vec<&OsStr> = taken.map(|(name, _)| name).collect();
         assert_eq!(
@@ -141,6 +165,7 @@ mod tests {
                 "CDPATH",
                 "DB_PASSWORD",
                 "ENV",
+                "MIRROR",
                 "MODEL_API_KEY",
                 "PS4",
                 "SHELLOPTS",

@@ -19,6 +19,25 @@ fn way(command: &str) -> Way {
 }
 
 #[test]
+fn trial_23_a_projects_file_of_servers_that_leads_out_is_not_read() {
+    let world = World::new(&json!({}));
+    let other = world.user_file().with_file_name("other.json");
+    fs::write(&other, "{\"mcpServers\": {\"theirs\": {\"command\": \"x\", \"hunter2\": 1}}")
+        .expect("written");
+    let link = world.folder().join(".mcp.json");
+    std::os::unix::fs::symlink(&other, &link).expect("linked");
+    let config = world.config();
+    assert!(config.servers.is_empty());
+    let [problem] = &config.problems[..] else { panic!("{:?}", config.problems) };
+    let cause = std::error::Error::source(problem).map(ToString::to_string).unwrap_or_default();
+    assert!(cause.contains("leads out of the folder"), "{problem}: {cause}");
+    fs::remove_file(&link).expect("removed");
+    fs::write(world.folder().join("servers.json"), "{}").expect("written");
+    std::os::unix::fs::symlink("servers.json", &link).expect("linked");
+    assert!(world.config().problems.is_empty(), "within the folder a link is followed");
+}
+
+#[test]
 fn mistakes_are_named_with_file_line_and_key_and_the_rest_counts() {
     let rows = [
         ("{\n\"mcpServers\": {\n", "line 3: this is no JSON: EOF while parsing an object"),

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Fact, ToolOutcome};
 use retake_tools::mcp::{Allowed, Config, Deps, McpServers, ServerShown, State, Variables};
-use retake_tools::{Asked, Call, Host, Output, Piece, Secrets, Tool};
+use retake_tools::{Asked, Call, Host, Output, Piece, Sandbox, Secrets, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -24,6 +24,8 @@ pub(super) struct World {
     home: TempDir,
     pub(super) start_limit: Duration,
     pub(super) call_limit: Duration,
+    /// What holds its servers.
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 impl World {
@@ -33,7 +35,7 @@ impl World {
         fs::create_dir(home.path().join("work")).expect("made");
         fs::write(home.path().join("server.py"), SERVER).expect("written");
         let limit = Duration::from_secs(20);
-        let world = Self { home, start_limit: limit, call_limit: limit };
+        let world = Self { home, start_limit: limit, call_limit: limit, sandbox: None };
         fs::write(world.user_file(), json!({ "mcpServers": servers }).to_string()).expect("written");
         world
     }
@@ -70,6 +72,7 @@ impl World {
     pub(super) async fn connect(&self) -> McpServers {
         let mut deps = Deps::new(self.folder(), Variables::process(Secrets::default()), self.allowed());
         (deps.start_limit, deps.call_limit) = (self.start_limit, self.call_limit);
+        deps.sandbox.clone_from(&self.sandbox);
         let config = self.config();
         let connected = McpServers::connect(&config, deps);
         tokio::time::timeout(2 * SOON, connected).await.expect("it never waits for ever")

@@ -60,8 +60,6 @@ pub(crate) struct Known {
     pub(crate) version: String,
     /// The model that was asked for.
     pub(crate) model: Option<String>,
-    /// This process: an owner with the same number is in it, and ends with it.
-    pub(crate) process: u32,
 }
 
 /// Who waits for an answer.
@@ -112,8 +110,6 @@ pub(crate) enum For {
     Paths(String),
     /// A draft that is to be kept.
     Kept,
-    /// Who the owner is, of one who leaves.
-    Leaving,
     /// Who the owner is, of one who has just come.
     Owner,
     /// Nothing but whether it failed.
@@ -175,12 +171,6 @@ pub(crate) struct App {
     follows_list: bool,
     /// Since when one is leaving.
     leaving_ms: Option<i64>,
-    /// What becomes of runs as one leaves.
-    runs: leave::Runs,
-    /// The owner is in this process, as it said last.
-    owns: bool,
-    /// Conversations without a tab whose runs stop as one leaves.
-    elsewhere: Vec<String>,
     mouse: mouse::Mouse,
     acts: Vec<Act>,
 }
@@ -219,9 +209,6 @@ impl App {
             permit: Permit::default(),
             follows_list: false,
             leaving_ms: None,
-            runs: leave::Runs::default(),
-            owns: false,
-            elsewhere: Vec::new(),
             mouse: mouse::Mouse::default(),
             keeping: drafts::Keeping::default(),
             acts: Vec::new(),

@@ -35,7 +35,7 @@ pub(crate) fn permissions(may: Permissions, begins: Option<Mode>) -> Choose {
 }
 
 /// The alternatives of an answer.
-pub(crate) fn alternatives(entry: request::Entry) -> Choose {
+pub(crate) fn alternatives(entry: request::Alternatives) -> Choose {
     Choose::new("Other answers", From::Alternatives(entry))
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Choose {
 enum From {
     Models(Option<String>),
     Permissions(Permissions, Option<Mode>),
-    Alternatives(request::Entry),
+    Alternatives(request::Alternatives),
     Marked,
     Themes(Themes, Option<String>),
 }

@@ -80,9 +80,7 @@ pub struct Left {
     pub conversation: Option<String>,
     /// What was typed, and could not be kept in time.
     pub unkept: Vec<String>,
-    /// What is to be stopped now: the person knows that.
-    pub stops: Vec<AtWork>,
-    /// What goes on in another process.
+    /// What goes on in the owner.
     pub goes_on: Vec<AtWork>,
 }
 
@@ -157,7 +155,7 @@ pub async fn talk(
 /// The app as it begins.
 pub(super) fn app(beginning: Beginning, now_ms: i64) -> App {
     let Beginning { start, folder, version, model, settings, keys, theme, themes, notices } = beginning;
-    let known = Known { folder, version, model, process: std::process::id() };
+    let known = Known { folder, version, model };
     let mut app = App::new(known, start, settings, keys, theme, now_ms);
     app.offer(themes);
     for notice in notices {
@@ -267,7 +265,6 @@ impl Driver<'_> {
         Ok(Left {
             conversation: self.app.conversation().map(str::to_owned),
             unkept: self.app.unkept(),
-            stops: self.app.stops(),
             goes_on: self.app.goes_on(),
         })
     }

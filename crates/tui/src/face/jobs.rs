@@ -6,7 +6,7 @@ mod tests;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use retake_wire::reply::JobLine;
-use retake_wire::request::{JobOutput, Of, OfJob};
+use retake_wire::request::{JobOutput, Jobs as Listed, LARGEST_PAGE, OfJob};
 use retake_wire::{Problem, Reply, Request};
 
 use super::keymap::{Command, Context};
@@ -64,7 +64,11 @@ impl Jobs {
     }
 
     fn load(&mut self, cx: &mut Cx<'_>) {
-        self.loading = Some(cx.ask(Request::Jobs(Of { conversation: cx.id() })));
+        self.loading = Some(cx.ask(Request::Jobs(Listed {
+            conversation: cx.id(),
+            limit: Some(LARGEST_PAGE),
+            before: None,
+        })));
     }
 
     fn look(&mut self, cx: &mut Cx<'_>) {
@@ -128,8 +132,7 @@ impl Pane for Jobs {
         match reply {
             Ok(Reply::Jobs(jobs)) => {
                 self.wrong = None;
-                // The newest is what one looks for.
-                self.rows.set(jobs.jobs.into_iter().rev().map(Job));
+                self.rows.set(jobs.jobs.into_iter().map(Job));
                 self.look(cx);
             }
             Ok(_) => {}

@@ -17,6 +17,7 @@ use super::pane::{Brush, Cx, Pane};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Order, Rows};
 use super::sheet::{Halves, Naming, Sheet, told};
+use crate::hint::Face;
 use crate::render::words;
 use item::Item;
 
@@ -407,7 +408,11 @@ impl Pane for List {
                 }
                 Err(problem) => {
                     self.found(None);
-                    let failed = format!("── the search failed: {}", problem.message);
+                    let hint = problem.hint.as_ref().filter(|_| problem.code == "empty_query");
+                    let failed = match hint.map(|hint| Face::Screen.words(hint)) {
+                        Some(hint) => format!("── {}: {hint}", problem.message),
+                        None => format!("── the search failed: {}", problem.message),
+                    };
                     self.rows.extend([Item::Heading(failed)]);
                 }
                 Ok(_) => self.found(None),

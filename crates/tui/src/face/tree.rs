@@ -2,6 +2,7 @@
 //! and the conversations that are forks of this one. Must never switch by itself: the plan comes first.
 
 mod carry;
+mod drawn;
 mod graph;
 #[cfg(test)]
 mod tests;
@@ -10,20 +11,17 @@ mod there;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
-use retake_wire::request::{Apply, Of, Plan};
+use retake_wire::request::{self, Apply, LARGEST_PAGE, Plan};
 use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::preview::{Preview, last_of};
-use super::rows::{Did, Ink, Order, Row, Rows, Stands};
+use super::rows::{Did, Order, Row, Rows, Stands};
 use super::scroll::Manner;
 use super::sheet::{Halves, Naming, Sheet, told};
-use super::theme::Paint;
-use super::words::look;
-use crate::render::words;
-use crate::text::width;
+use drawn::{draw, is_one};
 use graph::{GraphRow, What};
 use there::there;
 
@@ -38,6 +36,8 @@ pub(crate) struct Tree {
     lanes: usize,
     head: String,
     loading: Option<Ticket>,
+    /// The pages that have come, while there are more.
+    before: Option<Shape>,
     wrong: Option<Problem>,
     naming: Option<Naming>,
     /// What was asked to be done, and what to say then.
@@ -109,6 +109,7 @@ impl Tree {
             lanes: 0,
             head: String::new(),
             loading: None,
+            before: None,
             wrong: None,
             naming: None,
             doing: None,
@@ -120,7 +121,13 @@ impl Tree {
     }
 
     fn load(&mut self, cx: &mut Cx<'_>) {
-        self.loading = Some(cx.ask(Request::Tree(Of { conversation: cx.id() })));
+        self.before = None;
+        self.load_page(None, cx);
+    }
+
+    fn load_page(&mut self, after: Option<String>, cx: &mut Cx<'_>) {
+        let page = request::Tree { conversation: cx.id(), limit: Some(LARGEST_PAGE), after };
+        self.loading = Some(cx.ask(Request::Tree(page)));
     }
 
     fn loaded(&mut self, tree: Shape) {
@@ -352,6 +359,15 @@ impl Pane for Tree {
         match reply {
             Ok(Reply::Tree(tree)) => {
                 self.wrong = None;
+                let tree = match self.before.take() {
+                    Some(before) => before.with(tree),
+                    None => tree,
+                };
+                // A graph needs all of them.
+                if let Some(next) = tree.next() {
+                    self.before = Some(tree);
+                    return self.load_page(Some(next), cx);
+                }
                 self.loaded(tree);
                 self.look(cx);
             }
@@ -397,98 +413,4 @@ impl Pane for Tree {
             naming.draw(frame, area, brush, "label");
         }
     }
-}
-
-/// Who said what.
-fn said(line: &Line) -> String {
-    let (speaker, _) = words::said_by(line);
-    if line.preview.is_empty() { speaker } else { format!("{speaker} {}", words::quote(&line.preview, 60)) }
-}
-
-fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
-    let here = match &node.is {
-        Is::Tip(branch) => branch.current,
-        Is::Beginning(here) => *here,
-        _ => false,
-    };
-    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(..)) {
-        let lanes = lanes.min(ink.room() / 3).max(1);
-        ink.column(&node.lanes, lanes, if here { Paint::Good } else { Paint::Accent });
-        ink.space(1);
-    }
-    match &node.is {
-        Is::Tip(branch) => draw_branch(branch, ink, now_ms),
-        Is::Parting(line) => ink.text(&format!("after {}", said(line)), Paint::Dim),
-        Is::Beginning(here) => {
-            ink.field(0, usize::MAX, if *here { Paint::Good } else { Paint::Dim });
-            ink.text(if *here { " · you are here" } else { "" }, Paint::Good);
-        }
-        Is::Heading(text) => ink.text(text, Paint::Dim),
-        Is::Fork(_, after) => {
-            ink.text("⑂ ", Paint::Accent);
-            let after = after.as_ref().filter(|_| ink.room() >= 50);
-            let about = after.map_or(0, |_| ink.room() / 2);
-            ink.field_column(0, ink.room().saturating_sub(about), Paint::Plain);
-            let after = after.map(|after| {
-                let when = words::when(&look(0, now_ms), after.time_ms);
-                let room = about.saturating_sub(width::columns(&when) + 10);
-                format!("after {} · {when}", width::truncate(&said(after), room))
-            });
-            let after = after.unwrap_or_default();
-            ink.column_right(&after, about, Paint::Dim);
-        }
-    }
-}
-
-/// Whether what it is called by is also how it ends.
-fn is_one(branch: &Branch) -> bool {
-    branch.called.as_ref().is_some_and(|called| called.id == branch.last.id)
-}
-
-fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
-    let room = ink.room();
-    let (counts, when) = match room {
-        80.. => (20, 18),
-        66.. => (16, 18),
-        44.. => (0, 18),
-        _ => (0, 0),
-    };
-    let time = words::when(&look(0, now_ms), branch.last.time_ms);
-    // Where no column stands beside it, it takes no more than it needs.
-    let when = if counts == 0 { when.min(width::columns(&time) + 2) } else { when };
-    let right = counts + when;
-    if branch.current {
-        ink.text("you are here ", Paint::Good);
-    }
-    if branch.label.is_some() {
-        ink.text("[", Paint::Dim);
-        ink.field(2, 20, Paint::Warn);
-        ink.text("] ", Paint::Dim);
-    }
-    let left = ink.room().saturating_sub(right);
-    match branch.own {
-        0 => {
-            let at = format!("after {}", said(&branch.last));
-            ink.column(&at, left, Paint::Plain);
-        }
-        _ if is_one(branch) => ink.field_column(0, left, Paint::Plain),
-        _ => {
-            let before = ink.room();
-            ink.field(0, left * 3 / 5, Paint::Plain);
-            ink.text(" → ", Paint::Dim);
-            let left = left.saturating_sub(before - ink.room());
-            ink.field_column(1, left, Paint::Plain);
-        }
-    }
-    let own = match branch.own {
-        0 => String::new(),
-        own if own == branch.messages => words::count(own, "message"),
-        own => {
-            let of = format!("{own} of {}", words::number(branch.messages));
-            let in_words = format!("{of} messages");
-            if width::columns(&in_words) + 2 > counts { of } else { in_words }
-        }
-    };
-    ink.column_right(&own, counts, Paint::Dim);
-    ink.column_right(&time, when, Paint::Dim);
 }

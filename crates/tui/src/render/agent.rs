@@ -62,7 +62,8 @@ pub fn jobs(look: &Look, all: &Jobs) -> String {
             cell(safe::line(&job.command)),
         ]
     };
-    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>())
+    let more = if all.more { dim(look, "… and older ones") } else { String::new() };
+    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>()) + &more
 }
 
 /// What a job has printed.
@@ -231,6 +232,9 @@ pub fn permissions(look: &Look, may: &Permissions) -> String {
     let line = format!("mode {}: the model {}", may.mode.name(), mode(may.mode));
     let mut text = block(look, &line, 0, None);
     text.push_str(&block(look, &commands(&may.commands), 0, None));
+    for weaker in &may.weaker {
+        text.push_str(&block(look, &safe::line(weaker), 0, None));
+    }
     let rows = (1..).zip(&may.rules).map(|(number, settled)| {
         let (ruling, style) = match settled.rule.ruling {
             Ruling::Allow => ("allow", Style::Good),
@@ -319,7 +323,8 @@ mod tests {
         let shown = |ruling, tool: &str, what: &str| {
             let rule = Rule { ruling, tool: tool.to_owned(), what: Some(what.to_owned()) };
             let rules = vec![Settled { rule, for_good: true }];
-            let may = Permissions { mode: Mode::Ask, rules, commands: Commands::default() };
+            let may =
+                Permissions { mode: Mode::Ask, rules, commands: Commands::default(), weaker: Vec::new() };
             let look = Look { palette: Palette::PLAIN, columns: 200, now_ms: 0, ids: false };
             permissions(&look, &may)
         };

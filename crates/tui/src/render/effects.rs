@@ -86,7 +86,9 @@ pub fn waited(look: &Look, all: &[Words]) -> String {
     }
     let parts: Vec<Part> = all.iter().flat_map(|words| words.parts.clone()).collect();
     let attached = content::attached(&parts).map(|attached| format!(" {attached}")).unwrap_or_default();
-    content::block(look, &format!("words that waited come back: “{}”{attached}", text(&parts)), 0, None)
+    let text = text(&parts);
+    let quoted = if text.trim().is_empty() { String::new() } else { format!(" “{text}”") };
+    content::block(look, &format!("words that waited come back:{quoted}{attached}"), 0, None)
 }
 
 /// The text of words, to be edited.

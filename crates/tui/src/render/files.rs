@@ -122,5 +122,7 @@ pub fn workspaces(look: &Look, all: &Workspaces) -> String {
             vec![cell(it.number.to_string()), cell(name(&it.folder)), cell(format!("since {when}"))]
         })
         .collect();
-    table(look, &rows)
+    let more = all.workspaces.last().filter(|_| all.more);
+    let more = more.map(|last| format!("… more: --after {}\n", last.number));
+    table(look, &rows) + &more.unwrap_or_default()
 }

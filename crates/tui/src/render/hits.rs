@@ -39,10 +39,12 @@ fn one(look: &Look, hit: &Hit, ids: &Ids<'_>) -> String {
         let standing = format!(" [{}]", safe::line(standing));
         look.palette.paint(Style::Warn, standing).to_string()
     });
-    let (when, title) = (words::when(look, hit.line.time_ms), words::quote(&hit.title, 40));
+    let (when, title) = (words::when(look, hit.line.time_ms), words::quoted(&hit.title, 40));
+    let conversation = id::short(&hit.conversation);
     let about = match look.ids {
-        true => format!("{when} · {} · in {} {title}", ids.short(&hit.line.id), id::short(&hit.conversation)),
-        false => format!("{when} · in {title}"),
+        true => format!("{when} · {} · in {conversation}{title}", ids.short(&hit.line.id)),
+        false if title.is_empty() => format!("{when} · in {conversation}"),
+        false => format!("{when} · in{title}"),
     };
     let mut text = format!(
         "{} {}{}\n",

@@ -128,7 +128,9 @@ pub fn alternatives(look: &Look, all: &Alternatives) -> String {
             ]
         })
         .collect();
-    table(look, &rows)
+    let more = all.alternatives.last().filter(|_| all.more);
+    let more = more.map(|last| dim(look, &format!("… more: --after {}", last.number)));
+    table(look, &rows) + &more.unwrap_or_default()
 }
 
 /// What is hidden, dropped or excluded, newest first.
@@ -261,13 +263,20 @@ pub fn report(look: &Look, report: &Report) -> String {
         let sign = look.palette.paint(Style::Error, "wrong ");
         text.push_str(&format!("{sign} {}\n", safe::line(problem)));
     }
+    // Beside what is wrong they are no help.
     if report.problems.is_empty() {
+        for limit in &report.limits {
+            text.push_str(&format!("{} {}\n", look.palette.paint(Style::Warn, "!"), safe::line(limit)));
+        }
         text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
+    }
+    for sandbox in &report.sandbox {
+        text.push_str(&format!("sandbox: {}\n", safe::line(sandbox)));
     }
     text
 }
 
 /// The beginning of a conversation's id with its title, on one line.
 pub fn name(look: &Look, it: &Conversation) -> String {
-    format!("{} {}", id::short(&it.id), words::title(it, look.columns.min(60)))
+    format!("{}{}", id::short(&it.id), words::title(it, look.columns.min(60)))
 }

@@ -233,7 +233,7 @@ pub fn returns(look: &Look, composer: &Composer) -> String {
     let attached =
         content::attached(&composer.parts).map(|attached| format!(" {attached}")).unwrap_or_default();
     let columns = look.columns.saturating_sub(30).max(20);
-    format!("to edit: {}{attached}\n", words::quote(&composer.text, columns))
+    format!("to edit:{}{attached}\n", words::quoted(&composer.text, columns))
 }
 
 #[cfg(test)]

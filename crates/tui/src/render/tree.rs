@@ -8,25 +8,44 @@ use crate::text::Look;
 use crate::text::safe;
 use crate::text::style::Style;
 
-/// The branches, oldest first, and the forks.
+/// All branches, oldest first, and all forks.
 pub fn tree(look: &Look, tree: &Tree) -> String {
     if tree.branches.is_empty() && tree.forks.is_empty() {
         return entries::dim(look, "there is no branch yet: nothing has been said");
     }
-    let ids: Ids = tree.branches.iter().map(|it| it.leaf.as_str()).collect();
-    let mut text: String = tree.branches.iter().map(|branch| one(look, branch, &ids)).collect();
+    let mut text = branches(look, tree);
     if !tree.branches.iter().any(|branch| branch.current) {
         let sign = look.palette.paint(Style::Good, "●");
         text.push_str(&format!("{sign} the beginning (you are here)\n"));
     }
+    text + &forks(look, tree)
+}
+
+/// A page of them, which does not say where the conversation is unless that is on it.
+pub fn page(look: &Look, page: &Tree) -> String {
+    let text = branches(look, page) + &forks(look, page);
+    match page.next() {
+        Some(last) => text + &entries::dim(look, &format!("… more: --after {last}")),
+        None if text.is_empty() => entries::dim(look, "there are no more"),
+        None => text,
+    }
+}
+
+fn branches(look: &Look, tree: &Tree) -> String {
+    let ids: Ids = tree.branches.iter().map(|it| it.leaf.as_str()).collect();
+    tree.branches.iter().map(|branch| one(look, branch, &ids)).collect()
+}
+
+fn forks(look: &Look, tree: &Tree) -> String {
+    let mut text = String::new();
     for fork in &tree.forks {
         let from =
             fork.from.as_deref().map(|from| format!(" after {}", super::id::short(from))).unwrap_or_default();
         text.push_str(&format!(
-            "{} {} {}{from}\n",
+            "{} {}{}{from}\n",
             look.palette.paint(Style::Accent, "fork"),
             super::id::short(&fork.conversation),
-            words::quote(&fork.title, look.columns.saturating_sub(40).max(20)),
+            words::quoted(&fork.title, look.columns.saturating_sub(40).max(20)),
         ));
     }
     text

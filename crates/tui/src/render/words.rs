@@ -88,9 +88,9 @@ pub fn said_by(line: &Line) -> (String, Style) {
     speaker(role, "")
 }
 
-/// The title of a conversation, or its first message, in quotes.
+/// The title of a conversation, or its first message, in quotes, behind what it is said of: nothing, where it has neither.
 pub fn title(conversation: &Conversation, columns: usize) -> String {
-    quote(&named(conversation), columns)
+    quoted(&named(conversation), columns)
 }
 
 /// What a conversation is called: its title, or its first message. A fork is called by what was said first in itself, and says what it is
@@ -120,6 +120,11 @@ fn fork(parent: &Parent, begins: &str) -> String {
 pub fn quote(text: &str, columns: usize) -> String {
     let line = safe::line(text);
     format!("“{}”", width::truncate(&line, columns.saturating_sub(2)))
+}
+
+/// The same, behind what it is said of: nothing of a text without words.
+pub fn quoted(text: &str, columns: usize) -> String {
+    if text.trim().is_empty() { String::new() } else { format!(" {}", quote(text, columns)) }
 }
 
 /// The plural where there are several.
@@ -187,5 +192,61 @@ mod tests {
         let all = Did { files: 3, commands: 1, calls: 5, outside: 2 };
         assert_eq!(did(all), "3 files · 1 command · 2 stay");
         assert_eq!(did(Did { calls: 4, ..Did::default() }), "");
+    }
+
+    /// What has no title and no words is called by its id, and nothing is quoted that is not there.
+    #[test]
+    fn trial_15_nothing_is_quoted_that_has_no_words() {
+        let id = "0199a000-0001-7000-8000-000000000001".to_owned();
+        let line = |preview: &str| retake_wire::reply::Line {
+            id: id.clone(),
+            role: Role::Tool,
+            time_ms: 0,
+            preview: preview.to_owned(),
+            ran_by: None,
+            synthetic: false,
+        };
+        let image = retake_wire::Part::Image { media_type: "image/png".to_owned(), data: None, url: None };
+        let words =
+            retake_wire::reply::Words { parts: vec![image.clone()], author: String::new(), time_ms: 0 };
+        let hit = retake_wire::Hit {
+            conversation: id.clone(),
+            title: String::new(),
+            line: line("figs"),
+            snippet: "figs".to_owned(),
+            marks: Vec::new(),
+            standing: None,
+            before: None,
+            after: None,
+        };
+        let tree = retake_wire::reply::Tree {
+            head: "1.2".to_owned(),
+            branches: Vec::new(),
+            forks: vec![retake_wire::reply::ForkLine {
+                conversation: id.clone(),
+                title: " ".to_owned(),
+                from: None,
+            }],
+            more: false,
+        };
+        let composer =
+            retake_wire::reply::Composer { entry: id.clone(), text: String::new(), parts: vec![image] };
+        for ids in [true, false] {
+            let look = Look { palette: crate::text::style::Palette::PLAIN, columns: 80, now_ms: 0, ids };
+            let shown = [
+                crate::render::lists::name(&look, &crate::face::testing::conversation(&id, None, "", 1)),
+                crate::render::hits::hits(
+                    &look,
+                    &retake_wire::Hits { hits: vec![hit.clone()], more: false, understood: None },
+                ),
+                crate::render::tree::tree(&look, &tree),
+                crate::render::plan::returns(&look, &composer),
+                crate::render::effects::waited(&look, std::slice::from_ref(&words)),
+            ];
+            for (at, text) in shown.iter().enumerate() {
+                assert!(!text.contains("“”") && !text.contains("  \n"), "{text:?}");
+                assert!(at > 2 || text.contains("0199a000-0001"), "{text:?}");
+            }
+        }
     }
 }

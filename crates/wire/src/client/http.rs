@@ -1,4 +1,4 @@
-//! A client that reaches an owner over its socket, or over TCP with its token. Must never retry what changes something without the
+//! A client that reaches an owner over its socket or over TCP, with its token. Must never retry what changes something without the
 //! request's id: the owner might do it twice.
 
 use std::path::{Path, PathBuf};
@@ -26,7 +26,12 @@ use crate::run::{Ended, Outcome, Run, RunEvent};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Behind a Unix socket.
-    Socket(PathBuf),
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// The token; an owner of an older version needs none.
+        token: Option<String>,
+    },
     /// At a base address such as `http://127.0.0.1:4117`, for who knows its token.
     Address {
         /// The address.
@@ -57,10 +62,11 @@ impl HttpClient {
     ///
     /// When this machine can't make one.
     pub fn new(reach: Reach) -> Result<Self, Problem> {
-        // What a proxy is for lies further away than this machine.
-        let builder = reqwest::Client::builder().no_proxy().pool_idle_timeout(KEPT);
+        // Proxies and certificates are for what lies further away than this machine; to read the system's certificates takes longer than
+        // most requests.
+        let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_idle_timeout(KEPT);
         let (builder, base, token) = match reach {
-            Reach::Socket(path) => (over(builder, &path), "http://owner".to_owned(), None),
+            Reach::Socket { path, token } => (over(builder, &path), "http://owner".to_owned(), token),
             Reach::Address { base, token } => (builder, base.trim_end_matches('/').to_owned(), Some(token)),
         };
         let http = builder.build().map_err(|error| away(&error))?;

@@ -9,7 +9,7 @@ use crate::content::{Part, Usage};
 /// A to-do list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Todo {
-    /// In its order.
+    /// In its order; 100 at most.
     pub items: Vec<TodoItem>,
 }
 
@@ -37,8 +37,11 @@ pub enum TodoState {
 /// Background jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Jobs {
-    /// Oldest first.
+    /// Newest first.
     pub jobs: Vec<JobLine>,
+    /// Whether there are more.
+    #[serde(default)]
+    pub more: bool,
 }
 
 /// A command that was begun in the background.
@@ -74,7 +77,7 @@ pub struct JobPrinted {
 /// Tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tools {
-    /// By name.
+    /// By name: all of them, bounded by the tools that Retake and the MCP servers have.
     pub tools: Vec<Tool>,
 }
 
@@ -97,10 +100,13 @@ pub struct Tool {
 pub struct Permissions {
     /// The mode.
     pub mode: Mode,
-    /// Rules; those that hold for good first.
+    /// Rules; those that hold for good first. All of them, bounded by what a person has settled.
     pub rules: Vec<Settled>,
     /// What holds commands that run.
     pub commands: Commands,
+    /// What they can do that they can't where the machine has everything that holds commands, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weaker: Vec<String>,
 }
 
 /// What holds commands that run, whoever allowed them.
@@ -133,7 +139,7 @@ pub struct Settled {
 /// Words that wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
-    /// Oldest first.
+    /// All of them, oldest first: 1000 at most; more are refused.
     pub words: Vec<Words>,
 }
 
@@ -152,7 +158,7 @@ pub struct Words {
 /// What the model calls on the path of a conversation used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// By model, in the order of their first calls.
+    /// By model, in the order of their first calls: all of them, bounded by the models that have answered.
     pub models: Vec<ModelCost>,
 }
 

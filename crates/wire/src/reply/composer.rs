@@ -10,9 +10,10 @@ use crate::content::Part;
 pub struct Draft {
     /// Whose it is.
     pub author: String,
-    /// The text, and what is attached; empty, when there is none.
+    /// The text, and what is attached; empty, when there is none. All of it, bounded by what was typed.
     pub parts: Vec<Part>,
-    /// Drafts that moved aside to make room for other words, the one that comes back first at the end.
+    /// Drafts that moved aside to make room for other words, the one that comes back first at the end. All of them, bounded by what
+    /// was typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<Vec<Part>>,
     /// The entry that these words were to be said in the place of.

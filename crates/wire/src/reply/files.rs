@@ -35,6 +35,9 @@ pub struct Capture {
 pub struct Workspaces {
     /// They, oldest first.
     pub workspaces: Vec<Workspace>,
+    /// Whether there are more.
+    #[serde(default)]
+    pub more: bool,
 }
 
 /// A folder that conversations work in.
@@ -53,23 +56,23 @@ pub struct Workspace {
 pub struct FilesStatus {
     /// The conversation's own folder.
     pub folder: String,
-    /// Its further ones; what is in one of them is named by its absolute path.
+    /// Its further ones, bounded by the settings; what is in one of them is named by its absolute path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<String>,
-    /// Further ones that are gone, a sentence each.
+    /// Further ones that are gone, a sentence each; bounded by the settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// What calls of this conversation have changed, and is in the files now.
+    /// What calls of this conversation have changed, and is in the files now: all of it, bounded by the files that differ.
     pub calls: Vec<Changed>,
-    /// What else has changed since the conversation began, as far as it was seen.
+    /// What else has changed since the conversation began, as far as it was seen: all of it, bounded by the files that differ.
     pub others: Vec<Changed>,
     /// How many calls are in the files though the conversation went back to before them.
     pub ahead: u64,
     /// How many calls of the conversation are not in all the files that they changed.
     pub behind: u64,
-    /// What is not covered, by reason.
+    /// What is not covered, by reason; bounded by the reasons there are.
     pub uncovered: Vec<Uncovered>,
-    /// Calls of which processes still run.
+    /// Calls of which processes still run: all of them, bounded by what runs.
     pub running: Vec<Job>,
 }
 
@@ -154,11 +157,11 @@ pub struct WorkspaceShown {
     /// Why it can't be worked in now, where it can't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<String>,
-    /// Conversations that work in it, by id.
+    /// Conversations that work in it, by id: all of them, bounded by the conversations there are.
     pub conversations: Vec<String>,
     /// How many captures are kept.
     pub captures: u64,
-    /// The names of those that have one, newest first.
+    /// The names of those that have one, newest first: all of them, bounded by the names that people gave.
     pub checkpoints: Vec<String>,
     /// How many calls can go back with the files that they changed.
     pub calls: u64,

@@ -19,7 +19,7 @@ pub struct Status {
     pub since_ms: i64,
     /// Whether it can be told to stop.
     pub serves: bool,
-    /// Conversations in which something runs.
+    /// Conversations in which something runs: all of them, bounded by what the owner runs at once.
     pub running: Vec<String>,
     /// Clients that follow something.
     pub following: u64,

@@ -79,7 +79,7 @@ impl Request {
             | Self::FilesLog(_)
             | Self::FilesStatus(_)
             | Self::FilesDiff(_)
-            | Self::Workspaces
+            | Self::Workspaces(_)
             | Self::WorkspaceShow(_)
             | Self::Work
             | Self::List(_)

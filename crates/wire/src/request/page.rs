@@ -1,4 +1,4 @@
-//! Requests for a page of a list, newest first, each with where it goes on.
+//! Requests for a page of a list, each with where it goes on: `before`, where the newest comes first, and `after`, where the oldest does.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,4 +52,60 @@ pub struct Page {
     /// Only those before this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
+}
+
+/// A page of branches, oldest first, and then of forks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tree {
+    /// The conversation.
+    pub conversation: String,
+    /// At most so many of both: 1 to 1000; 50, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    pub limit: Option<usize>,
+    /// Only those behind the branch with this leaf, or behind the fork of this id, in the order of the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// A page of the alternatives of an answer, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Alternatives {
+    /// The conversation.
+    pub conversation: String,
+    /// The answer, or any entry of its turn.
+    pub entry: String,
+    /// At most so many: 1 to 1000; 50, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    pub limit: Option<usize>,
+    /// Only those after this number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<usize>,
+}
+
+/// A page of jobs, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Jobs {
+    /// The conversation.
+    pub conversation: String,
+    /// At most so many: 1 to 1000; 50, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    pub limit: Option<usize>,
+    /// Only those that began before this one: its id, or a unique beginning or end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}
+
+/// A page of folders that conversations work in, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workspaces {
+    /// At most so many: 1 to 1000; 50, without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    pub limit: Option<usize>,
+    /// Only those after this number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
 }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,7 +35,9 @@ pub(crate) fn save(folder: &Path, index: &Index) -> Result<()> {
     let whole = encode(index);
     let new = folder.join("index-new");
     let write = || {
-        let mut file = File::create(&new)?;
+        let mut private = File::options();
+        private.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = private.open(&new)?;
         file.write_all(&whole)?;
         failpoint!("index.written")?;
         file.sync_data()?;

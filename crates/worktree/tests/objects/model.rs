@@ -134,7 +134,9 @@ impl World {
                 let mut names: Vec<_> = self.objects.keys().copied().collect();
                 names.sort_unstable_by_key(|name| name.0);
                 let Some(name) = names.get(number % names.len().max(1)) else { return };
-                assert!(self.pack().erase(&[*name], &mut |_, _| {}).expect("erased").lost.is_empty());
+                let lost = self.pack().erase(&[*name], &mut |_, _| {}).expect("erased").lost;
+                // An older copy of what was collected may have come back by opening, and be damaged.
+                assert!(lost.iter().all(|name| !self.objects.contains_key(name)), "{lost:?}");
                 let secret = self.objects.remove(name).expect("it was there");
                 let beginning = &secret[..secret.len().min(64)];
                 let is_in = |other: &Vec<u8>| other.windows(64).any(|window| window == beginning);
@@ -210,7 +212,10 @@ impl World {
             }
         }
         // Also what is gone: a chunk of it may be damaged that another object will share.
-        for (name, bytes) in &self.ever {
+        // In one order: what was found once is found again by the same steps.
+        let mut ever: Vec<_> = self.ever.iter().collect();
+        ever.sort_unstable_by_key(|(name, _)| name.0);
+        for (name, bytes) in ever {
             assert_eq!(pack.put(bytes).expect("put again"), *name);
         }
         self.objects.clone_from(&self.ever);

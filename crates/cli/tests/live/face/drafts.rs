@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use retake_wire::request::DraftOf;
-use retake_wire::{Client as _, HttpClient, Reach, Reply, Request};
+use retake_wire::{Client as _, HttpClient, Reply, Request};
 use rustix::process::Signal;
 
 use super::{EMPTY, answered, answers, opened, says};
@@ -196,7 +196,7 @@ fn kept(world: &World) -> String {
     let conversation = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let asked = runtime.block_on(async {
-        let client = HttpClient::new(Reach::Socket(world.data().join("owner.sock"))).expect("a client");
+        let client = HttpClient::new(world.reach()).expect("a client");
         client.call(Request::Draft(DraftOf { conversation, ..DraftOf::default() })).await
     });
     match asked {

@@ -49,6 +49,10 @@ impl MergeBytes for Disk {
 }
 
 impl Look for Disk {
+    fn bytes(&mut self) -> &mut dyn MergeBytes {
+        self
+    }
+
     fn now(&mut self, _: &FilePath) -> Now {
         Now::Covered(self.now.clone())
     }

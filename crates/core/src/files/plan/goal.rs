@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::super::merge::merge;
+use super::super::merge::{MergeBytes, merge};
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::moved::{self, Moved};
-use super::{Choice, Fork, Layer, Look, PathMove, Record, Verdict, Want, plain, whose};
+use super::{Choice, Fork, Layer, PathMove, Record, Verdict, Want, plain, whose};
 
 impl Want {
     /// The layers that a path with these ones is to have; nothing where it keeps them.
@@ -39,7 +39,7 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    pub(super) fn new(have: &Stack, want: Want, moved: Moved, look: &mut dyn Look) -> Self {
+    pub(super) fn new(have: &Stack, want: Want, moved: Moved, bytes: &mut dyn MergeBytes) -> Self {
         let wanted = want.goal(have);
         let (stack, reversed, stays, since) = match want {
             Want::PutBack(layers) => (Stack::new(layers), Vec::new(), true, Vec::new()),
@@ -48,7 +48,7 @@ impl Goal {
             Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
         };
         let goes_along = !moved.below.is_empty();
-        let along = goes_along.then(|| moved.settled(have.exactly(stack.layers(), look), look));
+        let along = goes_along.then(|| moved.settled(have.exactly(stack.layers(), bytes), bytes));
         Self { stack, reversed, stays, since, moved, along }
     }
 
@@ -63,44 +63,44 @@ impl Goal {
     }
 
     /// The layers when the content of the path is kept.
-    pub(super) fn settled(&self, stack: &Stack, look: &mut dyn Look) -> Stack {
-        let settled = stack.settled(self.stack.layers(), look);
-        self.moved.settled(settled, look)
+    pub(super) fn settled(&self, stack: &Stack, bytes: &mut dyn MergeBytes) -> Stack {
+        let settled = stack.settled(self.stack.layers(), bytes);
+        self.moved.settled(settled, bytes)
     }
 
     pub(super) fn merged(
         &self,
         stack: &Stack,
         disk: Option<&Record>,
-        look: &mut dyn Look,
+        bytes: &mut dyn MergeBytes,
     ) -> Result<Rebuilt, Clashed> {
         match self.moved.decided() {
             Some(decided) => decided,
             None => self
-                .merged_to(&self.stack, stack, disk, look)
-                .or_else(|clashed| self.net(stack, disk, look).ok_or(clashed))
-                .or_else(|clashed| self.below(stack, disk, look).ok_or(clashed)),
+                .merged_to(&self.stack, stack, disk, bytes)
+                .or_else(|clashed| self.net(stack, disk, bytes).ok_or(clashed))
+                .or_else(|clashed| self.below(stack, disk, bytes).ok_or(clashed)),
         }
     }
 
     /// What goes from below a layer that stays need not touch what others wrote over that layer: it goes from below both.
-    fn below(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Option<Rebuilt> {
+    fn below(&self, stack: &Stack, disk: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         let (out, into) = stack.difference(self.stack.layers());
         let goes = |layer: &&Layer| out.contains(&layer.delta);
         let stays_above = stack.layers().iter().skip_while(|layer| !goes(layer)).any(|layer| !goes(&layer));
         let is_plain = self.reversed.is_empty() && into.is_empty() && self.moved.below.is_empty();
-        (is_plain && stays_above).then(|| stack.from_below(&out, disk, look)).flatten()
+        (is_plain && stays_above).then(|| stack.from_below(&out, disk, bytes)).flatten()
     }
 
     /// What several steps come to when they are reversed together, where each of them left just what layers say. Steps that cancel
     /// each other clash with nothing, though one of them alone would.
-    fn net(&self, stack: &Stack, disk: Option<&Record>, look: &mut dyn Look) -> Option<Rebuilt> {
+    fn net(&self, stack: &Stack, disk: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         let last = self.reversed.first().filter(|last| last.stack_after == *stack)?;
         if !self.reversed.iter().all(PathMove::is_of_layers_alone) {
             return None;
         }
-        let exact = self.exact(stack, look)?;
-        let merged = merge(last.change.after.as_ref(), disk, exact.record.as_ref(), look).ok()?;
+        let exact = self.exact(stack, bytes)?;
+        let merged = merge(last.change.after.as_ref(), disk, exact.record.as_ref(), bytes).ok()?;
         let mixed = exact.mixed || merged.mixed || merged.record != exact.record;
         Some(Rebuilt { record: merged.record, stack: exact.stack, mixed })
     }
@@ -111,32 +111,32 @@ impl Goal {
         goal: &Stack,
         stack: &Stack,
         disk: Option<&Record>,
-        look: &mut dyn Look,
+        bytes: &mut dyn MergeBytes,
     ) -> Result<Rebuilt, Clashed> {
         let (mut now, mut stack, mut mixed) = (disk.cloned(), Cow::Borrowed(stack), false);
         let mut own = Cow::Borrowed(goal);
         for made in &self.reversed {
             // What was done upon it since goes first.
-            let there = stack.rebuild(now.as_ref(), made.stack_after.layers(), look)?;
+            let there = stack.rebuild(now.as_ref(), made.stack_after.layers(), bytes)?;
             let (base, theirs) = (made.change.after.as_ref(), made.change.before.as_ref());
-            let merged = merge(base, there.record.as_ref(), theirs, look)
+            let merged = merge(base, there.record.as_ref(), theirs, bytes)
                 .map_err(|clash| Clashed { clash, by: ClashedBy::Found(there.record.clone()) })?;
             mixed |= there.mixed || merged.mixed;
             stack = Cow::Borrowed(&made.stack_before);
-            if let Some(alike) = alike(base, there.record.as_ref(), theirs, merged.record.as_ref(), look) {
+            if let Some(alike) = alike(base, there.record.as_ref(), theirs, merged.record.as_ref(), bytes) {
                 // What somebody else has done alike is theirs: what comes back does only the rest.
                 let (_, came) = made.stack_after.difference(made.stack_before.layers());
                 let versions = (base, alike.as_ref());
-                own = Cow::Owned(own.upon_alike(&came, versions, look));
-                stack = Cow::Owned(stack.upon_alike(&came, versions, look));
+                own = Cow::Owned(own.upon_alike(&came, versions, bytes));
+                stack = Cow::Owned(stack.upon_alike(&came, versions, bytes));
             }
             now = merged.record;
         }
-        let rebuilt = match self.upon_along(&own, &stack, now.as_ref(), look) {
+        let rebuilt = match self.upon_along(&own, &stack, now.as_ref(), bytes) {
             Some(rebuilt) => rebuilt,
             None => {
-                let rebuilt = stack.rebuild(now.as_ref(), own.layers(), look)?;
-                self.moved.along(rebuilt, look)?
+                let rebuilt = stack.rebuild(now.as_ref(), own.layers(), bytes)?;
+                self.moved.along(rebuilt, bytes)?
             }
         };
         Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
@@ -149,23 +149,23 @@ impl Goal {
         goal: &Stack,
         stack: &Stack,
         disk: Option<&Record>,
-        look: &mut dyn Look,
+        bytes: &mut dyn MergeBytes,
     ) -> Option<Rebuilt> {
         if self.moved.below.is_empty() {
             return None;
         }
         let (_, came) = stack.difference(goal.layers());
         let staying = goal.without(&came);
-        let there = stack.rebuild(disk, staying.layers(), look).ok()?;
-        let there = self.moved.along(there, look).ok()?;
+        let there = stack.rebuild(disk, staying.layers(), bytes).ok()?;
+        let there = self.moved.along(there, bytes).ok()?;
         let coming = goal.without(&staying.layers().iter().map(|layer| layer.delta).collect::<Vec<_>>());
         let wanted = there.stack.together(coming.layers());
-        let rebuilt = there.stack.rebuild(there.record.as_ref(), wanted.layers(), look).ok()?;
+        let rebuilt = there.stack.rebuild(there.record.as_ref(), wanted.layers(), bytes).ok()?;
         Some(Rebuilt { mixed: rebuilt.mixed || there.mixed, ..rebuilt })
     }
 
     /// What the path is exactly, whatever others wrote since; nothing, where what is to leave it can't be told from what stays.
-    pub(super) fn exact(&self, stack: &Stack, look: &mut dyn Look) -> Option<Rebuilt> {
+    pub(super) fn exact(&self, stack: &Stack, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         if let Some(along) = &self.along {
             let record = along.layers().last().and_then(|last| last.after.clone());
             return Some(Rebuilt { record, stack: along.clone(), mixed: false });
@@ -175,9 +175,9 @@ impl Goal {
             Some(made) if made.stack_before == self.stack.without(&self.since) => {
                 as_it_is(made.change.before.clone())
             }
-            Some(made) => made.stack_before.exact(self.stack.layers(), look),
+            Some(made) => made.stack_before.exact(self.stack.layers(), bytes),
             None if self.stays => as_it_is(stack.checkpoint(self.stack.layers())),
-            None => stack.exact(self.stack.layers(), look),
+            None => stack.exact(self.stack.layers(), bytes),
         }
     }
 
@@ -188,7 +188,7 @@ impl Goal {
         stack: &Stack,
         out: &[DeltaId],
         disk: Option<&Record>,
-        look: &mut dyn Look,
+        bytes: &mut dyn MergeBytes,
     ) -> Option<Doubt> {
         let sure = |layer: &Layer| {
             let mut reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
@@ -205,10 +205,10 @@ impl Goal {
             return Some(Doubt::Keeps);
         }
         // What an operation did is reversed as it was, below what stays.
-        let rebuilt = self.merged_to(&known, stack, disk, look);
+        let rebuilt = self.merged_to(&known, stack, disk, bytes);
         // What is uncertain need not go together with what others wrote upon it: what is known goes from below both.
         Some(Doubt::Takes(rebuilt.or_else(|clashed| match came.is_empty() {
-            true => stack.from_below(&gone, disk, look).ok_or(clashed),
+            true => stack.from_below(&gone, disk, bytes).ok_or(clashed),
             false => Err(clashed),
         })))
     }
@@ -220,13 +220,13 @@ fn alike(
     ours: Option<&Record>,
     theirs: Option<&Record>,
     merged: Option<&Record>,
-    look: &mut dyn Look,
+    bytes: &mut dyn MergeBytes,
 ) -> Option<Option<Record>> {
     if base == ours || base == theirs {
         return None;
     }
     // Without what only they did.
-    let alike = merge(merged, theirs, ours, look).ok()?.record;
+    let alike = merge(merged, theirs, ours, bytes).ok()?.record;
     (alike.as_ref() != base).then_some(alike)
 }
 

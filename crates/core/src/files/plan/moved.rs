@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::merge::{Clash, merge};
+use super::super::merge::{Clash, MergeBytes, merge};
 use super::super::renames::telling;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, Wish};
@@ -155,8 +155,8 @@ fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed>
         let (from, to) = end.unwrap_or((have.len(), wanted.len()));
         let found = end.map_or_else(|| now.clone(), |(from, _)| have[from].before.clone());
         let part = Stack::new(have[start.0..from].to_vec());
-        let part = part.rebuild(found.as_ref(), &wanted[start.1..to], look);
-        let part = part.and_then(|part| under(below, part, look));
+        let part = part.rebuild(found.as_ref(), &wanted[start.1..to], look.bytes());
+        let part = part.and_then(|part| under(below, part, look.bytes()));
         let mut above = part.as_ref().map_or_else(|_| Vec::new(), |part| part.stack.layers().to_vec());
         if let (Some(becomes), Some(removal)) = (becomes.take(), above.first_mut()) {
             removal.before = becomes.ok().flatten();
@@ -193,11 +193,11 @@ fn removals(have: &[Layer], wanted: &[Layer]) -> Vec<(usize, usize)> {
 
 impl Below {
     /// What a path is with the change below it.
-    fn under(&self, there: Rebuilt, look: &mut dyn Look) -> Result<Rebuilt, Clashed> {
+    fn under(&self, there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
         let mut layers = there.stack.layers().to_vec();
         let Some(made) = layers.iter().position(|layer| made_by(layer, self.by)) else { return Ok(there) };
         let mut change = |version: &Option<Record>, by: ClashedBy| {
-            let merged = merge(Some(&self.was), version.as_ref(), Some(&self.becomes), look);
+            let merged = merge(Some(&self.was), version.as_ref(), Some(&self.becomes), bytes);
             merged.map(|merged| merged.record).map_err(|clash| Clashed { clash, by })
         };
         let is_foreign = layers.last().is_none_or(|last| last.after != there.record);
@@ -211,9 +211,9 @@ impl Below {
     }
 
     /// The layers with the change below them, as far as it goes together with them.
-    fn settled(&self, stack: Stack, look: &mut dyn Look) -> Stack {
+    fn settled(&self, stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
         let record = stack.layers().last().and_then(|last| last.after.clone());
-        match self.under(Rebuilt { record, stack: stack.clone(), mixed: false }, look) {
+        match self.under(Rebuilt { record, stack: stack.clone(), mixed: false }, bytes) {
             Ok(under) => under.stack,
             Err(_) => stack,
         }
@@ -227,19 +227,19 @@ impl Moved {
     }
 
     /// A path with what goes along into it.
-    pub(super) fn along(&self, there: Rebuilt, look: &mut dyn Look) -> Result<Rebuilt, Clashed> {
-        under(&self.below, there, look)
+    pub(super) fn along(&self, there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
+        under(&self.below, there, bytes)
     }
 
     /// The layers of a path with what goes along into it, whatever is there.
-    pub(super) fn settled(&self, stack: Stack, look: &mut dyn Look) -> Stack {
-        self.below.iter().fold(stack, |stack, below| below.settled(stack, look))
+    pub(super) fn settled(&self, stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
+        self.below.iter().fold(stack, |stack, below| below.settled(stack, bytes))
     }
 }
 
 /// A path with these changes in it.
-fn under(below: &[Below], there: Rebuilt, look: &mut dyn Look) -> Result<Rebuilt, Clashed> {
-    below.iter().try_fold(there, |there, below| below.under(there, look))
+fn under(below: &[Below], there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
+    below.iter().try_fold(there, |there, below| below.under(there, bytes))
 }
 
 /// Adds the deltas that are missing.

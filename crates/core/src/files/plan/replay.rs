@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Chosen, DeltaId, FilePath, FilePlan, Layer, Look, Now, PathMove, PathPlan, Record, Want, Wish};
-use crate::files::merge::{MergeBytes, NoSuchHunks};
-use crate::files::record::ContentHash;
+use crate::files::merge::MergeBytes;
 use crate::files::renames;
 
 /// What a step did in a folder, by path.
@@ -95,45 +94,11 @@ impl<'a> Found<'a> {
     }
 }
 
-impl MergeBytes for Found<'_> {
-    fn merge(
-        &mut self,
-        base: ContentHash,
-        ours: ContentHash,
-        theirs: ContentHash,
-    ) -> Option<(ContentHash, u64)> {
-        self.bytes.merge(base, ours, theirs)
-    }
-
-    fn over(
-        &mut self,
-        base: ContentHash,
-        ours: ContentHash,
-        theirs: Option<ContentHash>,
-    ) -> Option<(ContentHash, u64)> {
-        self.bytes.over(base, ours, theirs)
-    }
-
-    fn beside(
-        &mut self,
-        base: ContentHash,
-        ours: ContentHash,
-        theirs: ContentHash,
-    ) -> Option<(ContentHash, u64)> {
-        self.bytes.beside(base, ours, theirs)
-    }
-
-    fn part(
-        &mut self,
-        before: ContentHash,
-        after: ContentHash,
-        hunks: &[u32],
-    ) -> Result<(ContentHash, u64), NoSuchHunks> {
-        self.bytes.part(before, after, hunks)
-    }
-}
-
 impl Look for Found<'_> {
+    fn bytes(&mut self) -> &mut dyn MergeBytes {
+        self.bytes
+    }
+
     /// Of a path that the step did nothing to it is known only whether it was a folder on the way to one.
     fn now(&mut self, path: &FilePath) -> Now {
         let is_folder = || self.folders.contains_key(path).then_some(Record::Folder { mode: 0o755 });

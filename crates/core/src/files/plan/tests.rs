@@ -38,6 +38,10 @@ impl MergeBytes for Tree {
 }
 
 impl Look for Tree {
+    fn bytes(&mut self) -> &mut dyn MergeBytes {
+        self
+    }
+
     fn now(&mut self, path: &FilePath) -> Now {
         match self.0.get(path) {
             Some(Record::Link { .. }) => Now::NotCovered("a link of the test".into()),

@@ -39,7 +39,7 @@ pub(super) fn plan(
         Choice::Disk | Choice::Skip => disk.clone(),
         Choice::Checkpoint | Choice::Merge => record.clone(),
         Choice::Hunks(numbers) => {
-            let part = hunks::part(disk.as_ref(), record.as_ref(), numbers, look);
+            let part = hunks::part(disk.as_ref(), record.as_ref(), numbers, look.bytes());
             chosen_hunks.clone_from(numbers);
             Some(part.map_err(|why| Unfit { path: path.clone(), why })?)
         }

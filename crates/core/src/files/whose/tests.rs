@@ -35,6 +35,10 @@ impl MergeBytes for Tree {
 }
 
 impl Look for Tree {
+    fn bytes(&mut self) -> &mut dyn MergeBytes {
+        self
+    }
+
     fn now(&mut self, path: &FilePath) -> Now {
         Now::Covered(self.now.get(path).cloned())
     }

@@ -10,7 +10,7 @@ use retake_core::{
 
 use super::{Context, Doomed, Key, Loaded};
 use crate::error::{Result, StoreError};
-use crate::files::{CaptureRow, Claimant, DeltaLayers, DeltaLine, FilesErased, Moved, WorkspaceNo};
+use crate::files::{CaptureRow, Claimant, DeltaLayers, DeltaLine, ErasureSum, Moved, WorkspaceNo};
 use crate::reading::Kind;
 use crate::rows::{Claims, ERASED_OBJECTS, FileRows, LogNo, Rows, Transactions};
 
@@ -39,7 +39,7 @@ impl Erasing {
     }
 
     /// What it comes to, and what of the rows that it overwrites stays.
-    pub(super) fn summary(self, family: &[Loaded]) -> FilesErased {
+    pub(super) fn summary(self, family: &[Loaded]) -> ErasureSum {
         let id = |log: LogNo| family.iter().find(|member| member.row.log == log).map(|member| member.row.id);
         let (mut rows, mut claims) = (BTreeSet::new(), Claims::default());
         for (log, line, layers) in &self.deltas {
@@ -60,7 +60,7 @@ impl Erasing {
         let calls: BTreeSet<(LogNo, u64)> =
             self.deltas.iter().map(|(log, line, _)| (*log, line.seq)).collect();
         let steps: BTreeSet<_> = self.moved.iter().map(|(log, op, _)| (*log, *op)).collect();
-        FilesErased {
+        ErasureSum {
             messages: Vec::new(),
             operations: 0,
             calls: calls.len() as u64,

@@ -69,7 +69,10 @@ impl<T: Transactions> Context<T> {
             let commit = now.conversation.choose(&records, by, Seen::Anything, tip, entry.chosen + 1)?;
             now = self.append(&now, &commit, by, [0; 16])?;
         }
-        if let (Some(tip), Some(label)) = (now.conversation.state.tip, entry.label) {
+        let label = entry.label.as_deref().and_then(retake_core::name::label_of_import);
+        // Of labels that look the same the first is kept.
+        let label = label.filter(|label| now.conversation.state.labelled(label).is_none());
+        if let (Some(tip), Some(label)) = (now.conversation.state.tip, label) {
             let target = LabelTarget::Entry(tip);
             let commit = now.conversation.label(by, target, Some(&label))?;
             now = self.append(&now, &commit, by, [0; 16])?;

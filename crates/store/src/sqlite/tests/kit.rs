@@ -139,7 +139,11 @@ pub(super) fn request(text: &str) -> RequestId {
 
 pub(super) fn word(word: &str) -> Query {
     let term = Term { words: vec![word.to_owned()], prefix: false };
-    Query { any: vec![Clause { must: vec![term.into()], not: Vec::new() }], verbatim: None }
+    Query {
+        any: vec![Clause { must: vec![term.into()], not: Vec::new() }],
+        verbatim: None,
+        only_excludes: false,
+    }
 }
 
 /// The `seq`s that a search finds, in its order.

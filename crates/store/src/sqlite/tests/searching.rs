@@ -48,7 +48,7 @@ fn seqs(keys: &[Key]) -> Vec<(i64, u64)> {
 #[test]
 fn words_phrases_prefixes_and_operators() {
     let kit = kit();
-    let one = |must, not| Query { any: vec![clause(must, not)], verbatim: None };
+    let one = |must, not| Query { any: vec![clause(must, not)], verbatim: None, only_excludes: false };
     let fox = || term(&["fox"], false);
     let rows: Vec<(Query, &[u64])> = vec![
         (one(vec![fox()], vec![]), &[1, 2]),
@@ -69,6 +69,7 @@ fn words_phrases_prefixes_and_operators() {
                     clause(vec![term(&["redness"], false)], vec![]),
                 ],
                 verbatim: None,
+                only_excludes: false,
             },
             &[3, 5],
         ),

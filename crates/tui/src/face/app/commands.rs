@@ -47,7 +47,7 @@ impl App {
                 let from = self.context();
                 self.open(Help::new(self.keys.clone(), from));
             }
-            Command::Quit => self.quit(),
+            Command::Quit => self.leave(),
             Command::Stop => self.stop(),
             Command::Suspend => self.acts.push(Act::Suspend),
             Command::Redraw => self.acts.push(Act::Redraw),
@@ -267,7 +267,8 @@ impl App {
     /// The alternatives of an answer.
     pub(super) fn alternatives(&mut self, entry: &str) {
         if let Some(conversation) = self.here() {
-            let entry = request::Entry { conversation, entry: entry.to_owned() };
+            let (entry, limit) = (entry.to_owned(), Some(request::LARGEST_PAGE));
+            let entry = request::Alternatives { conversation, entry, limit, after: None };
             self.open(alternatives(entry));
         }
     }
@@ -339,7 +340,7 @@ impl App {
             return self.hint(format!("the composer is empty now; {back} brings your words back"));
         }
         if self.is_once_more(Command::Stop) {
-            return self.quit();
+            return self.leave();
         }
         let stop = self.keys.named(Command::Stop);
         self.hint(format!("{stop} once more leaves; everything is kept"));

@@ -110,7 +110,7 @@ impl App {
     /// The end of what is typed, as shells know it: twice with nothing typed, it leaves.
     fn end(&mut self) {
         if self.is_once_more(Command::Stop) {
-            return self.quit();
+            return self.leave();
         }
         self.hint("Ctrl+D once more leaves; everything is kept");
     }

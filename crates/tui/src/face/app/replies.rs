@@ -24,10 +24,6 @@ impl App {
                 Err(problem) => self.failed(id, &what, &problem),
             },
             Some(Asked::All(For::Kept)) => self.was_kept(ticket, reply.err()),
-            Some(Asked::All(For::Leaving)) => match &reply {
-                Ok(Reply::Status(status)) => self.leaves_from(Some(status)),
-                _ => self.leaves_from(None),
-            },
             // What is only nice to have is not complained about.
             Some(Asked::All(what)) => {
                 if let Ok(reply) = reply {
@@ -47,7 +43,6 @@ impl App {
                 }
             }
             (For::Owner, Reply::Status(status)) => {
-                self.owns = status.pid == self.known.process;
                 self.mode = status.mode;
             }
             (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),

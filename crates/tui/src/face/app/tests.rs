@@ -32,8 +32,7 @@ use crate::face::theme::Theme;
 const LATER: i64 = 5_000;
 
 fn app(theme: Theme) -> App {
-    let known =
-        Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()), process: 7 };
+    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let mut app = App::new(known, Start::New, Settings::default(), Keymap::default(), theme, NOW_MS);
     drop(app.begin());
     app
@@ -268,6 +267,7 @@ fn owner(request: &Request) -> Option<Reply> {
             head: "1.2".into(),
             branches: (0..3).map(branch).collect(),
             forks: Vec::new(),
+            more: false,
         }),
         Request::Ops(_) => Reply::Operations(Operations {
             head: "1.2".into(),

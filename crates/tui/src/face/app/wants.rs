@@ -33,7 +33,7 @@ impl App {
                 }
                 self.forget_closed(id);
             }
-            Want::Leave => self.quit(),
+            Want::Leave => self.leave(),
             Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
             Want::Fork(entry) => self.open_pane(id, Box::new(ForkPane::new(Some(entry)))),
             Want::Applied(action, receipt) => {

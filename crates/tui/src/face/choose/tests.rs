@@ -42,6 +42,7 @@ fn may(mode: Mode) -> Permissions {
             Settled { rule: rule(Ruling::Allow, "shell", Some("cargo test")), for_good: false },
         ],
         commands: Commands::Asking,
+        weaker: Vec::new(),
     }
 }
 
@@ -60,7 +61,7 @@ fn answers() -> Reply {
     };
     let all =
         vec![one(1, false, "The tests fail because of 漢字."), one(2, true, "They fail because of time.")];
-    Reply::Alternatives(Alternatives { head: "3.9".to_owned(), alternatives: all })
+    Reply::Alternatives(Alternatives { head: "3.9".to_owned(), alternatives: all, more: false })
 }
 
 /// So many hidden messages, of which this many were told before.
@@ -111,8 +112,13 @@ fn filled(choose: Choose) -> (Choose, World) {
     (choose, world)
 }
 
-fn answer() -> request::Entry {
-    request::Entry { conversation: "c1".to_owned(), entry: "a2".to_owned() }
+fn answer() -> request::Alternatives {
+    request::Alternatives {
+        conversation: "c1".to_owned(),
+        entry: "a2".to_owned(),
+        limit: Some(request::LARGEST_PAGE),
+        after: None,
+    }
 }
 
 #[test]
@@ -137,7 +143,7 @@ fn what_is_not_there_is_said() {
     world.answer(&mut choose, |_| Some(Err(problem("the models can't be listed"))));
     insta::assert_snapshot!("wrong", sizes(&mut choose));
     let (mut choose, mut world) = opened(alternatives(answer()));
-    let none = || Alternatives { head: "3.9".to_owned(), alternatives: Vec::new() };
+    let none = || Alternatives { head: "3.9".to_owned(), alternatives: Vec::new(), more: false };
     world.answer(&mut choose, |_| Some(Ok(Reply::Alternatives(none()))));
     insta::assert_snapshot!("empty", sizes(&mut choose));
     let (mut choose, mut world) = filled(models(None));

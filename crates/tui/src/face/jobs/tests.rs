@@ -12,13 +12,15 @@ fn job(id: &str, command: &str, running: bool, printed: u64) -> JobLine {
 
 fn all(printed: u64) -> Reply {
     let server = job("call-2", "npm run dev -- --port 3000 # 漢字 \x1b[2J", true, printed);
-    Reply::Jobs(All { jobs: vec![job("call-1", "cargo test", false, 1_234), server] })
+    Reply::Jobs(All { jobs: vec![server, job("call-1", "cargo test", false, 1_234)], more: false })
 }
 
 fn owner(request: &Request) -> Option<Result<Reply, Problem>> {
     Some(Ok(match request {
         Request::Jobs(_) => all(40),
-        Request::JobStop(_) => Reply::Jobs(All { jobs: vec![job("call-2", "npm run dev", false, 40)] }),
+        Request::JobStop(_) => {
+            Reply::Jobs(All { jobs: vec![job("call-2", "npm run dev", false, 40)], more: false })
+        }
         Request::JobOutput(of) => {
             let text = "ready on port 3000\n\x1b[31mGET /\x1b[0m 200\n".to_owned();
             Reply::JobOutput(JobPrinted { job: job(&of.job, "npm run dev", true, 40), from: 0, text, to: 40 })
@@ -103,8 +105,9 @@ fn the_other_half_takes_all_the_room_and_a_click_selects() {
 fn every_key_does_something() {
     let script = |request: &Request| match request {
         Request::Jobs(_) => {
-            let jobs = (0..60).map(|number| job(&format!("call-{number}"), "npm run dev", true, 9)).collect();
-            Some(Ok(Reply::Jobs(All { jobs })))
+            let jobs =
+                (0..60).rev().map(|number| job(&format!("call-{number}"), "npm run dev", true, 9)).collect();
+            Some(Ok(Reply::Jobs(All { jobs, more: false })))
         }
         Request::JobOutput(of) => {
             let text = (0..40).map(|line| format!("line {line}\n")).collect();

@@ -169,8 +169,8 @@ impl Rewind {
         let Some(target) = self.turns.marked() else { return Rect { height: 0, ..area } };
         match &mut self.shown {
             Some(shown) => {
-                let preview = words::quote(&target.preview, 60);
-                let question = format!("Go back to before t{} {preview}?", target.turn);
+                let preview = words::quoted(&target.preview, 60);
+                let question = format!("Go back to before t{}{preview}?", target.turn);
                 plan::proposal(frame, area, brush, &question, &mut shown.proposal)
             }
             None => {

@@ -73,6 +73,7 @@ fn shape(branches: Vec<Branch>, forks: bool) -> Reply {
         head: "3.40".to_owned(),
         branches,
         forks: forks.then_some(fork).into_iter().collect(),
+        more: false,
     })
 }
 
@@ -124,6 +125,25 @@ fn filled() -> (Tree, World) {
 
 fn key(tree: &Tree) -> &str {
     tree.rows.selected().map_or("", Node::key)
+}
+
+/// A graph takes all branches, however many pages they come in.
+#[test]
+fn trial_17_a_tree_of_several_pages_is_shown_as_a_whole() {
+    let (mut tree, mut world) = opened();
+    world.answer(&mut tree, |request| match request {
+        Request::Tree(page) => {
+            let all = few();
+            let from = all.iter().position(|it| Some(&it.leaf) == page.after.as_ref()).map_or(0, |at| at + 1);
+            let page: Vec<_> = all[from..].iter().take(2).cloned().collect();
+            let more = from + page.len() < all.len();
+            let Reply::Tree(page) = shape(page, !more) else { unreachable!() };
+            Some(Ok(Reply::Tree(Shape { more, ..page })))
+        }
+        _ => owner(request),
+    });
+    let (mut whole, _) = filled();
+    assert_eq!(sizes(&mut tree), sizes(&mut whole));
 }
 
 #[test]
@@ -302,7 +322,7 @@ fn a_branch_shows_what_was_said_there() {
     world.press(&mut tree, "up up");
     assert!(sizes(&mut tree).contains("of the first"), "what was read is kept");
     // As soon as anything changes it is read again.
-    tree.loaded(Shape { head: "3.41".to_owned(), branches: few(), forks: Vec::new() });
+    tree.loaded(Shape { head: "3.41".to_owned(), branches: few(), forks: Vec::new(), more: false });
     tree.look(&mut world.cx());
     assert!(matches!(world.asked().as_slice(), [_, (_, Request::Log(_))] | [(_, Request::Log(_))]));
 }

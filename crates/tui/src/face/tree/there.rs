@@ -3,7 +3,8 @@
 use retake_wire::reply::Branch;
 use retake_wire::request::Log;
 
-use super::{LAST, said};
+use super::LAST;
+use super::drawn::said;
 use crate::face::preview::last_of;
 use crate::face::scroll::Manner;
 

@@ -9,8 +9,7 @@ use crate::face::msg::Ticket;
 
 /// The face as it is opened, and what it asks first.
 fn opened() -> (App, Vec<Act>) {
-    let known =
-        Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()), process: 7 };
+    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let theme = Theme::default();
     let mut app = App::new(known, Start::New, Settings::default(), Keymap::default(), theme, NOW_MS);
     let acts = app.begin();

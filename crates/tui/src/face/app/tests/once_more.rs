@@ -47,96 +47,15 @@ fn a_key_between_two_presses_makes_them_two() {
     }
 }
 
-/// A run is at work; leaving is asked for once, and the owner has said that it is this process.
-fn leaves_from(process: u32) -> (App, bool) {
+#[test]
+fn a_run_goes_on_and_is_left_at_once() {
     let mut app = talking(Theme::default());
     let model = "demo".to_owned();
     tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
-    leaves(app, process, vec!["0199a000-c".into()])
-}
-
-/// Who the owner says it is.
-fn status(process: u32, running: Vec<String>) -> retake_wire::reply::Status {
-    retake_wire::reply::Status {
-        version: "1".into(),
-        pid: process,
-        data_dir: "/d".into(),
-        address: None,
-        since_ms: 0,
-        serves: false,
-        running,
-        following: 1,
-        mode: None,
-        config_file: None,
-        ..Default::default()
-    }
-}
-
-/// Leaving is asked for once, and the owner has said which process it is, and what runs.
-fn leaves(mut app: App, process: u32, running: Vec<String>) -> (App, bool) {
-    let acts = press(&mut app, "ctrl+q", NOW_MS + LATER);
-    let asked = acts.iter().find_map(|act| match act {
-        Act::Ask(ticket, request) if matches!(**request, Request::Status) => Some(*ticket),
-        _ => None,
-    });
-    assert!(!app.is_leaving(), "it is not known yet what becomes of the run");
-    let status = status(process, running);
-    let reply = Msg::Replied(asked.expect("the owner is asked"), Box::new(Ok(Reply::Status(status))));
-    drop(app.on(reply, NOW_MS + LATER + 10));
-    let leaves = app.is_leaving();
-    (app, leaves)
-}
-
-#[test]
-fn a_run_that_leaving_would_stop_is_told_of_before() {
-    let own = app(Theme::default()).known.process;
-    let (mut app, leaves) = leaves_from(own);
-    assert!(!leaves);
-    let seen = screen(120, 24, |frame| app.draw(frame));
-    let said = "leaving stops what runs: Ctrl+Q once more; `retake serve` keeps runs going";
-    assert!(seen.contains(said), "{seen}");
-    assert!(after(&mut app, "ctrl+q", LATER + 2_000).1);
-    let stops: Vec<_> = app.stops().into_iter().map(|run| run.what).collect();
-    assert_eq!((stops, app.goes_on()), (vec!["the answer of the model".to_owned()], Vec::new()));
-    // After a while it is a first press again.
-    let (mut app, _) = leaves_from(own);
-    assert!(!after(&mut app, "ctrl+q", LATER + 9_000).1);
-}
-
-#[test]
-fn a_run_without_a_tab_that_leaving_would_stop_is_told_of_before() {
-    let at_first = || {
-        let known =
-            Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()), process: 7 };
-        let (settings, keys) = (Settings::default(), Keymap::default());
-        let mut app = App::new(known, Start::New, settings, keys, Theme::default(), NOW_MS);
-        let acts = app.begin();
-        answer(&mut app, acts, &|request| match request {
-            Request::Status => Some(Reply::Status(status(7, Vec::new()))),
-            _ => None,
-        });
-        app
-    };
-    let (mut app, is_left) = leaves(at_first(), 7, vec!["c1".into(), "c2".into()]);
-    assert!(!is_left);
-    let seen = screen(120, 24, |frame| app.draw(frame));
-    assert!(
-        seen.contains("leaving stops what runs, also in 2 conversations without a tab: Ctrl+Q"),
-        "{seen}"
-    );
-    assert!(after(&mut app, "ctrl+q", LATER + 2_000).1);
-    let stops: Vec<_> = app.stops().into_iter().map(|run| run.conversation).collect();
-    assert_eq!(stops, ["c1", "c2"]);
-    assert!(leaves(at_first(), 7, Vec::new()).1, "nothing runs");
-    let mut other = talking(Theme::default());
-    assert!(after(&mut other, "ctrl+q", LATER).1, "runs of another process go on");
-}
-
-#[test]
-fn a_run_of_another_process_goes_on_and_is_left_at_once() {
-    let (app, leaves) = leaves_from(app(Theme::default()).known.process + 1);
-    assert!(leaves && app.stops().is_empty());
-    assert_eq!(app.goes_on().len(), 1);
+    drop(press(&mut app, "ctrl+q", NOW_MS));
+    assert!(app.is_leaving());
+    let goes_on: Vec<_> = app.goes_on().into_iter().map(|run| run.what).collect();
+    assert_eq!(goes_on, ["the answer of the model"]);
 }
 
 #[test]

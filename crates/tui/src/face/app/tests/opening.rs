@@ -9,8 +9,7 @@ use crate::face::msg::Ticket;
 
 /// The face as it is opened, and what it asks for first.
 fn started(start: Start) -> (App, Vec<Act>) {
-    let known =
-        Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()), process: 7 };
+    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let mut app = App::new(known, start, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
     let acts = app.begin();
     (app, acts)

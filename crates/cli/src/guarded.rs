@@ -1,0 +1,231 @@
+//! A client that watches the process of its owner. An owner that ends or is stopped in the middle of an answer is reported, even where
+//! something else holds its end of the connection. Must never give up an answer of an owner that is at work, however long it takes.
+
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use futures::stream::{self, BoxStream};
+use retake_wire::{
+    Attach, Client, Ended, Follow, HttpClient, Left, Number, Outcome, Problem, ProblemKind, Reach, Reply,
+    Request, Run, RunEvent, Told,
+};
+use tokio::net::UnixStream;
+use tokio::time::{sleep, timeout};
+
+use crate::gone::{Gone, is_stopped};
+
+/// A process that is stopped for so long is reported. A request for the status that is not answered for so long is given up.
+pub(crate) const SILENCE: Duration = Duration::from_secs(5);
+
+/// How often the process is looked at while an answer is awaited.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What an owner sent just before it ended arrives within this.
+const MOMENT: Duration = Duration::from_millis(500);
+
+/// The code of a problem: nobody was there to answer.
+pub(crate) const AWAY: &str = "owner_away";
+
+/// The code of a problem: the owner went away before it answered.
+pub(crate) const LOST: &str = "owner_lost";
+
+/// A client of an owner whose process is watched. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Guarded {
+    http: HttpClient,
+    owner: Arc<Process>,
+}
+
+/// The process at the other end of a socket.
+struct Process {
+    socket: PathBuf,
+    /// Its number and its end; not known where it lives in another pid namespace.
+    known: Option<(u32, Gone)>,
+}
+
+/// What an owner does that gives no answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    /// Its process has ended.
+    Ended,
+    /// Its process is stopped, by Ctrl+Z or a signal.
+    Stopped,
+}
+
+impl Process {
+    async fn behind(socket: PathBuf) -> Self {
+        let pid = UnixStream::connect(&socket).await.ok();
+        let pid = pid.and_then(|stream| u32::try_from(stream.peer_cred().ok()?.pid()?).ok());
+        let known = pid.filter(|pid| *pid > 0).map(|pid| (pid, Gone::of(pid)));
+        Self { socket, known }
+    }
+
+    /// Waits until it has ended; or, with `reports_stop`, until it has been stopped for a while.
+    async fn fails(&self, reports_stop: bool) -> Trouble {
+        let Some((pid, gone)) = &self.known else { return std::future::pending().await };
+        let mut stopped = Duration::ZERO;
+        loop {
+            sleep(LOOK).await;
+            if gone.is_over() {
+                return Trouble::Ended;
+            }
+            stopped = if is_stopped(*pid) { stopped + LOOK } else { Duration::ZERO };
+            if reports_stop && stopped >= SILENCE {
+                return Trouble::Stopped;
+            }
+        }
+    }
+
+    fn problem(&self, trouble: Trouble) -> Problem {
+        match trouble {
+            Trouble::Ended => lost(),
+            Trouble::Stopped => self.silent(),
+        }
+    }
+
+    /// It does not answer.
+    fn silent(&self) -> Problem {
+        let stopped = self.known.as_ref().map(|(pid, _)| (*pid, is_stopped(*pid)));
+        let (why, hint) = match stopped {
+            Some((pid, true)) => (format!(": its process {pid} is stopped"), wakes(pid)),
+            Some((pid, false)) => {
+                let hint = format!(
+                    "its process {pid} may be busy: try again; `kill {pid}` ends it, and the next command starts another one"
+                );
+                (String::new(), hint)
+            }
+            None => (String::new(), "it may be stopped, or busy: look at its process where it runs".into()),
+        };
+        Problem {
+            code: "owner_silent".to_owned(),
+            kind: ProblemKind::Refused,
+            message: format!("the owner at {} does not answer{why}", self.socket.display()),
+            hint: Some(hint.into()),
+            causes: Vec::new(),
+            head: None,
+        }
+    }
+
+    /// What a person is told while a run waits.
+    fn notice(&self) -> RunEvent {
+        let pid = self.known.as_ref().map_or(0, |(pid, _)| *pid);
+        RunEvent::Notice { text: format!("the owner does not answer: {}", wakes(pid)) }
+    }
+}
+
+/// What to do with a stopped process.
+fn wakes(pid: u32) -> String {
+    format!(
+        "`kill -CONT {pid}` resumes its process, which then does what was asked; `kill -KILL {pid}` ends it, and the next command starts another one"
+    )
+}
+
+/// The owner went away before it answered.
+fn lost() -> Problem {
+    Problem {
+        code: LOST.to_owned(),
+        kind: ProblemKind::Storage,
+        message: "the owner of the conversations ended before it answered".to_owned(),
+        hint: Some("check whether the request was carried out before you repeat it".into()),
+        causes: Vec::new(),
+        head: None,
+    }
+}
+
+impl Guarded {
+    /// A client of the owner behind a socket.
+    pub(crate) async fn new(socket: &Path, token: Option<String>) -> Result<Self, Problem> {
+        let http = HttpClient::new(Reach::Socket { path: socket.to_owned(), token })?;
+        Ok(Self { http, owner: Arc::new(Process::behind(socket.to_owned()).await) })
+    }
+
+    /// How the owner is. It answers at once, or is not able to.
+    pub(crate) async fn status(&self) -> Result<Reply, Problem> {
+        let answer = timeout(SILENCE, self.call(Request::Status)).await;
+        answer.unwrap_or_else(|_| Err(self.owner.silent()))
+    }
+
+    /// The number of its process, where that is known.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.owner.known.as_ref().map(|(pid, _)| *pid)
+    }
+
+    /// See [`HttpClient::attach`].
+    pub(crate) async fn attach(&self, attach: &Attach) -> Result<(Number, BoxStream<'static, ()>), Problem> {
+        self.guard(self.http.attach(attach)).await
+    }
+
+    /// See [`HttpClient::leave`].
+    pub(crate) async fn leave(&self, number: Number) -> Result<Left, Problem> {
+        self.guard(self.http.leave(number)).await
+    }
+
+    /// Waits until the owner's process has ended, for so long. Whether it has.
+    pub(crate) async fn ends_within(&self, patience: Duration) -> bool {
+        match &self.owner.known {
+            Some((_, gone)) => gone.within(patience).await,
+            None => false,
+        }
+    }
+
+    /// An answer, or why there is none.
+    async fn guard<T>(&self, answer: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+        let mut answer = pin!(answer);
+        let trouble = tokio::select! {
+            biased;
+            answered = &mut answer => return answered,
+            trouble = self.owner.fails(true) => trouble,
+        };
+        timeout(MOMENT, answer).await.unwrap_or_else(|_| Err(self.owner.problem(trouble)))
+    }
+}
+
+#[async_trait]
+impl Client for Guarded {
+    async fn call(&self, request: Request) -> Result<Reply, Problem> {
+        self.guard(self.http.call(request)).await
+    }
+
+    async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        let events = self.guard(self.http.run(run)).await?;
+        Ok(guarded(Arc::clone(&self.owner), events))
+    }
+
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+        let told = self.guard(self.http.follow(follow)).await?;
+        let owner = Arc::clone(&self.owner);
+        let over = async move {
+            owner.fails(false).await;
+            sleep(MOMENT).await;
+        };
+        Ok(told.take_until(Box::pin(over)).boxed())
+    }
+}
+
+/// The events of a run. A stopped owner is told of once, and waited for.
+fn guarded(owner: Arc<Process>, events: BoxStream<'static, RunEvent>) -> BoxStream<'static, RunEvent> {
+    let next = |(owner, events, is_told): (Arc<Process>, Option<BoxStream<'static, RunEvent>>, bool)| async move {
+        let mut events = events?;
+        let trouble = tokio::select! {
+            biased;
+            event = events.next() => return event.map(|event| (event, (owner, Some(events), false))),
+            trouble = owner.fails(!is_told) => trouble,
+        };
+        if trouble == Trouble::Stopped {
+            return Some((owner.notice(), (owner, Some(events), true)));
+        }
+        match timeout(MOMENT, events.next()).await {
+            Ok(event) => event.map(|event| (event, (owner, Some(events), is_told))),
+            Err(_) => {
+                let problem = Some(lost());
+                let ended = Ended { outcome: Outcome::Failed, receipt: None, entry: None, problem };
+                Some((RunEvent::Ended(Box::new(ended)), (owner, None, is_told)))
+            }
+        }
+    };
+    stream::unfold((owner, Some(events), false), next).boxed()
+}

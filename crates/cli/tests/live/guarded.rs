@@ -1,0 +1,244 @@
+//! What keeps others, commands of the agent included, from the owner and its data: the token, and modes of files.
+
+use std::fs::{self, Permissions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::model::{Model, call, words};
+use super::owned::Serving;
+use super::world::{World, error, manifest};
+
+/// Sends a request to the owner's socket as it is, and returns status and body of the answer.
+fn asks(world: &World, request: &str, headers: &str) -> (u16, String) {
+    let mut stream = UnixStream::connect(world.data().join("owner.sock")).expect("connected");
+    let body = if request.starts_with("POST") { "{}" } else { "" };
+    let length = body.len();
+    let text = format!(
+        "{request} HTTP/1.1\r\nHost: owner\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n{headers}\r\n{body}"
+    );
+    stream.write_all(text.as_bytes()).expect("sent");
+    let mut told = String::new();
+    stream.read_to_string(&mut told).expect("an answer");
+    let (head, body) = told.split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    (status.expect("a status"), body.to_owned())
+}
+
+fn token_file(world: &World) -> PathBuf {
+    world.data().join("token")
+}
+
+fn token(world: &World) -> String {
+    fs::read_to_string(token_file(world)).expect("a token").trim().to_owned()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("it is there").mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("set");
+}
+
+#[test]
+fn trial_20_the_socket_answers_only_requests_with_the_token() {
+    let world = World::new();
+    let serving = Serving::start(&world, &[]);
+    let bearer = format!("authorization: Bearer {}\r\n", token(&world));
+    assert_eq!(mode(&token_file(&world)), 0o600);
+    assert_eq!(asks(&world, "GET /v1/status", &bearer).0, 200);
+    let wrong = format!("authorization: Bearer {}x\r\n", token(&world));
+    let requests = [
+        "GET /v1/status",
+        "GET /openapi.json",
+        "GET /v1/conversations",
+        "POST /v1/runs",
+        "POST /v1/stop",
+        "POST /v1/clients",
+        "POST /v1/clients/leave",
+        "GET /v1/nothing",
+    ];
+    for request in requests {
+        for headers in ["", &wrong, "authorization: Bearer \r\n"] {
+            let (status, body) = asks(&world, request, headers);
+            assert_eq!(status, 401, "{request} {headers}: {body}");
+            let body: Value = serde_json::from_str(&body).expect("a problem document");
+            assert_eq!((&body["status"], &body["code"]), (&json!(401), &json!("unauthorized")), "{body}");
+            let hint = body["hint"].as_str().expect("a hint");
+            assert!(hint.contains("older") && hint.contains("token"), "{body}");
+        }
+    }
+    world.does(&["new"]);
+    assert_eq!(world.json(&["status"])["pid"], json!(serving.pid()));
+    world.does(&["stop"]);
+    assert!(serving.ended());
+}
+
+/// A command that has network reaches the socket, but not the file with the token.
+#[test]
+fn trial_20_a_command_with_network_does_not_drive_the_owner() {
+    let model = Model::start();
+    // Commands may read temporary folders, whatever is in them.
+    let data = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let world = model.world(&[]).with_data(&data.path().join("data"));
+    let program = env!("CARGO_BIN_EXE_retake");
+    let line = format!(
+        "{program} new --title planted; echo \"new: $?\"; {program} say planted; echo \"say: $?\"; \
+         cat {}; echo \"cat: $?\"",
+        token_file(&world).display()
+    );
+    let told = model.turn(
+        &world,
+        "go",
+        vec![call("shell", json!({"command": line, "network": true})), words("done")],
+    );
+    let told = serde_json::to_string(&told).expect("JSON");
+    assert!(told.contains("cat: 1"), "{told}");
+    assert!(!told.contains("new: 0") && !told.contains("say: 0"), "{told}");
+    assert!(!told.contains(&token(&world)), "{told}");
+    let list = world.json(&["list", "--all"]);
+    assert_eq!(list["conversations"].as_array().map(Vec::len), Some(1), "{list}");
+    assert!(!world.json(&["log"]).to_string().contains("\"text\":\"planted\""));
+}
+
+#[test]
+fn trial_20_a_token_that_others_could_read_is_replaced() {
+    let world = World::new().with("RETAKE_IDLE_S", "600");
+    world.does(&["new"]);
+    let first = token(&world);
+    world.does(&["stop"]);
+    world.does(&["new"]);
+    assert_eq!(token(&world), first, "it is kept");
+    world.does(&["stop"]);
+    set_mode(&token_file(&world), 0o640);
+    world.does(&["new"]);
+    assert_ne!(token(&world), first);
+    assert_eq!(mode(&token_file(&world)), 0o600);
+    world.does(&["stop"]);
+}
+
+/// Whoever deletes the token locks nobody out: the owner writes it anew, and the client asks again.
+#[test]
+fn trial_20_a_token_that_was_deleted_comes_back() {
+    let world = World::new().with("RETAKE_IDLE_S", "600");
+    world.does(&["new"]);
+    let first = token(&world);
+    fs::remove_file(token_file(&world)).expect("removed");
+    world.does(&["say", "still there"]);
+    assert_eq!((token(&world), mode(&token_file(&world))), (first, 0o600));
+    world.does(&["stop"]);
+}
+
+#[test]
+fn trial_20_a_token_that_is_a_link_or_no_file_is_refused() {
+    let world = World::new();
+    world.does(&["new"]);
+    let elsewhere = world.home().join("elsewhere");
+    fs::write(&elsewhere, "known\n").expect("written");
+    fs::remove_file(token_file(&world)).expect("removed");
+    std::os::unix::fs::symlink(&elsewhere, token_file(&world)).expect("linked");
+    let refused = world.run(&["new"]);
+    assert!(!refused.status.success(), "{refused:?}");
+    assert!(error(&refused).contains("token"), "{refused:?}");
+}
+
+/// The kernel keeps a command from what is guarded by its path, whether it runs unasked as reading or not, and whatever leads there.
+#[test]
+fn trial_23_no_command_reads_what_is_guarded_by_its_path() {
+    let model = Model::start();
+    // Commands may read temporary folders, whatever is in them.
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let world = model.world(&[]).with("HOME", home.path().to_str().expect("UTF-8"));
+    fs::create_dir_all(home.path().join(".ssh")).expect("made");
+    fs::write(home.path().join(".ssh/id"), "hunter2\n").expect("written");
+    fs::write(home.path().join(".netrc"), "hunter2\n").expect("written");
+    fs::write(home.path().join("free"), "free of secrets\n").expect("written");
+    std::os::unix::fs::symlink(home.path().join(".ssh"), world.folder().join("sshlink")).expect("linked");
+    let lines = [
+        "cat sshlink/id ~/.ssh/id ~/.netrc; cat ~/free",
+        "touch a; cat sshlink/id ~/.ssh/id ~/.netrc; cat ~/free",
+    ];
+    for line in lines {
+        let told = model.turn(&world, "go", vec![call("shell", json!({"command": line})), words("done")]);
+        let told = serde_json::to_string(&told).expect("JSON");
+        assert!(told.contains("free of secrets"), "{line}: {told}");
+        assert!(!told.contains("hunter2"), "{line}: {told}");
+    }
+    let doctor = world.does(&["doctor"]);
+    assert!(
+        doctor.contains("! patterns of names such as *.pem") && doctor.ends_with("healthy\n"),
+        "{doctor}"
+    );
+}
+
+/// Modes of everything in the data folder that somebody else could use.
+fn open_to_others(data: &Path) -> Vec<(PathBuf, u32)> {
+    let mut all: Vec<_> = manifest(data).into_iter().map(|(path, (mode, _))| (path, mode & 0o7777)).collect();
+    all.push((data.to_owned(), mode(data)));
+    all.retain(|(_, mode)| mode & 0o077 != 0);
+    all
+}
+
+#[test]
+fn trial_30_files_of_the_data_folder_are_private_whatever_was_there_before() {
+    let model = Model::start();
+    let world = model.world(&[("a", "a\n")]);
+    let work = || {
+        let line = "seq 100000; echo b > b";
+        model.turn(&world, "go", vec![call("shell", json!({"command": line})), words("done")]);
+        world.does(&["rewind", "t1"]);
+        world.does(&["undo"]);
+    };
+    work();
+    assert_eq!(open_to_others(world.data()), [], "what is made is private");
+    let before = manifest(world.data());
+    for (path, (mode, _)) in &before {
+        set_mode(path, if fs::metadata(path).expect("there").is_dir() { 0o755 } else { 0o644 | mode });
+    }
+    let strange = world.data().join("notes of mine");
+    fs::write(&strange, "mine").expect("written");
+    set_mode(&strange, 0o644);
+    set_mode(world.data(), 0o755);
+    let told = world.run(&["new"]);
+    assert!(told.status.success(), "{told:?}");
+    let notice = error(&told);
+    assert!(notice.contains("other users could read"), "the person hears of it: {notice}");
+    assert_eq!(open_to_others(world.data()), [(strange, 0o644)], "what is not ours stays");
+    assert!(!error(&world.run(&["new"])).contains("other users"), "once");
+}
+
+/// Commands and servers get the environment of the terminal that asked, without what looks like a secret by its name or its value.
+#[test]
+fn trial_25_commands_and_mcp_servers_get_the_environment_of_the_terminal_without_secrets() {
+    let world = World::working(&[]).with("RETAKE_IDLE_S", "600");
+    let seen = |name: &str| world.home().join(name).display().to_string();
+    let servers = json!({"mcpServers": {"it": {"command": "sh", "args": ["-c", format!("env > {}", seen("of-server"))]}}});
+    fs::write(world.home().join("mcp.json"), servers.to_string()).expect("written");
+    world.does(&["new"]);
+    let call = format!("call shell {}", json!({"command": format!("env > {}", seen("of-command"))}));
+    let mut asks = world.command(&["ask", "--mode", "allow-all", &call]);
+    asks.env("OF_THE_TERMINAL", "plain");
+    let secrets = [
+        ("PGPASSWORD", "hunter2"),
+        ("STRIPE_SECRET_KEY", "hunter2"),
+        ("GITHUB_PAT", "hunter2"),
+        ("SSH_AUTH_SOCK", "/tmp/hunter2"),
+        ("AWS_PROFILE", "hunter2"),
+        ("HF_TOKEN", "hunter2"),
+        ("DATABASE_URL", "postgres://db/hunter2"),
+        ("MIRROR", "https://user:hunter2@mirror/simple"),
+    ];
+    let told = asks.envs(secrets).output().expect("it starts");
+    assert!(told.status.success(), "{told:?}");
+    for name in ["of-command", "of-server"] {
+        let seen = fs::read_to_string(world.home().join(name)).expect("it ran");
+        assert!(seen.contains("OF_THE_TERMINAL=plain"), "{name}: {seen}");
+        assert!(!seen.contains("hunter2"), "{name}: {seen}");
+    }
+    world.does(&["stop"]);
+}

@@ -1,0 +1,84 @@
+//! Files that hold secrets: a call that reads one is refused, or asked about, unless a rule of a person names it. Must never widen what
+//! rules and mode allow.
+
+use std::path::{Path, PathBuf};
+
+use retake_core::{Intent, Mode, Permission, Rule, Ruling, Settled, Touch};
+use retake_tools::{Guard, Guarded};
+
+/// What keeps a call's files back.
+#[derive(Clone, Copy)]
+pub(super) struct Guards<'a> {
+    pub(super) guarded: &'a Guarded,
+    pub(super) permission: &'a Permission,
+    pub(super) roots: &'a [PathBuf],
+}
+
+impl Guards<'_> {
+    /// What is done where a tool is to read this file; nothing, where it is like any other.
+    pub(super) fn of(self, tool: &str, path: &Path) -> Option<Guard> {
+        let guard = self.guarded.guard(path)?;
+        // A person who allows everything is asked nothing.
+        let is_free = guard == Guard::Asked && self.permission.mode == Mode::AllowAll;
+        (!is_free && !self.permission.allows_by_name(tool, path, self.roots)).then_some(guard)
+    }
+
+    /// The guarded files that a call touches, the strictest first. One that holds secrets for sure is not edited either: an edit shows
+    /// lines of it.
+    fn touched<'i>(self, tool: &str, intent: &'i Intent) -> Vec<(Guard, &'i Path)> {
+        let guard = |touch: &'i Touch| match touch {
+            Touch::Read(path) => Some((self.of(tool, path)?, path.as_path())),
+            Touch::Write(path) => {
+                let guard = self.of(tool, path).filter(|guard| *guard == Guard::Refused)?;
+                Some((guard, path.as_path()))
+            }
+            _ => None,
+        };
+        let mut touched: Vec<_> = intent.touches.iter().filter_map(guard).collect();
+        touched.sort_by(|(a, _), (b, _)| b.cmp(a));
+        touched
+    }
+
+    /// Whether a call may run, where rules and mode have settled that.
+    pub(super) fn settle(self, tool: &str, intent: &Intent, settled: Settled) -> Settled {
+        let touched = self.touched(tool, intent);
+        let Some((guard, path)) = touched.first() else { return settled };
+        let shown = path.display();
+        let rule = format!("`{tool}({shown})` in permissions.allow");
+        let (ruling, why) = match guard {
+            Guard::Refused => (
+                Ruling::Deny,
+                format!(
+                    "{shown} holds secrets and is kept back; a person can allow it with the rule {rule}, or by permissions.secrets"
+                ),
+            ),
+            Guard::Asked => {
+                (Ruling::Ask, format!("{shown} may hold secrets; the rule {rule} allows it unasked"))
+            }
+        };
+        if settled.ruling >= ruling { settled } else { Settled { ruling, why } }
+    }
+
+    /// The rules that are offered for a call: those that would allow it, where guarded files are no part of it; else one that names
+    /// the file.
+    pub(super) fn offers(self, tool: &str, intent: &Intent) -> Vec<Rule> {
+        let Some((_, path)) = self.touched(tool, intent).first().copied() else {
+            return self.permission.offers(tool, intent, self.roots);
+        };
+        let below = self.roots.first().and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        let what = below.to_str().filter(|what| !what.contains(['*', '?']));
+        let rule = what.map(|what| Rule {
+            ruling: Ruling::Allow,
+            tool: tool.to_owned(),
+            what: Some(what.to_owned()),
+        });
+        rule.into_iter().filter(|rule| self.would_allow(rule, tool, intent)).collect()
+    }
+
+    fn would_allow(self, rule: &Rule, tool: &str, intent: &Intent) -> bool {
+        let mut permission = self.permission.clone();
+        permission.rules.push(rule.clone());
+        let with = Guards { permission: &permission, ..self };
+        with.settle(tool, intent, permission.settle(tool, intent, self.roots)).ruling == Ruling::Allow
+    }
+}

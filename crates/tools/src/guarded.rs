@@ -1,0 +1,305 @@
+//! Files that hold secrets, which are not read unless a person allows it (trial 23): fixed paths, which the sandbox hides from
+//! commands as well, and patterns of names, which hold for the tools for files alone. Must never open a file.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobMatcher};
+
+/// The item that stands for all that is guarded where the settings say nothing. It is the first of every list.
+const DEFAULT: &str = "default";
+
+/// Files and folders below the home folder: keys, credentials of clouds and registries, password stores, browsers.
+const BELOW_HOME: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".oci",
+    ".kube",
+    ".docker/config.json",
+    ".netrc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".config/gh",
+    ".config/hub",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".pgpass",
+    ".my.cnf",
+    ".vault-token",
+    ".terraform.d/credentials.tfrc.json",
+    ".config/rclone",
+    ".codex/auth.json",
+    ".claude/.credentials.json",
+    ".config/github-copilot",
+    ".password-store",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".config/keepassxc",
+    ".config/op",
+    ".config/1Password",
+    ".config/Bitwarden",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+];
+
+/// Names of key files.
+const NAMES: &[&str] = &[
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_ed25519",
+    "id_ed25519_sk",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.kdbx",
+    "*.jks",
+    "*.keystore",
+    ".netrc",
+    ".pgpass",
+    ".git-credentials",
+];
+
+/// Names of files of a project that often hold secrets, and often do not: a person is asked.
+const ASKED: &[&str] = &[".env", ".env.*"];
+
+/// Endings of names that make a file an example, or the public half of a key.
+const HARMLESS: [&str; 5] = [".pub", ".example", ".sample", ".template", ".dist"];
+
+/// What is done where a guarded file is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Guard {
+    /// A person is asked.
+    Asked,
+    /// It is refused.
+    Refused,
+}
+
+/// What is wrong with an item of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadItem(String);
+
+impl fmt::Display for BadItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is guarded.
+#[derive(Clone, Debug)]
+pub struct Guarded {
+    /// Files and folders, as they are named and as they are found behind links.
+    paths: Vec<PathBuf>,
+    names: Vec<(GlobMatcher, Guard)>,
+}
+
+/// An item of the list.
+enum Item<'a> {
+    Default,
+    /// Below the home folder.
+    Home(&'a str),
+    Path(&'a str),
+    Name(&'a str, Guard),
+}
+
+impl Guarded {
+    /// What is guarded by default, by a list of further items, and these paths of our own. A `!` before an item takes out an equal one;
+    /// `!default` takes out all that is guarded by default.
+    ///
+    /// # Errors
+    ///
+    /// The first item that is none.
+    pub fn new(
+        items: &[String],
+        home: Option<&Path>,
+        own: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<Self, BadItem> {
+        let (mut paths, mut names): (Vec<PathBuf>, Vec<(String, Guard)>) = (Vec::new(), Vec::new());
+        for text in [DEFAULT].into_iter().chain(items.iter().map(String::as_str)) {
+            let (text, takes_out) = text.strip_prefix('!').map_or((text, false), |rest| (rest, true));
+            let (mut of_paths, mut of_names) = (Vec::new(), Vec::new());
+            match item(text)? {
+                Item::Default => {
+                    of_paths
+                        .extend(home.into_iter().flat_map(|home| BELOW_HOME.iter().map(|it| home.join(it))));
+                    of_names.extend(NAMES.iter().map(|name| ((*name).to_owned(), Guard::Refused)));
+                    of_names.extend(ASKED.iter().map(|name| ((*name).to_owned(), Guard::Asked)));
+                }
+                Item::Home(below) => of_paths.extend(home.map(|home| home.join(below))),
+                Item::Path(path) => of_paths.push(PathBuf::from(path)),
+                Item::Name(name, guard) => of_names.push((name.to_lowercase(), guard)),
+            }
+            match takes_out {
+                true => {
+                    paths.retain(|path| !of_paths.contains(path));
+                    names.retain(|(name, _)| !of_names.iter().any(|(out, _)| out == name));
+                }
+                false => {
+                    paths.extend(of_paths);
+                    names.extend(of_names);
+                }
+            }
+        }
+        paths.extend(own);
+        let behind_links: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        paths.extend(behind_links);
+        paths.sort();
+        paths.dedup();
+        let matcher =
+            |(name, guard): (String, Guard)| Some((Glob::new(&name).ok()?.compile_matcher(), guard));
+        Ok(Self { paths, names: names.into_iter().filter_map(matcher).collect() })
+    }
+
+    /// What is done where this file or folder is to be read. The path is compared as it is: whoever asks has followed links before.
+    pub fn guard(&self, path: &Path) -> Option<Guard> {
+        if self.paths.iter().any(|guarded| path.starts_with(guarded)) {
+            return Some(Guard::Refused);
+        }
+        let name = path.file_name()?.to_string_lossy().to_lowercase();
+        if HARMLESS.iter().any(|end| name.ends_with(end)) {
+            return None;
+        }
+        self.names.iter().filter(|(pattern, _)| pattern.is_match(&name)).map(|(_, guard)| *guard).max()
+    }
+
+    /// The fixed paths that are there, for a sandbox.
+    pub fn there(&self) -> Vec<PathBuf> {
+        let is_link = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+        self.paths.iter().filter(|path| path.exists() && !is_link(path)).cloned().collect()
+    }
+}
+
+/// The default names, and no paths.
+impl Default for Guarded {
+    fn default() -> Self {
+        Self::new(&[], None, []).expect("BUG: the default is an item")
+    }
+}
+
+/// Reads an item: `default`, a path that begins with `/` or `~/`, a pattern of names, or `ask` before a pattern.
+fn item(text: &str) -> Result<Item<'_>, BadItem> {
+    let bad = |why: &str| Err(BadItem(format!("`{}` {why}", text.escape_debug())));
+    if text == DEFAULT {
+        return Ok(Item::Default);
+    }
+    let pattern = |name: &str| name.contains(['*', '?', '[', '{']);
+    if let Some(below) = text.strip_prefix("~/").filter(|below| !below.is_empty()) {
+        return if pattern(below) { bad("is a path, which takes no pattern") } else { Ok(Item::Home(below)) };
+    }
+    if text.starts_with('/') {
+        return if pattern(text) || text == "/" { bad("is no file or folder") } else { Ok(Item::Path(text)) };
+    }
+    let (name, guard) = text.strip_prefix("ask ").map_or((text, Guard::Refused), |name| (name, Guard::Asked));
+    if name.is_empty() || name.contains('/') || name == "*" || Glob::new(name).is_err() {
+        return bad("is neither a path that begins with `/` or `~/` nor a pattern of names without a slash");
+    }
+    Ok(Item::Name(name, guard))
+}
+
+/// What is wrong with the first item of a list that is none.
+pub fn check_guarded(items: &[String]) -> Result<(), BadItem> {
+    Guarded::new(items, None, []).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guarded(items: &[&str]) -> Guarded {
+        let items: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
+        Guarded::new(&items, Some(Path::new("/home/ada")), [PathBuf::from("/data")]).expect("items")
+    }
+
+    #[test]
+    fn trial_23_what_is_guarded_by_default() {
+        let all = guarded(&[]);
+        let refused = [
+            "/home/ada/.ssh",
+            "/home/ada/.ssh/id_ed25519",
+            "/home/ada/.ssh/known_hosts",
+            "/home/ada/.aws/credentials",
+            "/home/ada/.config/gcloud/x",
+            "/home/ada/.kube/config",
+            "/home/ada/.docker/config.json",
+            "/home/ada/.netrc",
+            "/home/ada/.git-credentials",
+            "/home/ada/.config/gh/hosts.yml",
+            "/home/ada/.npmrc",
+            "/home/ada/.pypirc",
+            "/home/ada/.cargo/credentials.toml",
+            "/home/ada/.mozilla/firefox/a/key4.db",
+            "/home/ada/.password-store/mail.gpg",
+            "/home/ada/work/id_rsa",
+            "/home/ada/work/server.PEM",
+            "/home/ada/work/server.key",
+            "/home/ada/work/cert.p12",
+            "/data/retake.db",
+        ];
+        for path in refused {
+            assert_eq!(all.guard(Path::new(path)), Some(Guard::Refused), "{path}");
+        }
+        for path in ["/home/ada/work/.env", "/home/ada/work/.env.local"] {
+            assert_eq!(all.guard(Path::new(path)), Some(Guard::Asked), "{path}");
+        }
+        let free = [
+            "/home/ada/work/.env.example",
+            "/home/ada/work/id_rsa.pub",
+            "/home/ada/.sshd",
+            "/home/ada/.docker/daemon.json",
+            "/home/ada/work/key.rs",
+            "/home/ada/work/.npmrc",
+            "/home/ada",
+            "/",
+        ];
+        for path in free {
+            assert_eq!(all.guard(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn trial_23_the_list_adds_and_takes_out() {
+        let own =
+            guarded(&["~/vault", "/etc/keys", "*.secret", "ask *.conf", "!~/.npmrc", "!*.pem", "!.env"]);
+        let is = |path: &str| own.guard(Path::new(path));
+        assert_eq!(is("/home/ada/vault/a"), Some(Guard::Refused));
+        assert_eq!(is("/etc/keys"), Some(Guard::Refused));
+        assert_eq!((is("/w/a.secret"), is("/w/a.conf")), (Some(Guard::Refused), Some(Guard::Asked)));
+        assert_eq!((is("/home/ada/.npmrc"), is("/w/a.pem"), is("/w/.env")), (None, None, None));
+        assert_eq!(is("/home/ada/.ssh/a"), Some(Guard::Refused));
+        let none = guarded(&["!default"]);
+        assert_eq!(none.guard(Path::new("/home/ada/.ssh/a")), None);
+        assert_eq!(none.guard(Path::new("/data/a")), Some(Guard::Refused), "our own stays");
+    }
+
+    #[test]
+    fn trial_23_what_is_no_item_is_named() {
+        for text in ["", "a/b", "~/", "/", "~/a*", "/a/*", "*", "ask ", "ask ~/a", "[", "!"] {
+            let refused = check_guarded(&[text.to_owned()]).expect_err(text);
+            assert!(refused.to_string().contains(text.trim_start_matches('!')), "{refused}");
+        }
+    }
+
+    #[test]
+    fn trial_23_a_guarded_folder_that_is_a_link_is_guarded_where_it_leads() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let home = dir.path().canonicalize().expect("real");
+        std::fs::create_dir(home.join("keys")).expect("made");
+        std::os::unix::fs::symlink("keys", home.join(".ssh")).expect("linked");
+        let all = Guarded::new(&[], Some(&home), []).expect("items");
+        assert_eq!(all.guard(&home.join("keys/id")), Some(Guard::Refused));
+        assert_eq!(all.there(), [home.join("keys")]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The supervisor of a call: this program started again, twice. The outer one gets namespaces for the call and ends with the
+//! command, as the command ended. The inner one starts the command within its sandbox, adopts every process of the call whose
+//! parent has ended, and ends with the last of them. Must never start a command with less than its plan says.
+
+mod inner;
+mod mounts;
+mod outer;
+mod plan;
+mod signal;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tokio::process::Command;
+
+pub(crate) use plan::Plan;
+
+use crate::processes::{OUTER, SUPERVISOR};
+
+/// The first argument of the outer supervisor.
+const OUTSIDE: &str = "supervise-call";
+
+/// The first argument of the inner supervisor.
+const INSIDE: &str = "supervise-call-inside";
+
+/// How the names of variables begin that are for the command.
+const GIVEN: &str = "RETAKE_GIVEN_";
+
+/// The exit code of a command that could not be started.
+const NOT_STARTED: u8 = 126;
+
+/// Whether the main function of this program has called [`supervise`].
+static IS_READY: AtomicBool = AtomicBool::new(false);
+
+/// Which programs were tried out for namespaces, and why they can't have them.
+static TRIED: Mutex<Option<HashMap<PathBuf, Result<(), String>>>> = Mutex::new(None);
+
+/// Where this process is the supervisor of a call, it does its work and gives its exit code. A program that runs commands calls
+/// this at the beginning of its main function, before it starts any thread, and returns the exit code. Without this call,
+/// commands run without supervisors and namespaces.
+pub fn supervise() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let stage = arguments.next();
+    let rest: Vec<OsString> = arguments.collect();
+    match stage.as_deref().and_then(OsStr::to_str) {
+        Some(OUTSIDE) => Some(outer::run(&rest)),
+        Some(INSIDE) => Some(inner::run(&rest)),
+        _ => {
+            IS_READY.store(true, Ordering::Relaxed);
+            None
+        }
+    }
+}
+
+/// Says why a command was not started, where the command would complain.
+#[expect(clippy::print_stderr, reason = "the standard error of a supervisor is that of its command")]
+fn refuse(why: &str) -> ExitCode {
+    eprintln!("retake: can't start the command in its sandbox: {why}");
+    ExitCode::from(NOT_STARTED)
+}
+
+/// How calls are supervised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supervisor {
+    program: PathBuf,
+    namespaces: bool,
+}
+
+impl Supervisor {
+    /// By this program itself, if its main function has called [`supervise`].
+    pub fn own() -> Option<Self> {
+        IS_READY.load(Ordering::Relaxed).then(|| Self::by("/proc/self/exe"))
+    }
+
+    /// By a program whose main function calls [`supervise`].
+    pub fn by(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), namespaces: true }
+    }
+
+    /// Without namespaces, also where the machine has them.
+    #[must_use]
+    pub fn without_namespaces(self) -> Self {
+        Self { namespaces: false, ..self }
+    }
+
+    /// Whether calls get namespaces of their own: for processes, mounts and what processes share. Else why not.
+    pub fn namespaces(&self) -> Result<(), String> {
+        if !self.namespaces {
+            return Err("they are switched off".to_owned());
+        }
+        let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+        let tried = tried.get_or_insert_default();
+        tried.entry(self.program.clone()).or_insert_with(|| self.try_out()).clone()
+    }
+
+    /// Starts a supervisor that does all but start a command.
+    fn try_out(&self) -> Result<(), String> {
+        let plan = Plan { namespaces: true, ..Plan::new("none", Path::new("/")) };
+        let mut trial = std::process::Command::new(&self.program);
+        trial.arg0_retake().arg(OUTSIDE).args(plan.to_arguments()).stdin(std::process::Stdio::null());
+        let output = trial.output().map_err(|error| error.to_string())?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(said.trim().rsplit(": ").next().unwrap_or_default().to_owned())
+    }
+
+    /// A command that runs a program as the plan says, once it has its arguments and its environment, and is [`Self::shielded`].
+    pub(crate) fn command(&self, plan: &Plan, program: &OsStr) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .arg0("retake")
+            .arg(OUTSIDE)
+            .args(plan.to_arguments())
+            .arg(program)
+            .current_dir("/")
+            .process_group(0);
+        command
+    }
+}
+
+/// Whether a command has the environment of this process, as far as it does not say otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inherits {
+    All,
+    Nothing,
+}
+
+/// Gives a supervisor the environment of its command under other names, so that nothing in it takes effect in the supervisor itself,
+/// which nothing confines: `LD_PRELOAD` and the like.
+pub(crate) fn shielded(mut command: Command, call: &str, inherits: Inherits) -> Command {
+    let mut all: BTreeMap<OsString, OsString> = match inherits {
+        Inherits::All => std::env::vars_os().collect(),
+        Inherits::Nothing => BTreeMap::new(),
+    };
+    for (name, value) in command.as_std().get_envs() {
+        match value {
+            Some(value) => drop(all.insert(name.to_owned(), value.to_owned())),
+            None => drop(all.remove(name)),
+        }
+    }
+    command.env_clear().env(SUPERVISOR, format!("{OUTER}{call}"));
+    for (name, value) in all {
+        let mut given = OsString::from(GIVEN);
+        given.push(name);
+        command.env(given, value);
+    }
+    command
+}
+
+/// Names a process as the program that it belongs to.
+trait Named {
+    fn arg0_retake(&mut self) -> &mut Self;
+}
+
+impl Named for std::process::Command {
+    fn arg0_retake(&mut self) -> &mut Self {
+        std::os::unix::process::CommandExt::arg0(self, "retake")
+    }
+}

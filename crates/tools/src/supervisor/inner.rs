@@ -1,0 +1,184 @@
+//! The inner supervisor: the first process of the namespace of processes of its call, or, without one, the process that adopts
+//! all whose parents end. It starts the command from a thread that is confined for good, and is not confined itself, so that
+//! the command can neither signal nor trace it. It must not end before the last process of the call.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::thread::JoinHandle;
+
+use rustix::process::{Pid, Resource, Rlimit, WaitOptions};
+
+use super::mounts::Mounts;
+use super::outer::Ended;
+use super::{GIVEN, Plan, refuse};
+use crate::processes::MARK;
+
+/// So much is passed on at once.
+const PIECE: usize = 64 << 10;
+
+/// Does the work of the inner supervisor.
+pub(super) fn run(arguments: &[OsString]) -> ExitCode {
+    match supervise(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => refuse(&why),
+    }
+}
+
+fn supervise(arguments: &[OsString]) -> Result<(), String> {
+    let fail = |error: &dyn std::fmt::Display| error.to_string();
+    let (number, rest) = arguments.split_first().ok_or("no arguments")?;
+    let mut report = take(number).map_err(|error| fail(&error))?;
+    let (plan, command) = Plan::of(rest)?;
+    // What is to be written later is opened before it is hidden.
+    let note = plan.note.as_ref().map(|note| File::create(note).map_err(|error| fail(&error))).transpose()?;
+    let mounts = match plan.namespaces {
+        true => Mounts::set_up(plan.confined.as_ref())?,
+        false => Mounts::default(),
+    };
+    if !plan.namespaces {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+            .map_err(|error| fail(&error))?;
+    }
+    // Without a terminal: a session of its own has none.
+    rustix::process::setsid().map_err(|error| fail(&error))?;
+    let Some((program, words)) = command.split_first() else { return Ok(()) };
+    if let Some(bytes) = plan.file_size {
+        let most = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+        // A smaller limit that holds already stays.
+        let _ = rustix::process::setrlimit(Resource::Fsize, most);
+    }
+    let mut started = Command::new(program);
+    started.args(words).current_dir(&plan.folder).env_clear();
+    for (name, value) in std::env::vars_os() {
+        if let Some(name) = name.as_bytes().strip_prefix(GIVEN.as_bytes()) {
+            started.env(OsStr::from_bytes(name), value);
+        }
+    }
+    started.env(MARK, &plan.call);
+    let passing = plan.cap.map(|cap| pass_on(cap, &mut started)).transpose().map_err(|error| fail(&error))?;
+    let first = start(started, plan).map_err(|error| fail(&error))?;
+    let_go();
+    // What a supervisor can do, a command could try to have it do.
+    if !mounts.are_lasting() {
+        let _ = crate::sandbox::drop_capabilities();
+    }
+    let ended = reap(first, |ended| drop(report.write_all(&ended.to_bytes())), note, passing);
+    mounts.take_down();
+    ended
+}
+
+/// The descriptor that was handed over by its number.
+fn take(number: &OsStr) -> std::io::Result<File> {
+    let number: i32 = number
+        .to_str()
+        .and_then(|number| number.parse().ok())
+        .filter(|number| *number > 2)
+        .ok_or_else(|| std::io::Error::other("no descriptor"))?;
+    let file = File::options().write(true).open(format!("/proc/self/fd/{number}"))?;
+    // The command must not have it.
+    nix::unistd::close(number)?;
+    Ok(file)
+}
+
+/// Lets go of the pipes of the command, so that they end with it.
+pub(super) fn let_go() {
+    if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&nothing);
+        let _ = rustix::stdio::dup2_stdout(&nothing);
+        let _ = rustix::stdio::dup2_stderr(&nothing);
+    }
+}
+
+/// Starts the command from a thread that is confined, where it is to be.
+fn start(mut command: Command, plan: Plan) -> std::io::Result<Pid> {
+    let Some(confined) = plan.confined else { return Ok(pid_of(&command.spawn()?)) };
+    let within = move || {
+        confined.close().map_err(std::io::Error::other)?;
+        command.spawn().map(|child| pid_of(&child))
+    };
+    let thread = std::thread::Builder::new().name("confined".into()).spawn(within)?;
+    thread.join().map_err(|_| std::io::Error::other("a thread has failed"))?
+}
+
+fn pid_of(child: &std::process::Child) -> Pid {
+    let pid = child.id().cast_signed();
+    Pid::from_raw(pid).expect("BUG: a process has a number")
+}
+
+/// Has the command print into a pipe, and passes on so much of it, also while nobody else is there.
+fn pass_on(cap: u64, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
+    let (mut pipe, writer) = std::io::pipe()?;
+    let out = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    command.stdout(Stdio::from(writer.try_clone()?)).stderr(Stdio::from(writer));
+    let pass = move || {
+        let _ = crate::sandbox::drop_capabilities();
+        let (mut out, mut left) = (File::from(out), usize::try_from(cap).unwrap_or(usize::MAX));
+        let mut piece = vec![0; PIECE];
+        while let Ok(read @ 1..) = pipe.read(&mut piece) {
+            let passed = read.min(left);
+            left -= passed;
+            // What can't be kept is lost; the command goes on.
+            let _ = out.write_all(&piece[..passed]);
+        }
+    };
+    std::thread::Builder::new().name("output".into()).spawn(pass)
+}
+
+/// Waits for every process of the call. The end of the command is told at once where others go on, and else when nothing is left
+/// to be done.
+fn reap(
+    first: Pid,
+    tell: impl FnOnce(Ended),
+    note: Option<File>,
+    passing: Option<JoinHandle<()>>,
+) -> Result<(), String> {
+    let mut tell = Some(tell);
+    let mut ended = None;
+    loop {
+        // Those that have ended already come first.
+        let next = match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(None) => {
+                if let Some(ended) = ended
+                    && let Some(tell) = tell.take()
+                {
+                    tell(ended);
+                }
+                rustix::process::wait(WaitOptions::empty())
+            }
+            next => next,
+        };
+        match next {
+            Ok(Some((pid, status))) if pid == first => {
+                let code = status.exit_status().map(Ended::Exited);
+                ended = code.or(status.terminating_signal().map(Ended::Signalled));
+                if let (Some(mut note), Some(ended)) = (note.as_ref(), ended) {
+                    let code = match ended {
+                        Ended::Exited(code) => code,
+                        Ended::Signalled(signal) => 128 + signal,
+                    };
+                    let _ = writeln!(note, "{code}");
+                }
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => break,
+        }
+    }
+    // Nobody is left who could print.
+    if let Some(passing) = passing {
+        let _ = passing.join();
+    }
+    if let (Some(ended), Some(tell)) = (ended, tell) {
+        tell(ended);
+    }
+    Ok(())
+}
+
+/// A path that is named in what goes wrong.
+pub(super) fn at(path: &std::path::Path) -> impl Fn(rustix::io::Errno) -> String + use<> {
+    let path: PathBuf = path.to_owned();
+    move |error| format!("{}: {error}", path.display())
+}

@@ -1,0 +1,214 @@
+//! What a call sees of the file system, in a namespace of mounts of its own: processes and terminals of its own only, nothing of
+//! what is hidden from it, no sockets of others, and what git would run later as it is. Must never change what others see; the one
+//! exception is an empty folder or file to mount on, which goes with the call.
+
+mod git;
+mod sockets;
+
+use std::ffi::CStr;
+use std::fs::{DirBuilder, File, Permissions};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, Mode, OFlags, StatVfsMountFlags};
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+
+use super::inner::at;
+use crate::sandbox::{Confinement, Net};
+
+/// Where the terminals of the call will be; until then what covers other things is kept there.
+const PTS: &str = "/dev/pts";
+
+/// Options of terminals: everybody may make one, as everywhere.
+const OWN_TERMINALS: &CStr = c"newinstance,ptmxmode=0666,mode=0620";
+
+/// The options of a folder that shows nothing but what is put into it.
+const SMALL: &CStr = c"size=64k,mode=0711";
+
+/// A program that a call starts gains nothing by what is mounted here.
+const INERT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);
+
+/// The mounts of a call.
+#[derive(Default)]
+pub(super) struct Mounts {
+    /// Empty files and folders that were made to be mounted on, held by a lock that other calls share.
+    made: Vec<(File, PathBuf)>,
+    /// Locks on what another call may have made.
+    shared: Vec<File>,
+}
+
+impl Mounts {
+    /// Sets them up in this process's namespace, which nobody else is in.
+    pub(super) fn set_up(confined: Option<&Confinement>) -> Result<Self, String> {
+        let mut mounts = Self::default();
+        let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+        rustix::mount::mount_change("/", private).map_err(at(Path::new("/")))?;
+        let covers = Covers::prepare()?;
+        if let Some(confined) = confined {
+            mounts.confine(confined, &covers)?;
+        }
+        let mount = |what: &str, place: &str, options| {
+            rustix::mount::mount(what, place, what, MountFlags::NOSUID | MountFlags::NOEXEC, options)
+        };
+        mount("devpts", PTS, Some(OWN_TERMINALS)).map_err(at(Path::new(PTS)))?;
+        // The last one: the old one knows this process's descriptors.
+        mount("proc", "/proc", None).map_err(at(Path::new("/proc")))?;
+        Ok(mounts)
+    }
+
+    fn confine(&mut self, confined: &Confinement, covers: &Covers) -> Result<(), String> {
+        let (mut inside, outside): (Vec<_>, Vec<_>) = confined
+            .hide
+            .iter()
+            .partition(|hidden| confined.roots.iter().any(|root| hidden.starts_with(root)));
+        let reaches_out = confined.net == Net::Open && !confined.reads_only;
+        let folders = if reaches_out { sockets::folders() } else { Vec::new() };
+        let mut outside: Vec<&PathBuf> = outside.into_iter().chain(&folders).collect();
+        outside.sort();
+        inside.sort();
+        for hidden in outside {
+            covers.cover(hidden, confined)?;
+        }
+        for root in &confined.roots {
+            pin(root, &confined.write)?;
+        }
+        for hidden in inside {
+            covers.cover(hidden, confined)?;
+        }
+        if reaches_out {
+            for socket in sockets::of_others(&confined.sockets) {
+                covers.cover(&socket, confined)?;
+            }
+        }
+        if !confined.reads_only {
+            self.keep_git(&confined.roots)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something is left to be done at the end.
+    pub(super) fn are_lasting(&self) -> bool {
+        !self.made.is_empty()
+    }
+
+    /// Removes what was made, where no other call needs it.
+    pub(super) fn take_down(self) {
+        // It holds its own locks on what it has made itself, too.
+        drop(self.shared);
+        for (held, path) in self.made {
+            let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
+            if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {
+                continue;
+            }
+            // Something is in it only where somebody else has put it there.
+            let is_empty = held.metadata().is_ok_and(|meta| meta.is_dir() || meta.len() == 0);
+            if is_empty && std::fs::remove_dir(&path).is_err() && path.is_file() {
+                let _ = std::fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+/// Makes a folder a mount of its own, and those above it within folders that may be written: nothing can then take its place.
+fn pin(folder: &Path, writable: &[PathBuf]) -> Result<(), String> {
+    let is_below_writable =
+        |folder: &Path| writable.iter().any(|open| folder != open && folder.starts_with(open));
+    let mut pinned: Vec<&Path> = folder.ancestors().take_while(|above| is_below_writable(above)).collect();
+    if !pinned.contains(&folder) {
+        pinned.push(folder);
+    }
+    for folder in pinned.into_iter().rev() {
+        match rustix::mount::mount_bind_recursive(folder, folder) {
+            Err(error) if !is_out_of_reach(error) => return Err(at(folder)(error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What this process can't reach, the command can't either.
+fn is_out_of_reach(error: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    [Errno::NOENT, Errno::ACCESS, Errno::NOTDIR].contains(&error)
+}
+
+/// Lets a file or folder be read only.
+fn hold(path: &Path) -> Result<(), String> {
+    rustix::mount::mount_bind_recursive(path, path).map_err(at(path))?;
+    let now = rustix::fs::statvfs(path).map_err(at(path))?.f_flag;
+    // What holds for it already can't be taken away.
+    let kept = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    let kept = kept.into_iter().filter(|(flag, _)| now.contains(*flag)).map(|(_, flag)| flag);
+    let flags = kept.fold(MountFlags::BIND | MountFlags::RDONLY, MountFlags::union);
+    rustix::mount::mount_remount(path, flags, c"").map_err(at(path))
+}
+
+/// What covers other files and folders.
+struct Covers {
+    file: PathBuf,
+    folder: PathBuf,
+}
+
+impl Covers {
+    fn prepare() -> Result<Self, String> {
+        let place = Path::new(PTS);
+        rustix::mount::mount("tmpfs", place, "tmpfs", INERT, Some(SMALL)).map_err(at(place))?;
+        let (file, folder) = (place.join("file"), place.join("folder"));
+        let made = File::options().write(true).create_new(true).mode(0o000).open(&file).map(drop);
+        let made = made.and_then(|()| DirBuilder::new().mode(0o000).create(&folder));
+        made.map_err(|error| format!("{}: {error}", place.display()))?;
+        rustix::mount::mount_remount(place, INERT | MountFlags::RDONLY, c"").map_err(at(place))?;
+        Ok(Self { file, folder })
+    }
+
+    /// Covers a file or folder; of a folder all but what the command is to have.
+    fn cover(&self, hidden: &Path, confined: &Confinement) -> Result<(), String> {
+        let Ok(found) = hidden.symlink_metadata() else { return Ok(()) };
+        let needed = [&confined.roots, &confined.write, &confined.files, &confined.sockets];
+        let mut needed: Vec<&Path> = needed.into_iter().flatten().map(PathBuf::as_path).collect();
+        needed.retain(|path| path.starts_with(hidden));
+        if needed.contains(&hidden) {
+            return Ok(());
+        }
+        needed.sort();
+        // What is below another one comes with it.
+        needed.dedup_by(|below, above| below.starts_with(above));
+        let cover = if found.is_dir() { &self.folder } else { &self.file };
+        let covered = match needed.is_empty() {
+            true => rustix::mount::mount_bind(cover, hidden).map_err(at(hidden)),
+            false => return cover_but(hidden, &needed),
+        };
+        match hidden.symlink_metadata() {
+            Ok(_) => covered,
+            // Gone meanwhile.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Covers a folder all but these below it.
+fn cover_but(hidden: &Path, needed: &[&Path]) -> Result<(), String> {
+    let open = |path: &Path| rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    let opened: Vec<_> = needed.iter().filter_map(|path| Some((*path, open(path).ok()?))).collect();
+    rustix::mount::mount("tmpfs", hidden, "tmpfs", INERT, Some(SMALL)).map_err(at(hidden))?;
+    for (path, file) in opened {
+        let fail = |error: std::io::Error| format!("{}: {error}", path.display());
+        let source = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        if source.is_dir() {
+            DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(fail)?;
+        } else {
+            let above = path.parent().unwrap_or(hidden);
+            DirBuilder::new().recursive(true).mode(0o711).create(above).map_err(fail)?;
+            File::create(path)
+                .and_then(|made| made.set_permissions(Permissions::from_mode(0o000)))
+                .map_err(fail)?;
+        }
+        rustix::mount::mount_bind_recursive(&source, path).map_err(at(path))?;
+    }
+    rustix::mount::mount_remount(hidden, INERT | MountFlags::RDONLY, c"").map_err(at(hidden))
+}

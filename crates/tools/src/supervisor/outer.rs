@@ -1,0 +1,129 @@
+//! The outer supervisor: it has one thread, gets namespaces, starts the inner supervisor as the first process in them, and ends
+//! as the command ends. It must end at once then, whatever else goes on.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitCode};
+
+use nix::sched::CloneFlags;
+use rustix::io::FdFlags;
+use rustix::pipe::PipeFlags;
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
+use super::{INSIDE, Plan, refuse, signal};
+use crate::processes::{INNER, SUPERVISOR};
+
+/// How a command ended: how it is written, and what number.
+const EXITED: u8 = b'e';
+const SIGNALLED: u8 = b's';
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Exited(i32),
+    Signalled(i32),
+}
+
+impl Ended {
+    pub(super) fn to_bytes(self) -> [u8; 2] {
+        // Both are smaller than 256.
+        match self {
+            Self::Exited(code) => [EXITED, code.to_le_bytes()[0]],
+            Self::Signalled(signal) => [SIGNALLED, signal.to_le_bytes()[0]],
+        }
+    }
+
+    fn of(bytes: [u8; 2]) -> Option<Self> {
+        match bytes {
+            [EXITED, code] => Some(Self::Exited(code.into())),
+            [SIGNALLED, signal] => Some(Self::Signalled(signal.into())),
+            _ => None,
+        }
+    }
+}
+
+/// Does the work of the outer supervisor.
+pub(super) fn run(arguments: &[OsString]) -> ExitCode {
+    let plan = match Plan::of(arguments) {
+        Ok((plan, _)) => plan,
+        Err(why) => return refuse(&why),
+    };
+    if plan.namespaces
+        && let Err(why) = unshare()
+    {
+        return refuse(&why);
+    }
+    let (mut child, report) = match start(&plan, arguments) {
+        Ok(started) => started,
+        Err(error) => return refuse(&error.to_string()),
+    };
+    // Nobody waits for this process to be done with the pipes of the command.
+    super::inner::let_go();
+    let mut bytes = [0; 2];
+    let told = File::from(report).read_exact(&mut bytes).ok().and_then(|()| Ended::of(bytes));
+    let ended = told.or_else(|| {
+        // It was ended itself.
+        let status = child.wait().ok()?;
+        status.code().map(Ended::Exited).or(status.signal().map(Ended::Signalled))
+    });
+    match ended {
+        Some(Ended::Exited(code)) => ExitCode::from(code.to_le_bytes()[0]),
+        Some(Ended::Signalled(number)) => {
+            signal::end_by(number);
+            ExitCode::from(number.to_le_bytes()[0] | 0x80)
+        }
+        None => ExitCode::FAILURE,
+    }
+}
+
+fn start(plan: &Plan, arguments: &[OsString]) -> std::io::Result<(Child, OwnedFd)> {
+    let (report, told) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::io::fcntl_setfd(&told, FdFlags::empty())?;
+    let mut inner = Command::new("/proc/self/exe");
+    inner.arg0("retake").arg(INSIDE).arg(told.as_raw_fd().to_string()).args(arguments);
+    inner.env(SUPERVISOR, format!("{INNER}{}", plan.call));
+    Ok((inner.spawn()?, report))
+}
+
+/// Takes this process into namespaces of its own; its children into one of processes. Root keeps its user namespace: what it
+/// must not do there, it has no capabilities for when the command starts.
+fn unshare() -> Result<(), String> {
+    let own = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
+    let fail = |what: &str, error: &dyn std::fmt::Display| format!("{what}: {error}");
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    if user.is_root() {
+        return nix::sched::unshare(own).map_err(|error| fail("no namespaces", &error));
+    }
+    nix::sched::unshare(own | CloneFlags::CLONE_NEWUSER)
+        .map_err(|error| fail("no user namespace", &error))?;
+    let write = |name: &str, text: String| {
+        std::fs::write(format!("/proc/self/{name}"), text).map_err(|error| fail(name, &error))
+    };
+    write("setgroups", "deny".to_owned())?;
+    write("uid_map", format!("{0} {0} 1", user.as_raw()))?;
+    write("gid_map", format!("{0} {0} 1", group.as_raw()))?;
+    hand_on_mounting().map_err(|error| fail("capabilities", &error))
+}
+
+/// Whoever is not root loses all capabilities with the start of a program, but those that are said to stay.
+fn hand_on_mounting() -> rustix::io::Result<()> {
+    let own = rustix::thread::capabilities(None)?;
+    let inheritable = own.inheritable | CapabilitySet::SYS_ADMIN;
+    rustix::thread::set_capabilities(None, CapabilitySets { inheritable, ..own })?;
+    rustix::thread::configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ended;
+
+    #[test]
+    fn an_end_arrives_as_it_was_told() {
+        for ended in [Ended::Exited(0), Ended::Exited(255), Ended::Signalled(9), Ended::Signalled(64)] {
+            assert_eq!(Ended::of(ended.to_bytes()), Some(ended));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What a supervisor is to do, handed over as its arguments: a name and a value each, then the command. Paths stay as they are,
+//! also those that are no text. Must never hold a secret: everybody can read the arguments of a process.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::sandbox::{Confinement, Net};
+
+/// Ends the plan; the command follows.
+const END: &str = "--";
+
+/// How a command is to be run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// The id of its call.
+    pub(crate) call: String,
+    /// Where it begins.
+    pub(crate) folder: PathBuf,
+    /// In namespaces of its own; without them it is not started.
+    pub(crate) namespaces: bool,
+    /// What it is confined by.
+    pub(crate) confined: Option<Confinement>,
+    /// So many bytes of what it prints are passed on, and the rest is dropped.
+    pub(crate) cap: Option<u64>,
+    /// The file that gets its exit code.
+    pub(crate) note: Option<PathBuf>,
+    /// No file that it writes grows larger.
+    pub(crate) file_size: Option<u64>,
+}
+
+impl Plan {
+    /// A plan that adds nothing.
+    pub(crate) fn new(call: &str, folder: &Path) -> Self {
+        Self {
+            call: call.to_owned(),
+            folder: folder.to_owned(),
+            namespaces: false,
+            confined: None,
+            cap: None,
+            note: None,
+            file_size: None,
+        }
+    }
+
+    /// It as arguments, its end included.
+    pub(crate) fn to_arguments(&self) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        let mut add = |name: &str, value: &OsStr| arguments.extend([name.into(), value.to_owned()]);
+        add("call", self.call.as_ref());
+        add("folder", self.folder.as_ref());
+        if self.namespaces {
+            add("namespaces", "yes".as_ref());
+        }
+        for (name, number) in [("cap", self.cap), ("file-size", self.file_size)] {
+            if let Some(number) = number {
+                add(name, number.to_string().as_ref());
+            }
+        }
+        if let Some(note) = &self.note {
+            add("note", note.as_ref());
+        }
+        if let Some(confined) = &self.confined {
+            let net = if confined.net == Net::Open { "open" } else { "closed" };
+            add("net", net.as_ref());
+            if confined.reads_only {
+                add("reads-only", "yes".as_ref());
+            }
+            let lists = [
+                ("root", &confined.roots),
+                ("write", &confined.write),
+                ("file", &confined.files),
+                ("hide", &confined.hide),
+                ("socket", &confined.sockets),
+            ];
+            for (name, paths) in lists {
+                paths.iter().for_each(|path| add(name, path.as_ref()));
+            }
+        }
+        arguments.push(END.into());
+        arguments
+    }
+
+    /// What arguments say, with the command that follows.
+    pub(crate) fn of(arguments: &[OsString]) -> Result<(Self, &[OsString]), String> {
+        let mut plan = Self::new("", Path::new("/"));
+        let mut rest = arguments;
+        loop {
+            rest = match rest {
+                [end, command @ ..] if end == END => {
+                    if let Some(confined) = &mut plan.confined {
+                        confined.namespaces = plan.namespaces;
+                    }
+                    return Ok((plan, command));
+                }
+                [name, value, more @ ..] => {
+                    plan.take(name, value).ok_or_else(|| format!("{} is not understood", name.display()))?;
+                    more
+                }
+                _ => return Err("the plan has no end".to_owned()),
+            };
+        }
+    }
+
+    fn take(&mut self, name: &OsStr, value: &OsStr) -> Option<()> {
+        let number = || value.to_str()?.parse::<u64>().ok();
+        let path = PathBuf::from(value);
+        let is_yes = value == "yes";
+        match name.to_str()? {
+            "call" => self.call = value.to_str()?.to_owned(),
+            "folder" => self.folder = path,
+            "namespaces" if is_yes => self.namespaces = true,
+            "cap" => self.cap = Some(number()?),
+            "file-size" => self.file_size = Some(number()?),
+            "note" => self.note = Some(path),
+            "net" => {
+                let net = match value.to_str()? {
+                    "open" => Net::Open,
+                    "closed" => Net::Closed,
+                    _ => return None,
+                };
+                self.confined = Some(Confinement::of(net));
+            }
+            of_confined => {
+                let confined = self.confined.as_mut()?;
+                match of_confined {
+                    "reads-only" if is_yes => confined.reads_only = true,
+                    "root" => confined.roots.push(path),
+                    "write" => confined.write.push(path),
+                    "file" => confined.files.push(path),
+                    "hide" => confined.hide.push(path),
+                    "socket" => confined.sockets.push(path),
+                    _ => return None,
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_arrives_as_it_was_sent() {
+        let confined = Confinement {
+            roots: vec!["/work".into()],
+            write: vec!["/work".into(), "/tmp".into()],
+            files: vec!["/note".into()],
+            hide: vec!["/home/--".into()],
+            sockets: vec!["/run/s".into()],
+            reads_only: true,
+            namespaces: true,
+            ..Confinement::of(Net::Closed)
+        };
+        let plan = Plan {
+            namespaces: true,
+            confined: Some(confined),
+            cap: Some(7),
+            note: Some("/end".into()),
+            file_size: Some(1 << 40),
+            ..Plan::new("0a-b", Path::new("/work"))
+        };
+        let mut arguments = plan.to_arguments();
+        arguments.extend(["bash".into(), "--".into()]);
+        let (same, command) = Plan::of(&arguments).expect("a plan");
+        assert_eq!((same, command), (plan, &["bash".into(), "--".into()][..]));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_no_plan() {
+        let arguments = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        for words in
+            [&["net", "half", "--"][..], &["novel", "x", "--"], &["write", "/", "--"], &["call", "x"]]
+        {
+            assert!(Plan::of(&arguments(words)).is_err(), "{words:?}");
+        }
+    }
+}

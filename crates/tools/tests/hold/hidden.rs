@@ -1,0 +1,97 @@
+//! What is hidden from commands is not read: files and folders, wherever they lie.
+
+use std::path::{Path, PathBuf};
+
+use retake_tools::{Network, Sandbox, Sandboxed};
+
+use super::stand::{Ground, How, everywhere};
+use crate::stage::{Stage, bare};
+
+/// Makes a file, with the folders above it.
+fn write(path: &Path) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    std::fs::write(path, "secret").expect("a file");
+}
+
+#[tokio::test]
+async fn trial_23_hidden_files_and_folders_are_not_read() {
+    let test = "hold::hidden::trial_23_hidden_files_and_folders_are_not_read";
+    everywhere(test, async |how| {
+        let beside = |stage: &Stage, name: &str| stage.root().with_file_name(name);
+        let ground = Ground::with(how, Network::On, |stage, sandbox| {
+            for name in ["home/.ssh/id", "home/.ssh/deep/id", "home/.netrc", "home/other"] {
+                write(&beside(stage, name));
+            }
+            std::os::unix::fs::symlink(beside(stage, "home/.ssh"), stage.root().join("link"))
+                .expect("a link");
+            let hidden = [".ssh", ".netrc", "not there"].map(|name| beside(stage, "home").join(name));
+            sandbox.hide.extend(hidden);
+        });
+        for path in
+            ["../home/.ssh/id", "../home/.ssh/deep/id", "../home/.netrc", "link/id", "/proc/self/cwd/link/id"]
+        {
+            ground.refuses(&format!("test -s {path} && cat {path} || echo is; grep -q s {path}"), "").await;
+            let read = ground.run(&format!("cat {path}; env cp {path} copy && cat copy")).await;
+            assert!(!read.content.contains("secret"), "{how:?}: {path}: {}", read.content);
+        }
+        assert_eq!(ground.prints("cat ../home/other").await, "secret");
+        // It is a view of the command's own.
+        assert!(beside(&ground.stage, "home/.ssh/id").is_file());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_23_what_is_hidden_within_folders_that_may_be_written_is_not_read_in_namespaces() {
+    let test =
+        "hold::hidden::trial_23_what_is_hidden_within_folders_that_may_be_written_is_not_read_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            // It can't be, and is said.
+            let stage = Stage::apart();
+            let supervisor = bare().supervisor.map(retake_tools::Supervisor::without_namespaces);
+            let sandbox = Sandbox { hide: vec![stage.root().join(".env")], supervisor, ..bare() };
+            assert!(matches!(sandbox.available(&stage.roots), Sandboxed::Exposed(_)));
+            return;
+        }
+        let ground = Ground::with(how, Network::Ask, |stage, sandbox| {
+            write(&stage.root().join(".env"));
+            write(&stage.root().join("keys/one"));
+            sandbox.hide.extend([".env", "keys"].map(|name| stage.root().join(name)));
+        });
+        for attempt in [
+            "cat .env",
+            "cat keys/one",
+            "mv .env other && cat other",
+            "ln .env other && cat other",
+            "rm .env",
+            "chmod 666 .env && cat .env && test -s .env",
+            "mv keys other && cat other/one",
+            "mkdir n && mv .env n",
+            "unshare -Urm sh -c 'umount .env; cat .env; test -s .env'",
+            "python3 -c 'import os; d = os.open(\".\", 0); print(open(\".env\", opener=lambda p, f: os.open(p, f, dir_fd=d)).read() or 1/0)'",
+        ] {
+            let output = ground.run(attempt).await;
+            assert!(!output.content.contains("secret"), "{attempt}: {}", output.content);
+        }
+        let text = |name: &str| std::fs::read_to_string(ground.stage.root().join(name)).expect("it is there");
+        assert_eq!((text(".env"), text("keys/one")), ("secret".to_owned(), "secret".to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_23_a_workspace_within_a_hidden_folder_is_there_and_nothing_beside() {
+    let test = "hold::hidden::trial_23_a_workspace_within_a_hidden_folder_is_there_and_nothing_beside";
+    everywhere(test, async |how| {
+        let ground = Ground::with(how, Network::On, |stage, sandbox| {
+            write(&stage.root().with_file_name("beside"));
+            sandbox.hide = vec![stage.root().parent().map(PathBuf::from).expect("a folder")];
+        });
+        ground.prints("echo x > new; mkdir folder; cat new").await;
+        assert!(ground.stage.root().join("new").is_file());
+        let read = ground.run("cat ../beside").await;
+        assert!(!read.content.contains("secret"), "{how:?}: {}", read.content);
+    })
+    .await;
+}

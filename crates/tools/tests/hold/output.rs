@@ -1,0 +1,65 @@
+//! What a command prints is kept up to a cap, which it can't get around.
+
+use retake_tools::Network;
+use serde_json::json;
+
+use super::stand::{Ground, everywhere};
+use crate::stage::until;
+
+/// The cap of these tests.
+const CAP: u64 = 1 << 16;
+
+#[tokio::test]
+async fn trial_26_no_command_gets_around_the_cap_of_its_output() {
+    let test = "hold::output::trial_26_no_command_gets_around_the_cap_of_its_output";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        let spool = ground.stage.spool.clone();
+        // By its name, and by the descriptors of whoever writes it.
+        let more = "for f in SPOOL/*.log /proc/[0-9]*/fd/*; do { head -c 300000 /dev/zero >> $f; } 2>/dev/null; done; \
+                    head -c 300000 /dev/zero; echo done > done; sleep 1000"
+            .replace("SPOOL", &spool.to_string_lossy());
+        let output = ground.call("shell", json!({ "command": more, "background": true })).await;
+        assert!(output.lives, "{how:?}: {}", output.content);
+        until("it is done", async || ground.stage.root().join("done").exists()).await;
+        let log = spool.join(format!("{}.log", ground.stage.last_call()));
+        assert_eq!(std::fs::metadata(log).expect("a log").len(), CAP, "{how:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_26_a_job_s_exit_code_is_known_however_it_ends() {
+    let test = "hold::output::trial_26_a_job_s_exit_code_is_known_however_it_ends";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        for (command, said) in [
+            ("exec sh -c 'sleep 1.5; exit 3'", "ended with exit code 3"),
+            ("trap : EXIT; sleep 1.5; exit 4", "ended with exit code 4"),
+            ("sleep 1.5; kill -KILL $$", "ended with exit code 137"),
+        ] {
+            let output = ground.call("shell", json!({ "command": command, "background": true })).await;
+            assert!(output.lives, "{how:?}: {}", output.content);
+            let id = ground.stage.last_call();
+            let shown = async || ground.call("job_output", json!({ "id": id.as_str() })).await.content;
+            until("it ends", async || shown().await.contains(said)).await;
+        }
+    })
+    .await;
+}
+
+/// What a shell notes at its end, the command can write itself, at any length.
+#[tokio::test]
+async fn trial_26_a_huge_note_fills_no_memory() {
+    let test = "hold::output::trial_26_a_huge_note_fills_no_memory";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        let huge = format!(
+            "for f in {}/*.end; do truncate -s 40G $f; done; trap - EXIT",
+            ground.stage.spool.display()
+        );
+        let output = ground.run(&huge).await;
+        assert!(output.facts.is_empty(), "{how:?}: {}", output.content);
+    })
+    .await;
+}

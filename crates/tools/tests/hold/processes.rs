@@ -1,0 +1,114 @@
+//! No process of a call escapes: it is found, counted and ended whatever it drops.
+
+use std::path::Path;
+use std::time::Duration;
+
+use retake_core::ToolOutcome;
+use retake_tools::{Network, processes};
+use serde_json::json;
+
+use super::stand::{Ground, everywhere};
+use crate::stage::until;
+
+/// Ways in which a process drops its mark, group, session and parent.
+const ESCAPES: [&str; 4] = [
+    "env -i setsid sleep NUMBER",
+    "(env -i setsid sh -c 'setsid sleep NUMBER & exit')",
+    "env -i RETAKE_SUPERVISOR=2:CALL RETAKE_CALL=other setsid sleep NUMBER",
+    "env -i RETAKE_SUPERVISOR=1:CALL setsid sh -c 'RETAKE_SUPERVISOR=2:CALL sleep NUMBER'",
+];
+
+/// Whether a process that sleeps for so long is there, by whatever name it goes.
+fn sleeps(number: u32) -> bool {
+    let number = number.to_string();
+    let is_it = |entry: std::fs::DirEntry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0);
+        words.next() == Some(b"sleep") && words.next() == Some(number.as_bytes())
+    };
+    std::fs::read_dir("/proc").expect("processes").flatten().any(is_it)
+}
+
+/// A number that no other test sleeps for.
+fn number(ground: &Ground, which: u32) -> u32 {
+    let name = ground.stage.root().to_string_lossy().into_owned();
+    let sum = name.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    1_000_000 + (sum % 1_000_000) * 8 + which
+}
+
+#[tokio::test]
+async fn trial_26_what_drops_its_mark_group_and_session_is_a_job_and_is_ended() {
+    let test = "hold::processes::trial_26_what_drops_its_mark_group_and_session_is_a_job_and_is_ended";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        for (which, escape) in (0..).zip(ESCAPES) {
+            let number = number(&ground, which);
+            let command = escape.replace("NUMBER", &number.to_string()).replace("CALL", "\"$RETAKE_CALL\"");
+            let output = ground.run(&format!("{{ {command}; }} >/dev/null 2>&1 & echo on; sleep 0.3")).await;
+            assert!(output.lives, "{how:?}: {command}: {}", output.content);
+            assert!(sleeps(number), "{how:?}: {command}");
+            let job = output.facts[0].key.strip_prefix("job/").expect("a job").to_owned();
+            let listed = ground.call("job_list", json!({})).await.content;
+            assert!(listed.contains("running"), "{how:?}: {command}: {listed}");
+            let stopped = ground.call("job_stop", json!({ "id": job })).await;
+            assert!(stopped.content.ends_with("is ended; all its processes are gone"), "{}", stopped.content);
+            assert!(!sleeps(number), "{how:?}: {command}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_26_all_processes_are_gone_when_it_is_said_so() {
+    let test = "hold::processes::trial_26_all_processes_are_gone_when_it_is_said_so";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        let number = number(&ground, 7);
+        let deaf = format!("env -i setsid sh -c 'trap \"\" TERM; sleep {number}' & sleep 1000");
+        let output = ground.call("shell", json!({ "command": deaf, "timeout_s": 1 })).await;
+        assert_eq!(output.outcome, ToolOutcome::Failed);
+        assert!(output.content.contains("all its processes are gone]"), "{how:?}: {}", output.content);
+        assert!(!sleeps(number), "{how:?}");
+        // The supervisors have ended, too.
+        let id = ground.stage.last_call();
+        let rest = format!("2:{id}").into_bytes();
+        let bears = |entry: std::fs::DirEntry| {
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            environment.windows(rest.len()).any(|piece| piece == rest)
+        };
+        assert!(!std::fs::read_dir("/proc").expect("processes").flatten().any(bears), "{how:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_26_a_command_ends_as_its_shell_ends_also_while_others_go_on() {
+    let test = "hold::processes::trial_26_a_command_ends_as_its_shell_ends_also_while_others_go_on";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        for (command, said) in [
+            ("exit 7", "[it ended with exit code 7]"),
+            ("exit 255", "[it ended with exit code 255]"),
+            ("kill -KILL $$", "[it was ended by signal 9]"),
+            ("kill -PIPE $$", "[it was ended by signal 13]"),
+            ("kill -SEGV $$", "[it was ended by signal 11]"),
+            ("kill -TERM $$", "[it was ended by signal 15]"),
+            ("exec sh -c 'exit 3'", "[it ended with exit code 3]"),
+        ] {
+            ground.refuses(command, said).await;
+        }
+        let began = ground.run("sleep 1000 & exit 5").await;
+        assert!(began.lives && began.content.contains("[it ended with exit code 5]"), "{}", began.content);
+        let id = ground.stage.last_call();
+        // As an owner finds it that has started later: by nothing but the call's id.
+        let alive = processes::alive(&id);
+        assert_eq!(alive.len(), 1, "{how:?}");
+        let line =
+            std::fs::read(Path::new("/proc").join(alive[0].to_string()).join("cmdline")).expect("a process");
+        assert_eq!(line, b"sleep\x001000\x00", "{how:?}");
+        processes::stop(None, &id, false);
+        assert!(processes::wait_gone(&id, Duration::from_secs(10)), "{how:?}");
+        until("it is gone", async || processes::alive(&id).is_empty()).await;
+    })
+    .await;
+}

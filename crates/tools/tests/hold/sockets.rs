@@ -1,0 +1,102 @@
+//! A command reaches no Unix socket but those that are listed, with network as without; and nothing of other processes.
+
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::path::PathBuf;
+
+use retake_tools::Network;
+
+use super::stand::{Ground, How, everywhere};
+
+const ATTACK: &str = include_str!("sockets.py");
+const OTHERS: &str = include_str!("others.py");
+
+/// Sockets of others: of the owner of the data, of a desktop, of a terminal multiplexer.
+struct Listening {
+    names: Vec<String>,
+    _streams: Vec<UnixListener>,
+    _datagrams: UnixDatagram,
+    _folder: tempfile::TempDir,
+}
+
+impl Listening {
+    fn beside(ground: &Ground) -> Self {
+        let path = |name: &str| ground.stage.root().with_file_name(name);
+        for folder in ["data", "outside"] {
+            std::fs::create_dir_all(path(folder)).expect("a folder");
+        }
+        let folder = tempfile::Builder::new().prefix("tmux-").tempdir_in("/tmp").expect("a folder");
+        let paths = [
+            path("data/socket"),
+            path("outside/one with a space"),
+            ground.stage.root().join("stream"),
+            folder.path().join("default"),
+        ];
+        let mut streams: Vec<_> =
+            paths.iter().map(|path| UnixListener::bind(path).expect("a socket")).collect();
+        let without_path = format!("retake-test-{}-{:?}", std::process::id(), ground.how);
+        let address = SocketAddr::from_abstract_name(&without_path).expect("an address");
+        streams.push(UnixListener::bind_addr(&address).expect("a socket"));
+        let datagram = path("outside/datagram");
+        let datagrams = UnixDatagram::bind(&datagram).expect("a socket");
+        let quoted = |path: &PathBuf| format!("'{}'", path.display());
+        let names = paths.iter().chain([&datagram]).map(quoted).chain([format!("@{without_path}")]).collect();
+        Self { names, _streams: streams, _datagrams: datagrams, _folder: folder }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+}
+
+#[tokio::test]
+async fn trial_20_a_command_reaches_no_socket_of_others() {
+    let test = "hold::sockets::trial_20_a_command_reaches_no_socket_of_others";
+    everywhere(test, async |how| {
+        for network in [Network::Ask, Network::On] {
+            let ground = Ground::new(how, network);
+            let listening = Listening::beside(&ground);
+            ground.can_not(ATTACK, &listening.names()).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_20_a_listed_socket_and_those_of_the_command_itself_are_reached_in_namespaces() {
+    let test =
+        "hold::sockets::trial_20_a_listed_socket_and_those_of_the_command_itself_are_reached_in_namespaces";
+    everywhere(test, async |how| {
+        let mut listed = PathBuf::new();
+        // In a folder that is hidden, too.
+        let ground = Ground::with(how, Network::On, |stage, sandbox| {
+            listed = stage.root().with_file_name("data").join("listed");
+            sandbox.sockets.push(listed.clone());
+            std::fs::create_dir_all(stage.root().with_file_name("data")).expect("a folder");
+        });
+        let _listed = UnixListener::bind(&listed).expect("a socket");
+        let listening = Listening::beside(&ground);
+        ground.can_not(ATTACK, &listening.names()).await;
+        let reached = ground.prints(&format!("python3 attack.py +{}", listed.display())).await;
+        assert_eq!(reached.contains("REACHED"), how == How::Namespaces, "{how:?}: {reached}");
+        let own = "import socket as s; a = s.socket(s.AF_UNIX); a.bind(\\\"own\\\"); a.listen(); \
+                   s.socket(s.AF_UNIX).connect(\\\"own\\\")";
+        if how == How::Namespaces {
+            ground.prints(&format!("python3 -c \"{own}\"")).await;
+        }
+        ground.prints("python3 -c 'import socket; a, b = socket.socketpair(); a.send(b\"x\")'").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_20_a_command_does_nothing_to_other_processes() {
+    let test = "hold::sockets::trial_20_a_command_does_nothing_to_other_processes";
+    everywhere(test, async |how| {
+        for network in [Network::Ask, Network::On] {
+            let ground = Ground::new(how, network);
+            ground.can_not(OTHERS, &[&std::process::id().to_string()]).await;
+        }
+    })
+    .await;
+}

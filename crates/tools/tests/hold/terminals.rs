@@ -1,0 +1,71 @@
+//! A command has no terminal of anybody else: it reads none, writes to none and pushes no keys into one.
+
+use std::io::Write as _;
+use std::process::Command;
+
+use retake_testkit::again;
+use retake_tools::Network;
+use rustix::pty::OpenptFlags;
+
+use super::stand::{Ground, How, everywhere};
+
+const ATTACK: &str = include_str!("terminal.py");
+
+/// Set in the process that runs a test again with a controlling terminal.
+const IN_TERMINAL: &str = "RETAKE_TEST_IN_TERMINAL";
+
+/// Runs the rest of its arguments in a terminal of its own.
+const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+
+#[tokio::test]
+async fn trial_21_a_command_reaches_no_terminal_of_others() {
+    let test = "hold::terminals::trial_21_a_command_reaches_no_terminal_of_others";
+    everywhere(test, async |how| {
+        let control = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        rustix::pty::grantpt(&control).expect("ours");
+        rustix::pty::unlockpt(&control).expect("open");
+        let name = rustix::pty::ptsname(&control, Vec::new()).expect("a name").into_string().expect("a text");
+        // What was typed and not read yet.
+        std::fs::File::from(control.try_clone().expect("again")).write_all(b"secret\n").expect("typed");
+        for network in [Network::Ask, Network::On] {
+            Ground::new(how, network).can_not(ATTACK, &[&name]).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_21_a_command_has_no_controlling_terminal() {
+    let test = "hold::terminals::trial_21_a_command_has_no_controlling_terminal";
+    if std::env::var_os(IN_TERMINAL).is_none() {
+        let mut command = Command::new("python3");
+        command.args(["-c", TERMINAL]).arg(again::this_program()).env(IN_TERMINAL, "1");
+        return again::again(command, test);
+    }
+    std::fs::File::open("/dev/tty").expect("this process has a terminal");
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        ground.can_not(ATTACK, &[]).await;
+        ground.refuses("echo x > /dev/tty", "/dev/tty").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_21_programs_that_make_terminals_work_in_namespaces() {
+    let test = "hold::terminals::trial_21_programs_that_make_terminals_work_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let ground = Ground::new(how, Network::Ask);
+        for command in [
+            "script -qec 'tty; test -t 0' /dev/null | grep -q /dev/pts/",
+            "python3 -c 'import os, pty; a, b = pty.openpty(); os.write(a, b\"x\\n\"); assert os.read(b, 9) == b\"x\\n\"'",
+            "python3 -c 'import pty; assert pty.spawn([\"sh\", \"-c\", \"echo x > /dev/tty\"]) == 0'",
+        ] {
+            ground.prints(command).await;
+        }
+    })
+    .await;
+}
