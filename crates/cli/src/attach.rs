@@ -25,11 +25,11 @@ use retake_wire::{
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::guarded::{AWAY, Guarded, LOST, SILENCE};
 use crate::knock::knock;
 use crate::start::{Turn, start};
 use crate::term::interactive;
 use crate::term::interrupt::{Asked, Interrupts};
+use crate::watched::{AWAY, LOST, SILENCE, Watched};
 
 /// How often it is tried again to reach an owner that is just starting or ending.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -59,7 +59,7 @@ struct Inner {
 
 /// What there is of the owner now.
 struct Held {
-    client: Guarded,
+    client: Watched,
     /// This client is there for the owner as long as this lives.
     there: There,
     /// What the owner calls it.
@@ -106,12 +106,12 @@ fn moved(data_dir: &Path) -> Problem {
 }
 
 /// The owner, where there is one.
-pub(crate) async fn find(options: &Options) -> Result<Option<Guarded>, Problem> {
+pub(crate) async fn find(options: &Options) -> Result<Option<Watched>, Problem> {
     Ok(found(options).await?.map(|(client, _)| client))
 }
 
 /// The owner, where there is one, and how it is.
-async fn found(options: &Options) -> Result<Option<(Guarded, Status)>, Problem> {
+async fn found(options: &Options) -> Result<Option<(Watched, Status)>, Problem> {
     let path = socket_of(&options.data_dir);
     if !path.exists() {
         return Ok(None);
@@ -295,12 +295,12 @@ async fn find_or_start(options: &Options) -> Result<(Held, Vec<String>), Problem
 }
 
 impl Attached {
-    async fn client(&self) -> Guarded {
+    async fn client(&self) -> Watched {
         self.0.held.lock().await.client.clone()
     }
 
     /// The owner, found anew where it has gone away.
-    async fn again(&self) -> Result<Guarded, Problem> {
+    async fn again(&self) -> Result<Watched, Problem> {
         let mut held = self.0.held.lock().await;
         let data_dir = &self.0.options.data_dir;
         if self.0.found.as_ref().is_some_and(|found| !is_same(found, data_dir)) {

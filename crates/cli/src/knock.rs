@@ -5,13 +5,13 @@ use std::path::Path;
 use retake_server::token_of;
 use retake_wire::{Problem, Reply, UNAUTHORIZED};
 
-use crate::guarded::Guarded;
+use crate::watched::Watched;
 
 /// A client of the owner behind a socket, and how that owner is.
 pub(crate) async fn knock(
     socket: &Path,
     data_dir: &Path,
-) -> Result<(Guarded, Result<Reply, Problem>), Problem> {
+) -> Result<(Watched, Result<Reply, Problem>), Problem> {
     let token = token_of(data_dir);
     let (client, answer) = asked(socket, token.clone()).await?;
     if answer.as_ref().is_err_and(|problem| problem.code == UNAUTHORIZED) {
@@ -24,8 +24,8 @@ pub(crate) async fn knock(
     Ok((client, answer))
 }
 
-async fn asked(socket: &Path, token: Option<String>) -> Result<(Guarded, Result<Reply, Problem>), Problem> {
-    let client = Guarded::new(socket, token).await?;
+async fn asked(socket: &Path, token: Option<String>) -> Result<(Watched, Result<Reply, Problem>), Problem> {
+    let client = Watched::new(socket, token).await?;
     let answer = client.status().await;
     Ok((client, answer))
 }

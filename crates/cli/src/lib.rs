@@ -13,7 +13,6 @@ mod config;
 mod context;
 mod error;
 mod gone;
-mod guarded;
 mod knock;
 mod own;
 mod owner;
@@ -25,6 +24,7 @@ mod terminal;
 mod told;
 pub mod ui;
 mod verbs;
+mod watched;
 mod world;
 
 pub use args::examples::examples;

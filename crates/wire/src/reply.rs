@@ -445,9 +445,6 @@ pub struct Report {
     pub details: Vec<String>,
     /// What was mended, a sentence each.
     pub mended: Vec<String>,
-    /// What is not held on this machine or by these settings, a sentence each: nothing is wrong with it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub limits: Vec<String>,
     /// What holds commands on this machine, and what does not, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sandbox: Vec<String>,

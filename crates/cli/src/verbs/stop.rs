@@ -8,9 +8,9 @@ use retake_wire::{ProblemKind, Reply, Request};
 use crate::context::document;
 use crate::error::{Result, problem};
 use crate::gone::Gone;
-use crate::guarded::{AWAY, LOST};
 use crate::owner::{Owner, Places, Reached};
 use crate::ui::Ui;
+use crate::watched::{AWAY, LOST};
 
 /// How long it may take: what runs may end first, and what does not is stopped.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -185,7 +185,6 @@ fn a_sick_store() {
         problems: vec!["entry 7 can't be read: \x1b[2J".to_owned()],
         details: vec!["Tree 7 page 26 cell 0".to_owned()],
         mended: vec!["the search index was made anew".to_owned()],
-        limits: Vec::new(),
         sandbox: vec!["Landlock holds commands".to_owned()],
     };
     let case = Case::script("").reply("doctor", Ok(Reply::Report(report)));

@@ -171,7 +171,7 @@ fn trial_23_no_command_reads_what_is_guarded_by_its_path() {
     }
     let doctor = world.does(&["doctor"]);
     assert!(
-        doctor.contains("! patterns of names such as *.pem") && doctor.ends_with("healthy\n"),
+        doctor.contains("sandbox: patterns of names such as *.pem") && doctor.ends_with("healthy\n"),
         "{doctor}"
     );
 }

@@ -1,6 +1,6 @@
 //! `retake mcp` with a real process behind it.
 
-use super::world::{World, runs, until};
+use super::world::{World, outside, until};
 
 /// The server of the tools' own tests.
 const SERVER: &str = include_str!("../../../tools/tests/mcp/server.py");
@@ -20,7 +20,7 @@ fn a_server_is_added_listed_and_removed_and_ends_with_the_program() {
     let tools = world.does(&["mcp", "tools", "it"]);
     assert!(tools.contains("mcp__it__echo") && tools.contains("mcp__it__look"), "{tools}");
     let pid = world.read("pid").expect("it was started");
-    until("the server has ended", || !runs(&pid));
+    until("the server has ended", || outside(&pid, world.home()).is_none());
     world.does(&["mcp", "allow", "theirs", "--yes"]);
     assert_eq!(world.json(&["mcp", "list"])["servers"][1]["state"], "failed", "there is no such command");
     world.does(&["mcp", "remove", "it"]);

@@ -324,6 +324,24 @@ pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// The process that a command of a conversation knows by this number: it may have a namespace of its own for that. `home` tells its
+/// environment from those of others.
+pub(super) fn outside(inside: &str, home: &Path) -> Option<String> {
+    let home = home.to_str()?.as_bytes();
+    let bears = |pid: &str| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.windows(home.len()).any(|part| part == home)
+    };
+    let is_it = |pid: &String| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        numbers.split_whitespace().last() == Some(inside.trim()) && bears(pid)
+    };
+    let all = std::fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = all.filter_map(|entry| entry.file_name().into_string().ok());
+    pids.find(is_it)
+}
+
 /// Whether a process runs; one that is dead and only not yet buried does not.
 pub(super) fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();

@@ -104,12 +104,6 @@ impl InProcess {
         }
     }
 
-    /// What is not held of what protects, beside the sandbox, a sentence each.
-    pub(super) fn limits() -> Vec<String> {
-        let names = "patterns of names such as *.pem keep files from the file tools, not from commands";
-        vec![format!("{names}; paths such as ~/.ssh are hidden from commands by the sandbox")]
-    }
-
     /// The sandbox of commands, by the settings.
     fn sandbox(&self) -> Option<Sandbox> {
         let sandbox = || Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };

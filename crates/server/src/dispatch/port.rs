@@ -72,7 +72,6 @@ impl InProcess {
             problems: checked.problems,
             details: checked.details,
             mended: checked.mended,
-            limits: Self::limits(),
             sandbox: self.told_of_sandbox(),
         }))
     }

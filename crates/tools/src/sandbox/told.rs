@@ -16,7 +16,10 @@ impl Sandbox {
         };
         let memory = "the memory of commands is not limited; their time, their number of processes, and the size of \
                       their output and of each file are";
-        std::iter::once(by.to_owned()).chain(self.weaker()).chain([memory.to_owned()]).collect()
+        let names = "patterns of names such as *.pem keep files from the file tools, not from commands; paths such as \
+                     ~/.ssh are hidden from commands";
+        let always = [memory, names].map(str::to_owned);
+        std::iter::once(by.to_owned()).chain(self.weaker()).chain(always).collect()
     }
 
     /// What commands can do here that they can't where the machine has everything, a sentence each.

@@ -263,15 +263,11 @@ pub fn report(look: &Look, report: &Report) -> String {
         let sign = look.palette.paint(Style::Error, "wrong ");
         text.push_str(&format!("{sign} {}\n", safe::line(problem)));
     }
-    // Beside what is wrong they are no help.
-    if report.problems.is_empty() {
-        for limit in &report.limits {
-            text.push_str(&format!("{} {}\n", look.palette.paint(Style::Warn, "!"), safe::line(limit)));
-        }
-        text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
-    }
     for sandbox in &report.sandbox {
         text.push_str(&format!("sandbox: {}\n", safe::line(sandbox)));
+    }
+    if report.problems.is_empty() {
+        text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
     }
     text
 }

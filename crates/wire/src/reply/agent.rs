@@ -104,7 +104,7 @@ pub struct Permissions {
     pub rules: Vec<Settled>,
     /// What holds commands that run.
     pub commands: Commands,
-    /// What they can do that they can't where the machine has everything that holds commands, a sentence each.
+    /// What they can do that they can't where the machine has everything that holds commands, a sentence each; at most ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weaker: Vec<String>,
 }

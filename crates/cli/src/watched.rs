@@ -35,7 +35,7 @@ pub(crate) const LOST: &str = "owner_lost";
 
 /// A client of an owner whose process is watched. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Guarded {
+pub(crate) struct Watched {
     http: HttpClient,
     owner: Arc<Process>,
 }
@@ -136,15 +136,18 @@ fn lost() -> Problem {
     }
 }
 
-impl Guarded {
+impl Watched {
     /// A client of the owner behind a socket.
     pub(crate) async fn new(socket: &Path, token: Option<String>) -> Result<Self, Problem> {
         let http = HttpClient::new(Reach::Socket { path: socket.to_owned(), token })?;
         Ok(Self { http, owner: Arc::new(Process::behind(socket.to_owned()).await) })
     }
 
-    /// How the owner is. It answers at once, or is not able to.
+    /// How the owner is. It answers at once, or is not able to. What still listens for one that has ended does not count.
     pub(crate) async fn status(&self) -> Result<Reply, Problem> {
+        if self.owner.known.as_ref().is_some_and(|(_, gone)| gone.is_over()) {
+            return Err(lost());
+        }
         let answer = timeout(SILENCE, self.call(Request::Status)).await;
         answer.unwrap_or_else(|_| Err(self.owner.silent()))
     }
@@ -185,14 +188,14 @@ impl Guarded {
 }
 
 #[async_trait]
-impl Client for Guarded {
+impl Client for Watched {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
         self.guard(self.http.call(request)).await
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let events = self.guard(self.http.run(run)).await?;
-        Ok(guarded(Arc::clone(&self.owner), events))
+        Ok(watched(Arc::clone(&self.owner), events))
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
@@ -207,7 +210,7 @@ impl Client for Guarded {
 }
 
 /// The events of a run. A stopped owner is told of once, and waited for.
-fn guarded(owner: Arc<Process>, events: BoxStream<'static, RunEvent>) -> BoxStream<'static, RunEvent> {
+fn watched(owner: Arc<Process>, events: BoxStream<'static, RunEvent>) -> BoxStream<'static, RunEvent> {
     let next = |(owner, events, is_told): (Arc<Process>, Option<BoxStream<'static, RunEvent>>, bool)| async move {
         let mut events = events?;
         let trouble = tokio::select! {
