@@ -63,7 +63,7 @@ async fn trial_20_a_server_reaches_no_socket_and_writes_in_the_workspace_only() 
         assert_eq!(only(&servers).state, State::Ready, "{how:?}: {:?}", only(&servers));
         let report = world.file("report").await;
         assert!(report.contains("TRIED") && report.ends_with("end\n") && !report.contains("DID"), "{how:?}: {report}");
-        assert_eq!(has_written(&beside("outside")), [PathBuf::new(); 0], "{how:?}");
+        assert_eq!(has_written(&beside("outside")), Vec::<PathBuf>::new(), "{how:?}");
         drop(servers);
     })
     .await;
