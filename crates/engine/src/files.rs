@@ -34,6 +34,7 @@ mod planted;
 mod recover;
 mod restore;
 mod rewritten;
+mod secrets;
 mod several;
 mod status;
 mod unseen;

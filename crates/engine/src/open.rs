@@ -87,7 +87,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     let own = own.into_iter().chain(key_files);
     let guarded = Guarded::new(&settings.guarded, request.home.as_deref(), own);
     let guarded = guarded.expect("BUG: the settings have checked each item");
-    let hide = std::iter::once(request.data_dir.clone()).chain(guarded.there()).collect();
+    let hide = std::iter::once(request.data_dir.clone()).chain(guarded.paths().iter().cloned()).collect();
     let sandbox = Sandbox {
         temporary: Sandbox::temporary(),
         hide,
@@ -99,6 +99,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         sandbox: sandbox.clone(),
         network: settings.network,
         secrets: settings.secrets.clone(),
+        memory: settings.memory.unwrap_or_else(ShellConfig::usual_memory),
         ..ShellConfig::default()
     };
     let mut tools = Toolbox::default();

@@ -62,6 +62,8 @@ pub struct Settings {
     /// Which variables of the environment commands and MCP servers do not get: those that look like secrets, and those with keys of
     /// endpoints, but for the ones that are let in.
     pub secrets: Secrets,
+    /// Bytes of memory that a command's processes may use together; nothing says three quarters of the machine's.
+    pub memory: Option<u64>,
     /// Files that hold secrets, besides those that are guarded by default.
     pub guarded: Vec<String>,
     /// Folders that the agent may work in besides the conversation's own, absolute.

@@ -73,6 +73,8 @@ pub struct Call {
     pub roots: Vec<PathBuf>,
     /// Its intent was to change nothing, and perhaps nobody was asked: whatever it starts is held to reading.
     pub reads: bool,
+    /// Files below the roots that commands are not to read, where namespaces can hide them.
+    pub hide: Vec<PathBuf>,
     /// A private folder where output that is too long for the model is kept whole.
     pub spool: PathBuf,
     /// Whoever runs it.

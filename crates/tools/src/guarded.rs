@@ -1,10 +1,11 @@
-//! Files that hold secrets, which are not read unless a person allows it (trial 23): fixed paths, which the sandbox hides from
-//! commands as well, and patterns of names, which hold for the tools for files alone. Must never open a file.
+//! Files that hold secrets, which are not read unless a person allows it (trial 23): fixed paths and patterns of names. The sandbox
+//! hides them from commands as well: names where it has namespaces, and in the workspace only. Must never open a file.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobMatcher};
+use globset::{Glob, GlobSet, GlobSetBuilder};
 
 /// The item that stands for all that is guarded where the settings say nothing. It is the first of every list.
 const DEFAULT: &str = "default";
@@ -103,7 +104,8 @@ impl fmt::Display for BadItem {
 pub struct Guarded {
     /// Files and folders, as they are named and as they are found behind links.
     paths: Vec<PathBuf>,
-    names: Vec<(GlobMatcher, Guard)>,
+    refused: GlobSet,
+    asked: GlobSet,
 }
 
 /// An item of the list.
@@ -158,9 +160,15 @@ impl Guarded {
         paths.extend(behind_links);
         paths.sort();
         paths.dedup();
-        let matcher =
-            |(name, guard): (String, Guard)| Some((Glob::new(&name).ok()?.compile_matcher(), guard));
-        Ok(Self { paths, names: names.into_iter().filter_map(matcher).collect() })
+        let set = |of: Guard| {
+            let globs = names.iter().filter(|(_, guard)| *guard == of);
+            let mut all = GlobSetBuilder::new();
+            globs.filter_map(|(name, _)| Glob::new(name).ok()).for_each(|glob| {
+                all.add(glob);
+            });
+            all.build().map_err(|error| BadItem(error.to_string()))
+        };
+        Ok(Self { paths, refused: set(Guard::Refused)?, asked: set(Guard::Asked)? })
     }
 
     /// What is done where this file or folder is to be read. The path is compared as it is: whoever asks has followed links before.
@@ -168,17 +176,25 @@ impl Guarded {
         if self.paths.iter().any(|guarded| path.starts_with(guarded)) {
             return Some(Guard::Refused);
         }
-        let name = path.file_name()?.to_string_lossy().to_lowercase();
+        self.guard_name(path.file_name()?)
+    }
+
+    /// What is done where a file of this name is to be read, wherever it is.
+    pub fn guard_name(&self, name: &OsStr) -> Option<Guard> {
+        let name = name.to_string_lossy().to_lowercase();
         if HARMLESS.iter().any(|end| name.ends_with(end)) {
             return None;
         }
-        self.names.iter().filter(|(pattern, _)| pattern.is_match(&name)).map(|(_, guard)| *guard).max()
+        match (self.refused.is_match(&name), self.asked.is_match(&name)) {
+            (true, _) => Some(Guard::Refused),
+            (false, true) => Some(Guard::Asked),
+            (false, false) => None,
+        }
     }
 
-    /// The fixed paths that are there, for a sandbox.
-    pub fn there(&self) -> Vec<PathBuf> {
-        let is_link = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
-        self.paths.iter().filter(|path| path.exists() && !is_link(path)).cloned().collect()
+    /// The fixed paths, whether they are there or not, for a sandbox.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 }
 
@@ -300,6 +316,6 @@ mod tests {
         std::os::unix::fs::symlink("keys", home.join(".ssh")).expect("linked");
         let all = Guarded::new(&[], Some(&home), []).expect("items");
         assert_eq!(all.guard(&home.join("keys/id")), Some(Guard::Refused));
-        assert_eq!(all.there(), [home.join("keys")]);
+        assert!(all.paths().contains(&home.join("keys")), "{all:?}");
     }
 }

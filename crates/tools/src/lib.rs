@@ -7,6 +7,7 @@
 mod arguments;
 mod ask;
 mod call;
+mod cgroup;
 pub mod destination;
 mod fetch;
 mod files;

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 
 pub(crate) use rules::{drop_capabilities, repository_of};
 
+use crate::cgroup::Place;
 use crate::supervisor::Supervisor;
 
 /// What commands may do. Below the roots of a conversation they may write, and in the system's temporary folders; they may
@@ -28,7 +29,8 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// The folders for temporary files, below which they may write, too: [`Sandbox::temporary`].
     pub temporary: Vec<PathBuf>,
-    /// Files and folders that they can't read, such as Retake's own data. Without namespaces, names in folders stay visible.
+    /// Files and folders that they can't read, such as Retake's own data, as far as they are there when a command starts. Without
+    /// namespaces, names in folders stay visible.
     pub hide: Vec<PathBuf>,
     /// Unix sockets that commands with network may reach, or folders of them: none of others, besides. Needs namespaces.
     pub sockets: Vec<PathBuf>,
@@ -84,6 +86,14 @@ impl Sandbox {
         }
     }
 
+    /// Where groups can be made that bound the memory of commands; else why not.
+    fn places(&self) -> Result<Vec<Place>, String> {
+        match &self.supervisor {
+            Some(supervisor) => supervisor.places(),
+            None => Err("this program does not supervise its commands".to_owned()),
+        }
+    }
+
     /// What of it holds on this machine, for commands that work in these folders.
     pub fn available(&self, roots: &[PathBuf]) -> Sandboxed {
         if let Err(why) = rules::files() {
@@ -120,11 +130,14 @@ impl Sandbox {
         let write = roots.iter().chain(&self.write).chain(&self.temporary).cloned().chain(repositories);
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let all = |paths: &[PathBuf]| paths.iter().cloned().map(real).collect();
+        let mut hide: Vec<PathBuf> = self.hide.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        hide.sort();
+        hide.dedup();
         Confinement {
             roots: all(roots),
             write: write.map(real).collect(),
             files: all(files),
-            hide: all(&self.hide),
+            hide,
             sockets: all(&self.sockets),
             net,
             reads_only: false,

@@ -21,11 +21,12 @@ use serde_json::Value;
 pub use class::{Confined, class_of};
 pub use network::Network;
 
-use self::follow::Line;
+use self::follow::{Line, Started};
 use self::script::Spool;
 use self::stand::Stand;
 use crate::arguments;
 use crate::call::{Call, Output};
+use crate::cgroup::Group;
 use crate::printed::Printed;
 use crate::sandbox::{Net, Sandbox, Sandboxed};
 use crate::secret::Secrets;
@@ -49,6 +50,9 @@ const READ_ONLY: &str = "[it ran where nothing can be written and nothing reache
 const GIT_HELD: &str = "[git's hooks and settings are read only for commands, because git runs what they name; the person can change \
                         them in their own terminal, or with `retake exec`]";
 
+/// So many files are named that were kept from a command.
+const NAMED: usize = 3;
+
 /// How commands are run.
 #[derive(Clone, Debug)]
 pub struct ShellConfig {
@@ -66,6 +70,18 @@ pub struct ShellConfig {
     pub log: u64,
     /// No file that one writes grows larger, where it is supervised.
     pub file_size: u64,
+    /// Bytes of memory that the processes of one have together, where the machine has control groups for that.
+    pub memory: u64,
+}
+
+impl ShellConfig {
+    /// Three quarters of this machine's memory; no limit, where the system does not say how much there is.
+    pub fn usual_memory() -> u64 {
+        let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let all = told.lines().find_map(|line| line.strip_prefix("MemTotal:")?.strip_suffix("kB"));
+        let kilobytes: Option<u64> = all.and_then(|all| all.trim().parse().ok());
+        kilobytes.map_or(1 << 60, |all| all * 1024 / 4 * 3)
+    }
 }
 
 impl Default for ShellConfig {
@@ -78,6 +94,7 @@ impl Default for ShellConfig {
             processes: 4096,
             log: 64 << 20,
             file_size: 64 << 30,
+            memory: Self::usual_memory(),
         }
     }
 }
@@ -177,6 +194,7 @@ impl ShellTool {
             secrets: &self.config.secrets,
             processes: self.config.processes,
             file_size: self.config.file_size,
+            memory: self.config.memory,
         }
     }
 
@@ -187,7 +205,7 @@ impl ShellTool {
         let line = Line { net, reads: call.reads, ..self.line(&arguments.command, &stand.folder) };
         let (pipe, writer) = std::io::pipe()?;
         let printed = Printed::new(spool.log.clone(), self.config.log);
-        let child = line.start(call, &spool, writer.into()).await?;
+        let Started { child, group } = line.start(call, &spool, writer.into()).await?;
         let limit = Duration::from_secs(arguments.timeout_s.unwrap_or(LIMIT_S).clamp(1, MOST_S));
         let (over, printed) = line.follow(call, child, pipe, printed, limit).await;
         let noted = spool.noted();
@@ -207,14 +225,28 @@ impl ShellTool {
             true => Some(READ_ONLY.to_owned()),
             false => self.was_closed(net),
         };
-        let held =
-            (!call.reads && self.holds_git() && is_about_git(&output.content)).then(|| GIT_HELD.to_owned());
-        add_lines(&mut output.content, [stand.remark, Some(said), closed, held, now, left]);
+        let held = (!call.reads && self.has_namespaces() && is_about_git(&output.content))
+            .then(|| GIT_HELD.to_owned());
+        let kept = (over.has_failed() && self.has_namespaces()).then(|| kept_back(call)).flatten();
+        let bounds = group.and_then(|group| self.bounds(group.as_ref().map_err(String::as_str)));
+        add_lines(&mut output.content, [stand.remark, Some(said), bounds, closed, held, kept, now, left]);
         Ok(output)
     }
 
-    fn holds_git(&self) -> bool {
+    fn has_namespaces(&self) -> bool {
         self.sandbox().is_some_and(|sandbox| sandbox.namespaces().is_ok())
+    }
+
+    /// What is said of the bounds of a command: that it reached them, or that there were none.
+    fn bounds(&self, group: Result<&Group, &str>) -> Option<String> {
+        match group {
+            Ok(group) if group.was_out_of_memory() => Some(format!(
+                "[it used more than {} MB of memory, and the system ended processes of it; permissions.memory_mb is the limit]",
+                self.config.memory / 1_000_000
+            )),
+            Ok(_) => None,
+            Err(why) => Some(format!("[its memory was not limited: {why}]")),
+        }
     }
 
     /// What is said of a command that failed, where its network was closed: that may be why.
@@ -222,6 +254,25 @@ impl ShellTool {
         let is_held = net == Net::Closed && self.sandbox().is_some();
         is_held.then(|| self.config.network.was_closed().to_owned())
     }
+}
+
+/// What is said of a command that failed, where files were kept from it: that may be why.
+fn kept_back(call: &Call) -> Option<String> {
+    let (named, more) = call.hide.split_at(call.hide.len().min(NAMED));
+    let shown = |path: &PathBuf| {
+        let below = call.root_of(path).and_then(|root| path.strip_prefix(root).ok());
+        below.unwrap_or(path).display().to_string()
+    };
+    let names: Vec<String> = named.iter().map(shown).collect();
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let names = arguments::line(&names.join(", "));
+    (!named.is_empty()).then(|| {
+        format!(
+            "[commands can neither read nor change {names}{more}, which hold secrets by their names; the person can allow it by \
+             permissions.secrets, or with a rule such as `read({})`]",
+            arguments::line(&shown(&named[0]))
+        )
+    })
 }
 
 /// Whether a command complained that it could not write what is read only of a repository.

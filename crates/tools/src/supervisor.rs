@@ -19,6 +19,7 @@ use tokio::process::Command;
 
 pub(crate) use plan::Plan;
 
+use crate::cgroup::{Bounds, Group, Place};
 use crate::processes::{OUTER, SUPERVISOR};
 
 /// The first argument of the outer supervisor.
@@ -32,6 +33,9 @@ const GIVEN: &str = "RETAKE_GIVEN_";
 
 /// The exit code of a command that could not be started.
 const NOT_STARTED: u8 = 126;
+
+/// Enough for a supervisor that starts nothing.
+const TRIAL: Bounds = Bounds { memory: 1 << 30, tasks: 1000 };
 
 /// Whether the main function of this program has called [`supervise`].
 static IS_READY: AtomicBool = AtomicBool::new(false);
@@ -63,6 +67,9 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::from(NOT_STARTED)
 }
 
+/// Where which programs can have groups that bound their calls, and why not.
+static PLACES: Mutex<Option<HashMap<PathBuf, Result<Vec<Place>, String>>>> = Mutex::new(None);
+
 /// How calls are supervised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervisor {
@@ -92,14 +99,28 @@ impl Supervisor {
         if !self.namespaces {
             return Err("they are switched off".to_owned());
         }
+        let plan = Plan { namespaces: true, ..Plan::new("none", Path::new("/")) };
         let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = tried.get_or_insert_default();
-        tried.entry(self.program.clone()).or_insert_with(|| self.try_out()).clone()
+        tried.entry(self.program.clone()).or_insert_with(|| self.try_out(&plan)).clone()
+    }
+
+    /// Where groups can be made that bound the memory of calls; else why not.
+    pub(crate) fn places(&self) -> Result<Vec<Place>, String> {
+        let namespaces = self.namespaces().is_ok();
+        let mut tried = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        let tried = tried.get_or_insert_default();
+        let find = || {
+            let places = Place::find()?;
+            let group = Group::make(&places, "trial", TRIAL).map_err(|error| error.to_string())?;
+            let plan = Plan { namespaces, join: group.joins(), ..Plan::new("none", Path::new("/")) };
+            self.try_out(&plan).map(|()| places)
+        };
+        tried.entry(self.program.clone()).or_insert_with(find).clone()
     }
 
     /// Starts a supervisor that does all but start a command.
-    fn try_out(&self) -> Result<(), String> {
-        let plan = Plan { namespaces: true, ..Plan::new("none", Path::new("/")) };
+    fn try_out(&self, plan: &Plan) -> Result<(), String> {
         let mut trial = std::process::Command::new(&self.program);
         trial.arg0_retake().arg(OUTSIDE).args(plan.to_arguments()).stdin(std::process::Stdio::null());
         let output = trial.output().map_err(|error| error.to_string())?;

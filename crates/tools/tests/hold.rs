@@ -3,6 +3,7 @@
 
 mod git;
 mod hidden;
+mod memory;
 mod output;
 mod processes;
 mod sockets;

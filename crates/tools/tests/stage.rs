@@ -163,6 +163,7 @@ impl Stage {
             arguments,
             roots: self.roots.clone(),
             reads: false,
+            hide: Vec::new(),
             spool: self.spool.clone(),
             host: self.host.clone(),
         }

@@ -119,6 +119,21 @@ fn reached_from(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet
     commits.into_iter().filter(is_reached).collect()
 }
 
+/// Which of these files below a folder git tracks. Where that can't be read, none.
+pub fn tracked(folder: &Path, files: &[FilePath]) -> Vec<bool> {
+    let (owned, paths) = (folder.to_owned(), files.to_vec());
+    let look = move || {
+        let repository = open(&owned).ok()?;
+        let (below, index) = (below_worktree(&repository, &owned)?, repository.open_index().ok()?);
+        let is_tracked = |path: &FilePath| {
+            let path = below.join(OsStr::from_bytes(path.as_bytes()));
+            index.entry_by_path(path.as_os_str().as_bytes().as_bstr()).is_some()
+        };
+        Some(paths.iter().map(is_tracked).collect())
+    };
+    guard::in_time(guard::PATIENCE, look).flatten().unwrap_or_else(|| vec![false; files.len()])
+}
+
 /// What a commit has at a path.
 type Entry = Option<(EntryKind, gix::ObjectId)>;
 

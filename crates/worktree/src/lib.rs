@@ -17,11 +17,11 @@ pub use apply::{
 };
 pub use besides::Changes;
 pub use capture::{
-    Capture, CoverageChange, Findings, Known, Manifest, Mark, Noting, Permission, Progress, Rules, Stats,
-    Sweep, Tree, Uncovered, WhyNot, refuse,
+    Capture, CoverageChange, Findings, Known, Manifest, Mark, Noting, Permission, Picked, Progress, Rules,
+    Stats, Sweep, Tree, Uncovered, WhyNot, refuse,
 };
 pub use error::{Result, WorktreeError};
-pub use git::{GitState, Nested, reached, same_as_commit};
+pub use git::{GitState, Nested, reached, same_as_commit, tracked};
 pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Shown, Side, StoredMerges, diff,
     merge_texts, merge_texts_over, unified,

@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -169,11 +170,49 @@ fn trial_23_no_command_reads_what_is_guarded_by_its_path() {
         assert!(told.contains("free of secrets"), "{line}: {told}");
         assert!(!told.contains("hunter2"), "{line}: {told}");
     }
-    let doctor = world.does(&["doctor"]);
+}
+
+/// Key files of the workspace are known by their names; what git tracks is none, and a rule that lets one be read holds for commands.
+#[test]
+fn trial_23_commands_read_no_key_files_of_the_workspace_in_namespaces() {
+    let model = Model::start();
+    let files = [
+        (".gitignore", "*.key\n"),
+        ("server.key", "hunter2\n"),
+        ("id_rsa", "hunter2\n"),
+        ("free.key", "free of secrets\n"),
+        ("tests.pem", "known to all\n"),
+    ];
+    let world = model.world(&files);
+    let settings = fs::read_to_string(world.config()).expect("there are settings");
+    world.settings(&format!("{settings}allow = [\"read(free.key)\"]\n"));
+    for arguments in [&["init", "-q"][..], &["add", "tests.pem", ".gitignore"]] {
+        let done = Command::new("git").args(arguments).current_dir(world.folder()).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    }
+    let holds = world.does(&["doctor"]).contains("namespaces hold commands");
+    let told = |line: &str| {
+        let told = model.turn(&world, "go", vec![call("shell", json!({"command": line})), words("done")]);
+        serde_json::to_string(&told).expect("JSON")
+    };
+    for line in [
+        "cat free.key tests.pem server.key id_rsa",
+        "touch a; cat free.key tests.pem; cat server.key id_rsa || cp server.key b && cat b || grep -r hunter .",
+    ] {
+        let told = told(line);
+        assert!(told.contains("free of secrets") && told.contains("known to all"), "{line}: {told}");
+        assert_eq!(told.contains("hunter2"), !holds, "{line}: {told}");
+        assert_eq!(told.contains("commands can neither read nor change"), holds, "{line}: {told}");
+    }
+    // One that comes later counts from the next call on, and git works beside it.
+    fs::write(world.folder().join("late.pem"), "hunter2\n").expect("written");
+    let told = told("echo more >> tests.pem && git add tests.pem && git status --short && cat late.pem");
     assert!(
-        doctor.contains("sandbox: patterns of names such as *.pem") && doctor.ends_with("healthy\n"),
-        "{doctor}"
+        told.contains("M  tests.pem") || told.contains("AM tests.pem") || told.contains("A  tests.pem"),
+        "{told}"
     );
+    assert_eq!(told.contains("hunter2"), !holds, "{told}");
+    assert_eq!(world.read("server.key").as_deref(), Some("hunter2\n"), "it is as it was");
 }
 
 /// Modes of everything in the data folder that somebody else could use.

@@ -10,7 +10,7 @@ use retake_core::{ContentHash, ConversationId};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
 use retake_tools::processes;
 use retake_worktree::{
-    Capture, Findings, GitState, Mark, Objects as _, Permission, Root, RootId, RootLock, Sweep, Tree,
+    Capture, Findings, GitState, Mark, Objects as _, Permission, Picked, Root, RootId, RootLock, Sweep, Tree,
     Uncovered,
 };
 use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
@@ -36,6 +36,8 @@ pub(crate) struct Workspace {
     pub(super) git: Option<GitState>,
     /// What git runs or is told by there, when that was last looked at.
     pub(super) planted: Planted,
+    /// Files that hold secrets by their names, when that was last looked at.
+    pub(super) picked: Picked,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
     /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
@@ -267,6 +269,7 @@ impl Files {
             calls,
             git: None,
             planted: Planted::default(),
+            picked: Picked::default(),
             mark_kept,
             called: false,
             unsettled: false,

@@ -1,7 +1,7 @@
 //! A call of a tool: what it is about to do, whether it may, what came of it. It is written down before it runs, captures stand
 //! around whatever may write, and its result is one entry with what it changed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{
@@ -9,7 +9,7 @@ use retake_core::{
     Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
 use retake_store::{By, SayRequest};
-use retake_tools::{Call, Output, Tool};
+use retake_tools::{Output, Tool};
 use serde_json::Value;
 
 use super::drive::{Driver, Inbox};
@@ -17,6 +17,7 @@ use super::event::{Asks, CallShown, Called, Decision, RunEvent};
 use super::guard::Guards;
 use super::host::Backstage;
 use crate::error::{EngineError, Result};
+use crate::files::Around;
 
 /// More of a result is not stored, whatever a tool says.
 const RESULT_MAX: usize = 256 << 10;
@@ -28,16 +29,16 @@ const UNATTENDED: &str = "it needs leave, and nobody is there to be asked";
 #[derive(Clone)]
 pub(super) struct Ready {
     /// Unique in the data directory: what decisions, the ledger and processes name it by.
-    key: String,
+    pub(super) key: String,
     /// The provider's id.
     id: String,
     name: String,
     /// An object, or why it is none.
-    arguments: std::result::Result<Value, String>,
+    pub(super) arguments: std::result::Result<Value, String>,
     /// The entry that asks for it.
     entry: EntryId,
     tool: Option<Arc<dyn Tool>>,
-    intent: Intent,
+    pub(super) intent: Intent,
     /// What of it stays when files go back.
     leaves: EffectClass,
     settled: Settled,
@@ -320,34 +321,17 @@ impl Backstage {
             self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
         }
         let begun = if changes { Begun::InLedger } else { Begun::Never };
+        // Without a look at the folders before it, nothing that it does could be taken back, and no secret be kept from it.
         let around = match changes && tool.may_write() && !self.roots.is_empty() {
             false => None,
             true => match self.begins(&ready).await {
                 Ok(around) => Some(around),
-                // Without a look at the folders before it, nothing that it does could be taken back.
-                Err(error) => {
-                    return self
-                        .store(&ready, None, Output::failed(format!("not run: {error}")), begun)
-                        .await;
-                }
+                Err(error) => return self.not_run(&ready, None, &error, begun).await,
             },
         };
-        // A command may write in the folders that were looked at, and in no other root.
-        let lost = |root: &PathBuf| {
-            let mut lost = around.iter().flat_map(|around| &around.lost);
-            lost.any(|(lost, _)| lost == root)
-        };
-        let roots = match ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
-            true => self.roots.iter().take(self.kept).filter(|root| !lost(root)).cloned().collect(),
-            false => self.roots.clone(),
-        };
-        let call = Call {
-            id: ready.key.clone(),
-            arguments: ready.arguments.clone().unwrap_or_default(),
-            roots,
-            reads: !changes,
-            spool: self.spool.clone(),
-            host: Arc::new(self.clone()),
+        let call = match self.call(&ready, around.as_ref()).await {
+            Ok(call) => call,
+            Err(error) => return self.not_run(&ready, around, &error, begun).await,
         };
         let work = tokio::spawn(async move { tool.call(call).await });
         let output =
@@ -355,8 +339,18 @@ impl Backstage {
         self.store(&ready, around, output, begun).await
     }
 
+    async fn not_run(
+        &self,
+        ready: &Ready,
+        around: Option<Around>,
+        error: &EngineError,
+        begun: Begun,
+    ) -> Result<()> {
+        self.store(ready, around, Output::failed(format!("not run: {error}")), begun).await
+    }
+
     /// Looks at the folders that captures cover. One that can't be looked at is none that it may write in.
-    async fn begins(&self, ready: &Ready) -> Result<crate::files::Around> {
+    async fn begins(&self, ready: &Ready) -> Result<Around> {
         let further = self.roots.get(1..self.kept).unwrap_or_default();
         let engine = &self.engine;
         let mut around =
@@ -388,13 +382,7 @@ impl Backstage {
     }
 
     /// Stores the result, with what the call changed.
-    async fn store(
-        &self,
-        ready: &Ready,
-        around: Option<crate::files::Around>,
-        output: Output,
-        begun: Begun,
-    ) -> Result<()> {
+    async fn store(&self, ready: &Ready, around: Option<Around>, output: Output, begun: Begun) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
         let content = bounded(content);

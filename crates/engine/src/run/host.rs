@@ -6,17 +6,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{Answering, ConversationId, Fact, Fence, Permission, Ruling};
-use retake_tools::{Asked, Guarded, Host, Piece, Surroundings};
+use retake_core::{Answering, ConversationId, EffectClass, Fact, Fence, Permission, Ruling, Touch};
+use retake_tools::{Asked, Call, Guard, Guarded, Host, Piece, Surroundings};
 use tokio::sync::watch;
 
 use super::Events;
+use super::call::Ready;
 use super::event::{Question, RunEvent};
 use super::guard::Guards;
 use crate::engine::Engine;
+use crate::error::Result;
+use crate::files::Around;
 
 /// Tools that show what is in the files that they pass.
-const SHOWS_CONTENT: [&str; 2] = ["read", "grep"];
+const SHOWS_CONTENT: [&str; 2] = [READ, "grep"];
+
+/// The tool that reads a file: who may use it on one may read it by a command, too.
+const READ: &str = "read";
 
 /// What a call works with.
 #[derive(Clone)]
@@ -39,6 +45,32 @@ pub(super) struct Backstage {
     /// What the call itself reads, by its intent.
     pub(super) reads: Vec<PathBuf>,
     pub(super) spool: PathBuf,
+}
+
+impl Backstage {
+    /// What a call is given. A command may write in the folders that were looked at, and in no other root; files there that hold
+    /// secrets by their names are kept from it, but for those that a rule lets be read.
+    pub(super) async fn call(&self, ready: &Ready, around: Option<&Around>) -> Result<Call> {
+        let (mut roots, mut hide) = (self.roots.clone(), Vec::new());
+        if ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
+            let is_lost =
+                |root: &PathBuf| around.is_some_and(|it| it.lost.iter().any(|(lost, _)| lost == root));
+            roots.truncate(self.kept);
+            roots.retain(|root| !is_lost(root));
+            hide = self.engine.secret_files(&roots, &self.guarded).await?;
+            let guards = Guards { guarded: &self.guarded, permission: &self.permission, roots: &self.roots };
+            hide.retain(|path| guards.of(READ, path) == Some(Guard::Refused));
+        }
+        Ok(Call {
+            id: ready.key.clone(),
+            arguments: ready.arguments.clone().unwrap_or_default(),
+            roots,
+            reads: ready.intent.class == EffectClass::None,
+            hide,
+            spool: self.spool.clone(),
+            host: Arc::new(self.clone()),
+        })
+    }
 }
 
 #[async_trait]

@@ -316,13 +316,19 @@ pub(super) static KEYS: &[Key] = &[
         "permissions.secrets",
         Takes::Guarded,
         Value::List(Vec::new()),
-        "Further files that hold secrets: [\"~/vault\", \"/etc/keys\", \"*.secret\", \"ask *.conf\"]. The file tools do not read them, or ask\n(\"ask\"), unless a rule of permissions.allow names them: \"read(/home/me/vault/a)\". The sandbox hides the paths from commands,\nbut not the patterns of names. Guarded by default: ~/.ssh, ~/.gnupg, ~/.aws, ~/.kube, ~/.netrc and the like, key files such as\nid_rsa and *.pem; .env is asked about. \"!~/.npmrc\" takes one out, \"!default\" all of them.",
+        "Further files that hold secrets: [\"~/vault\", \"/etc/keys\", \"*.secret\", \"ask *.conf\"]. The file tools do not read them, or ask\n(\"ask\"), unless a rule of permissions.allow names them: \"read(/home/me/vault/a)\". The sandbox hides the paths from commands,\nand, where it has namespaces, files of the workspace with such names that git does not track. Guarded by default: ~/.ssh, ~/.gnupg,\n~/.aws, ~/.kube, ~/.netrc and the like, key files such as id_rsa and *.pem; .env is asked about. \"!~/.npmrc\" takes one out,\n\"!default\" all of them.",
     ),
     key(
         "permissions.sockets",
         Takes::Folders,
         Value::List(Vec::new()),
         "Unix sockets that commands with network and MCP servers may reach, or folders of them: [\"/run/user/1000/keyring/ssh\"]. All\nothers are out of their reach. It needs namespaces, as `retake doctor` says; without them none is reached.",
+    ),
+    key(
+        "permissions.memory_mb",
+        Takes::Whole(0, 1 << 30),
+        Value::Whole(0),
+        "Megabytes of memory that the processes of a command may use together, swap included, where the system has control groups for\nthat, as `retake doctor` says. 0 is three quarters of this machine's memory.",
     ),
     key(
         "permissions.wait_s",

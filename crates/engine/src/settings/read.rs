@@ -310,6 +310,8 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
         },
         sockets: values.list(&["permissions", "sockets"]).iter().map(PathBuf::from).collect(),
         secrets: secrets(values, &endpoints),
+        memory: Some(values.whole_or_default(&["permissions", "memory_mb"]) * 1_000_000)
+            .filter(|bytes| *bytes > 0),
         guarded: values.list(&["permissions", "secrets"]).to_vec(),
         endpoints,
         roots: values.list(&["agent", "roots"]).iter().map(PathBuf::from).collect(),

@@ -14,12 +14,14 @@ impl Sandbox {
             (false, true) => "Landlock and namespaces hold commands",
             (false, false) => "Landlock holds commands",
         };
-        let memory = "the memory of commands is not limited; their time, their number of processes, and the size of \
-                      their output and of each file are";
-        let names = "patterns of names such as *.pem keep files from the file tools, not from commands; paths such as \
-                     ~/.ssh are hidden from commands";
-        let always = [memory, names].map(str::to_owned);
-        std::iter::once(by.to_owned()).chain(self.weaker()).chain(always).collect()
+        let memory = match self.places() {
+            Ok(_) => "control groups limit the memory and the number of processes of a command",
+            Err(why) => &format!(
+                "the memory of commands is not limited: {why}; their time, their number of processes, and the size of \
+                     their output and of each file are"
+            ),
+        };
+        std::iter::once(by.to_owned()).chain(self.weaker()).chain([memory.to_owned()]).collect()
     }
 
     /// What commands can do here that they can't where the machine has everything, a sentence each.
@@ -39,6 +41,11 @@ impl Sandbox {
             weaker.push(
                 "without namespaces, commands have no terminals, reach no Unix sockets, also not those of \
                  `permissions.sockets`, and can change git's hooks and settings"
+                    .to_owned(),
+            );
+            weaker.push(
+                "without namespaces, patterns of names such as *.pem keep files from the file tools, not from \
+                 commands; paths such as ~/.ssh are hidden from both"
                     .to_owned(),
             );
             if !has_scopes {

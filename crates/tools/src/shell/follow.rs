@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use super::script::{self, Spool};
 use crate::call::{Call, Host, Piece};
+use crate::cgroup::{Bounds, Group};
 use crate::printed::{Printed, Teller};
 use crate::processes;
 use crate::sandbox::{Confinement, Net, Sandbox};
@@ -107,23 +108,34 @@ pub(super) struct Line<'a> {
     pub(super) processes: usize,
     /// No file that it writes grows larger, where it is supervised.
     pub(super) file_size: u64,
+    /// Bytes of memory that its processes have together, where the machine can hold them to it.
+    pub(super) memory: u64,
+}
+
+/// A command that was started.
+pub(super) struct Started {
+    pub(super) child: Child,
+    /// What bounds it; or why nothing does that was to.
+    pub(super) group: Option<Result<Group, String>>,
 }
 
 impl Line<'_> {
     /// Starts it; both what it prints and what it complains of go one way.
-    pub(super) async fn start(&self, call: &Call, spool: &Spool, out: OwnedFd) -> std::io::Result<Child> {
+    pub(super) async fn start(&self, call: &Call, spool: &Spool, out: OwnedFd) -> std::io::Result<Started> {
         // What it prints is written by others.
         let files = match (self.supervisor, self.job) {
             (Some(_), Some(_)) => &[][..],
             _ => std::slice::from_ref(&spool.note),
         };
         let confined = self.confinement(call, files);
+        let group = self.group(call).await;
         let (mut command, confined) = match self.supervisor {
             Some(supervisor) => {
                 let plan = Plan {
                     namespaces: confined.as_ref().is_some_and(|confined| confined.namespaces),
                     confined,
                     cap: self.job,
+                    join: group.iter().flatten().flat_map(Group::joins).collect(),
                     note: self.job.map(|_| spool.note.clone()),
                     file_size: Some(self.file_size),
                     ..Plan::new(&call.id, self.folder)
@@ -142,16 +154,37 @@ impl Line<'_> {
         let theirs = call.host.surroundings().unwrap_or_default();
         theirs.give(&mut command);
         script::surround(&mut command, self.secrets, theirs.variables());
-        match confined {
+        let started = match confined {
             _ if self.supervisor.is_some() => {
                 umask::spawn(shielded(command, &call.id, Inherits::All), theirs.umask()).await
             }
             Some(confined) => confined.spawn(command, theirs.umask()).await,
             None => umask::spawn(command, theirs.umask()).await,
-        }
+        };
+        Ok(Started { child: started?, group })
+    }
+
+    /// A group that bounds a call, where this machine lets one be made.
+    async fn group(&self, call: &Call) -> Option<Result<Group, String>> {
+        // A process has threads, too.
+        let bounds = Bounds { memory: self.memory, tasks: 4 * self.processes as u64 };
+        let (supervisor, id) = (self.supervisor?.clone(), call.id.clone());
+        let make = move || {
+            let places = supervisor.places().ok()?;
+            Some(Group::make(&places, &id, bounds).map_err(|error| error.to_string()))
+        };
+        blocking(make).await
     }
 
     fn confinement(&self, call: &Call, files: &[PathBuf]) -> Option<Confinement> {
+        let mut confined = self.confined(call, files)?;
+        if confined.namespaces {
+            confined.hide.extend(call.hide.iter().cloned());
+        }
+        Some(confined)
+    }
+
+    fn confined(&self, call: &Call, files: &[PathBuf]) -> Option<Confinement> {
         match self.sandbox {
             _ if self.reads => {
                 let bare = Sandbox { supervisor: self.supervisor.cloned(), ..Sandbox::bare() };

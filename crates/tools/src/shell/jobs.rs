@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::follow::{self, Line};
+use super::follow::{self, Line, Started};
 use super::script::Spool;
 use super::stand::Stand;
 use super::{Arguments, ShellTool, add_lines};
@@ -108,7 +108,7 @@ impl ShellTool {
         let spool = Spool::open(&call.spool, &call.id)?;
         let log = crate::kept::options().create(true).append(true).open(&spool.log)?;
         let line = Line { job: Some(self.config.log), net, ..self.line(command, &stand.folder) };
-        let mut child = line.start(call, &spool, log.into()).await?;
+        let Started { mut child, group } = line.start(call, &spool, log.into()).await?;
         let mut early = call.host.sleep(EARLY);
         let is_stopped = tokio::select! {
             biased;
@@ -118,6 +118,9 @@ impl ShellTool {
         };
         if is_stopped {
             follow::end(call, child.id()).await;
+        }
+        if let Some(Ok(group)) = group {
+            group.leave();
         }
         let known =
             Known { call: call.id.clone(), job: Job { command: command.to_owned(), log: Some(spool.log) } };

@@ -33,6 +33,11 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     let (number, rest) = arguments.split_first().ok_or("no arguments")?;
     let mut report = take(number).map_err(|error| fail(&error))?;
     let (plan, command) = Plan::of(rest)?;
+    for group in &plan.join {
+        let join = |mut file: File| file.write_all(b"0");
+        let joined = File::options().write(true).open(group).and_then(join);
+        joined.map_err(|error| format!("{}: {error}", group.display()))?;
+    }
     // What is to be written later is opened before it is hidden.
     let note = plan.note.as_ref().map(|note| File::create(note).map_err(|error| fail(&error))).transpose()?;
     let mounts = match plan.namespaces {

@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) confined: Option<Confinement>,
     /// So many bytes of what it prints are passed on, and the rest is dropped.
     pub(crate) cap: Option<u64>,
+    /// Files by which it joins the groups that bound it.
+    pub(crate) join: Vec<PathBuf>,
     /// The file that gets its exit code.
     pub(crate) note: Option<PathBuf>,
     /// No file that it writes grows larger.
@@ -37,6 +39,7 @@ impl Plan {
             namespaces: false,
             confined: None,
             cap: None,
+            join: Vec::new(),
             note: None,
             file_size: None,
         }
@@ -55,6 +58,9 @@ impl Plan {
             if let Some(number) = number {
                 add(name, number.to_string().as_ref());
             }
+        }
+        for group in &self.join {
+            add("join", group.as_ref());
         }
         if let Some(note) = &self.note {
             add("note", note.as_ref());
@@ -111,6 +117,7 @@ impl Plan {
             "namespaces" if is_yes => self.namespaces = true,
             "cap" => self.cap = Some(number()?),
             "file-size" => self.file_size = Some(number()?),
+            "join" => self.join.push(path),
             "note" => self.note = Some(path),
             "net" => {
                 let net = match value.to_str()? {
@@ -155,6 +162,7 @@ mod tests {
         };
         let plan = Plan {
             namespaces: true,
+            join: vec!["/group/cgroup.procs".into()],
             confined: Some(confined),
             cap: Some(7),
             note: Some("/end".into()),

@@ -149,6 +149,7 @@ impl Stage {
             arguments: arguments.clone(),
             roots: vec![self.root()],
             reads: false,
+            hide: Vec::new(),
             spool: self.dir.path().join("spool"),
             host: self.host.clone(),
         };

@@ -49,6 +49,7 @@ async fn trial_23_what_is_hidden_within_folders_that_may_be_written_is_not_read_
         if how == How::WithoutNamespaces {
             // It can't be, and is said.
             let stage = Stage::apart();
+            write(&stage.root().join(".env"));
             let supervisor = bare().supervisor.map(retake_tools::Supervisor::without_namespaces);
             let sandbox = Sandbox { hide: vec![stage.root().join(".env")], supervisor, ..bare() };
             assert!(matches!(sandbox.available(&stage.roots), Sandboxed::Exposed(_)));

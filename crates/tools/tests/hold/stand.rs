@@ -31,6 +31,8 @@ pub(crate) enum How {
 pub(crate) struct Ground {
     pub(crate) how: How,
     pub(crate) stage: Stage,
+    /// What holds commands, as a person is told.
+    pub(crate) told: Vec<String>,
     tools: Vec<Arc<dyn Tool>>,
 }
 
@@ -42,6 +44,11 @@ impl Ground {
 
     /// With a sandbox that a test changes once the folders are there.
     pub(crate) fn with(how: How, network: Network, change: impl FnOnce(&Stage, &mut Sandbox)) -> Self {
+        Self::set(how, ShellConfig { network, ..config() }, change)
+    }
+
+    /// With further settings.
+    pub(crate) fn set(how: How, config: ShellConfig, change: impl FnOnce(&Stage, &mut Sandbox)) -> Self {
         let stage = Stage::apart();
         let own = match how {
             How::Namespaces => supervisor(),
@@ -53,8 +60,9 @@ impl Ground {
         let mut sandbox = Sandbox { temporary, hide, supervisor: Some(own.clone()), ..bare() };
         change(&stage, &mut sandbox);
         assert_eq!(sandbox.available(&stage.roots), Sandboxed::Full);
-        let config = ShellConfig { sandbox: Some(sandbox), supervisor: Some(own), network, ..config() };
-        Self { how, stage, tools: shell_tools(ShellConfig { log: 1 << 16, ..config }) }
+        let told = sandbox.told();
+        let config = ShellConfig { sandbox: Some(sandbox), supervisor: Some(own), ..config };
+        Self { how, stage, told, tools: shell_tools(ShellConfig { log: 1 << 16, ..config }) }
     }
 
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Output {

@@ -127,6 +127,7 @@ pub(super) async fn ask_as(host: &Arc<Caller>, servers: &McpServers, name: &str,
         arguments,
         roots: Vec::new(),
         reads: false,
+        hide: Vec::new(),
         spool: spool.clone(),
         host: Arc::clone(host) as Arc<dyn Host>,
     };

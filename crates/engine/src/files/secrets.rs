@@ -1,0 +1,41 @@
+//! Files of a workspace that hold secrets by their names: commands are not to read them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use retake_core::FilePath;
+use retake_tools::{Guard, Guarded};
+use retake_worktree::tracked;
+
+use super::blocking;
+use crate::engine::Engine;
+use crate::error::Result;
+
+impl Engine {
+    /// The files in these folders that are kept back for their names, as the last captures saw them. What git tracks is none: who has
+    /// the repository has it too, and git itself has to read and replace it.
+    pub(crate) async fn secret_files(&self, roots: &[PathBuf], guarded: &Guarded) -> Result<Vec<PathBuf>> {
+        let mut secret = Vec::new();
+        for root in roots {
+            let (row, folder) = self.workspace_row_at(root.clone()).await?;
+            let mut held = self.hold(row, folder, self.files.at_work().await).await?;
+            let held = &mut *held;
+            let is_refused =
+                |name: &[u8]| guarded.guard_name(OsStr::from_bytes(name)) == Some(Guard::Refused);
+            let named: Vec<FilePath> = held.tree.named(is_refused, &mut held.picked).to_vec();
+            if named.is_empty() {
+                continue;
+            }
+            let folder = root.clone();
+            let look = move || {
+                let is_tracked = tracked(&folder, &named);
+                let untracked = named.into_iter().zip(is_tracked).filter(|(_, is_tracked)| !is_tracked);
+                let paths = untracked.map(|(path, _)| folder.join(OsStr::from_bytes(path.as_bytes())));
+                paths.filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_file())).collect()
+            };
+            secret.extend(blocking::<Vec<PathBuf>>(look).await?);
+        }
+        Ok(secret)
+    }
+}

@@ -1,0 +1,169 @@
+//! Control groups of calls: bounds on the memory and the number of tasks of all processes of a call together. Must only use what
+//! this user may use already: no controller is switched on, and no limit of others changed.
+
+mod place;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(crate) use place::Place;
+
+/// How the names of our groups begin. The number of the process that made one follows, then the call.
+const OWN: &str = "retake-";
+
+/// The file of a group that processes join it by.
+pub(crate) const JOIN: &str = "cgroup.procs";
+
+/// A job that has begun is in its group within this time.
+const TO_JOIN: Duration = Duration::from_secs(60);
+
+/// Groups of this process, and from when on they may go: until then a call is to join them.
+static IN_USE: Mutex<Option<HashMap<PathBuf, Option<Instant>>>> = Mutex::new(None);
+
+/// What the processes of a call may have together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// Bytes of memory, swap included.
+    pub(crate) memory: u64,
+    /// Processes and threads.
+    pub(crate) tasks: u64,
+}
+
+/// The group of a call; more than one where each controller has its own. It goes with the last process of the call.
+#[derive(Debug)]
+pub(crate) struct Group {
+    folders: Vec<PathBuf>,
+}
+
+impl Group {
+    /// Makes one for a call. Groups of calls that have ended go.
+    pub(crate) fn make(places: &[Place], call: &str, bounds: Bounds) -> io::Result<Self> {
+        let mut group = Self { folders: Vec::new() };
+        for place in places {
+            sweep(&place.folder);
+            let folder = place.folder.join(format!("{OWN}{}-{call}", std::process::id()));
+            with_used(|used| used.insert(folder.clone(), None));
+            group.folders.push(folder.clone());
+            let fail = |path: &Path, error: io::Error| {
+                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+            };
+            std::fs::create_dir(&folder).map_err(|error| fail(&folder, error))?;
+            for (file, value) in place.values(bounds) {
+                let path = folder.join(file.name);
+                match std::fs::write(&path, value) {
+                    // A kernel may be without it.
+                    Err(error) if file.is_extra && error.kind() == io::ErrorKind::NotFound => {}
+                    written => written.map_err(|error| fail(&path, error))?,
+                }
+            }
+        }
+        Ok(group)
+    }
+
+    /// The files by which the first process of the call joins it.
+    pub(crate) fn joins(&self) -> Vec<PathBuf> {
+        self.folders.iter().map(|folder| folder.join(JOIN)).collect()
+    }
+
+    /// Leaves it to what has joined it, or is about to.
+    pub(crate) fn leave(mut self) {
+        let until = Instant::now().checked_add(TO_JOIN);
+        for folder in std::mem::take(&mut self.folders) {
+            with_used(|used| used.insert(folder, until));
+        }
+    }
+
+    /// Whether the system has ended a process of the call for want of memory.
+    pub(crate) fn was_out_of_memory(&self) -> bool {
+        self.folders.iter().any(|folder| place::EVENTS.iter().any(|name| has_killed(&folder.join(name))))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for folder in &self.folders {
+            // One whose processes go on is swept away later.
+            let _ = std::fs::remove_dir(folder);
+            with_used(|used| used.remove(folder));
+        }
+    }
+}
+
+fn has_killed(events: &Path) -> bool {
+    let text = std::fs::read_to_string(events).unwrap_or_default();
+    let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    count.is_some_and(|count| count.trim() != "0")
+}
+
+fn with_used<T>(of: impl FnOnce(&mut HashMap<PathBuf, Option<Instant>>) -> T) -> T {
+    of(IN_USE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
+}
+
+/// Removes groups without processes: of ours those that no call is to join, and those of processes that have ended.
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|name| name.strip_prefix(OWN)?.split('-').next());
+        let Some(maker) = maker.and_then(|maker| maker.parse::<u32>().ok()) else { continue };
+        let path = entry.path();
+        let is_left = match maker == std::process::id() {
+            true => with_used(|used| {
+                let until = used.get(&path);
+                until.is_none_or(|until| until.is_some_and(|until| until <= Instant::now()))
+            }),
+            false => !Path::new("/proc").join(maker.to_string()).exists(),
+        };
+        if is_left && std::fs::remove_dir(&path).is_ok() {
+            with_used(|used| used.remove(&path));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(folder: &Path) -> Place {
+        Place { folder: folder.to_owned(), limits: place::Limits::All }
+    }
+
+    const BOUNDS: Bounds = Bounds { memory: 7 << 20, tasks: 9 };
+
+    #[test]
+    fn a_group_says_its_bounds_and_goes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let group = Group::make(&[place(dir.path())], "call", BOUNDS).expect("made");
+        let folder = dir.path().join(format!("retake-{}-call", std::process::id()));
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("written");
+        assert_eq!((read("memory.max"), read("pids.max")), ((7 << 20).to_string(), "9".to_owned()));
+        assert_eq!(group.joins(), [folder.join("cgroup.procs")]);
+        assert!(!group.was_out_of_memory());
+        std::fs::write(folder.join("memory.events"), "max 1\noom_kill 2\n").expect("written");
+        assert!(group.was_out_of_memory());
+    }
+
+    #[test]
+    fn groups_of_what_has_ended_are_swept_away_and_others_are_not() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let make = |name: &str| std::fs::create_dir(dir.path().join(name)).expect("made");
+        let own = std::process::id();
+        // No process has the largest number.
+        for name in ["retake-4294967295-a", &format!("retake-{own}-old"), "retake-1-b", "other", "retake-x"] {
+            make(name);
+        }
+        let used = dir.path().join(format!("retake-{own}-used"));
+        std::fs::create_dir(&used).expect("made");
+        with_used(|all| all.insert(used, None));
+        sweep(dir.path());
+        let entries = std::fs::read_dir(dir.path()).expect("there").flatten();
+        let mut left: Vec<_> = entries.map(|entry| entry.file_name().into_string().expect("UTF-8")).collect();
+        left.sort();
+        let mut expected =
+            ["other", "retake-1-b", &format!("retake-{own}-used"), "retake-x"].map(str::to_owned);
+        expected.sort();
+        assert_eq!(left, expected);
+    }
+}

@@ -1,0 +1,34 @@
+//! Files by their names, wherever they are in a tree.
+
+use std::sync::{Arc, Weak};
+
+use retake_core::FilePath;
+
+use super::index::{Index, What, child};
+use super::tree::Tree;
+
+/// What was picked out of a tree, and of which state of it: it is looked for again when there is another one.
+#[derive(Debug, Default)]
+pub struct Picked {
+    of: Weak<Index>,
+    files: Vec<FilePath>,
+}
+
+impl Tree {
+    /// What the last capture saw, covered or not, but for folders and links, whose names are picked out, in no order. In folders
+    /// that are not covered there may be others. `picked` is what the same rule picked out before.
+    pub fn named<'p>(&self, picks: impl Fn(&[u8]) -> bool, picked: &'p mut Picked) -> &'p [FilePath] {
+        let now = Arc::downgrade(&self.index);
+        if !Weak::ptr_eq(&picked.of, &now) {
+            let mut files = Vec::new();
+            for (place, folder) in &self.index.folders {
+                let all =
+                    folder.entries.iter().filter(|entry| !matches!(entry.what, What::Folder | What::Link(_)));
+                let named = all.filter(|entry| picks(&entry.name));
+                files.extend(named.filter_map(|entry| child(place.as_ref(), &entry.name)));
+            }
+            *picked = Picked { of: now, files };
+        }
+        &picked.files
+    }
+}
