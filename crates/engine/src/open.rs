@@ -51,6 +51,8 @@ impl Engine {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
         // It takes as long as the machine has processes: meanwhile the store is opened.
         let living = tokio::task::spawn_blocking(processes::calls);
+        // So does this; whoever needs it first waits for it.
+        drop(tokio::task::spawn_blocking(|| Sandbox::bare().namespaces()));
         let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
         let store = Arc::new(Keeper::start(opened.readers, opened.writer)?);
         let system_prompt = request.settings.system_prompt.clone();

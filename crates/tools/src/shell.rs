@@ -9,7 +9,7 @@ mod script;
 mod stand;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -101,7 +101,7 @@ impl Default for ShellConfig {
 
 /// The tools for commands and jobs.
 pub fn shell_tools(config: ShellConfig) -> Vec<Arc<dyn Tool>> {
-    let shell = ShellTool { about: about(&config), config };
+    let shell = ShellTool { about: OnceLock::new(), config };
     vec![Arc::new(shell), Arc::new(jobs::JobOutput), Arc::new(jobs::JobStop), Arc::new(jobs::JobList)]
 }
 
@@ -127,7 +127,8 @@ struct Arguments {
 /// Runs command lines.
 struct ShellTool {
     config: ShellConfig,
-    about: String,
+    /// Made when it is first asked for: to know what holds commands here takes a moment.
+    about: OnceLock<String>,
 }
 
 fn about(config: &ShellConfig) -> String {
@@ -303,7 +304,7 @@ impl Tool for ShellTool {
     }
 
     fn about(&self) -> &str {
-        &self.about
+        self.about.get_or_init(|| about(&self.config))
     }
 
     fn schema(&self) -> Schema {
