@@ -1,7 +1,7 @@
 //! `retake ask` as a script runs it, from the start of the process to its end: with an owner that lives already, and with one that it has to
 //! start. Ends every owner that it starts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &AskArguments) -> anyhow::Result<Report> {
     })?;
     let home = Home { program: &program, folder: &folder.path().canonicalize()? };
     std::fs::create_dir(home.folder.join("work"))?;
-    std::fs::write(home.folder.join("config.toml"), SETTINGS)?;
+    std::fs::write(home.settings(), SETTINGS)?;
     let measured = measure(&home, arguments.runs);
     // Also where something failed: no owner is left behind.
     let ended = home.does(&["stop"], STAYS);
@@ -61,6 +61,15 @@ fn measure(home: &Home<'_>, runs: u64) -> anyhow::Result<Report> {
     add("status_warm", times(&[], &["status"], STAYS)?);
     add("list_warm", times(&[], &["list"], STAYS)?);
     add("ask_warm", times(&[], &ask, STAYS)?);
+    // One command, which the sandbox holds, and the same where nothing does.
+    let command = ["ask", "--new", "--mode", "allow-all", "run env true"];
+    add("command_warm", times(&[], &command, STAYS)?);
+    home.does(&["stop"], STAYS)?;
+    std::fs::write(home.settings(), format!("{SETTINGS}[permissions]\nsandbox = false\n"))?;
+    home.does(&ask, STAYS)?;
+    add("command_free_warm", times(&[], &command, STAYS)?);
+    home.does(&["stop"], STAYS)?;
+    std::fs::write(home.settings(), SETTINGS)?;
     add("ask_cold", times(&["stop"], &ask, STAYS)?);
     add("list_cold", times(&["stop"], &["list"], STAYS)?);
     home.does(&["stop"], STAYS)?;
@@ -76,6 +85,10 @@ struct Home<'a> {
 }
 
 impl Home<'_> {
+    fn settings(&self) -> PathBuf {
+        self.folder.join("config.toml")
+    }
+
     /// Runs a command to its end; its owner stays for so many seconds.
     fn does(&self, arguments: &[&str], stays: &str) -> anyhow::Result<()> {
         let done = Command::new(self.program)
@@ -83,7 +96,7 @@ impl Home<'_> {
             .current_dir(self.folder.join("work"))
             .env("HOME", self.folder)
             .env("RETAKE_DATA_DIR", self.folder.join("data"))
-            .env("RETAKE_CONFIG", self.folder.join("config.toml"))
+            .env("RETAKE_CONFIG", self.settings())
             .env("RETAKE_IDLE_S", stays)
             .stdin(Stdio::null())
             .output()
@@ -114,7 +127,14 @@ mod tests {
             dir: dir.clone(),
         };
         let json = run(&arguments("/bin/true")).unwrap().json();
-        for name in ["version_ms", "ask_warm_ms", "ask_cold_p90_ms", "ask_alone_ms"] {
+        for name in [
+            "version_ms",
+            "ask_warm_ms",
+            "command_warm_ms",
+            "command_free_warm_ms",
+            "ask_cold_p90_ms",
+            "ask_alone_ms",
+        ] {
             assert!(json[name].as_f64().is_some_and(|time| time > 0.0), "{name}: {json}");
         }
         let failed = format!("{:#}", run(&arguments("/bin/false")).err().unwrap());
