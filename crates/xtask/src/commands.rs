@@ -1,8 +1,9 @@
 //! The commands of `cargo xtask`: each one a function that says what it does, does it, and says whether all is well.
 //! Nothing here judges; the checks do.
 
-use std::io::Write;
-use std::process::Command;
+use std::io::{Read as _, Seek as _, Write};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -14,6 +15,9 @@ use crate::{Tree, case_map, picture, report, root, suite, tidy};
 /// `cargo test` and `cargo xtask long` take new ones.
 const SEQUENCES: &str = "PROPTEST_RNG_SEED";
 const USUAL: &str = "20261122";
+
+/// What is to be fetched comes within this time, or it can't be had.
+const TO_FETCH: Duration = Duration::from_secs(120);
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -29,7 +33,7 @@ usage: cargo xtask COMMAND
            three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   cases    print the map from the cases of docs/spec to tests
-  deny     check licences, bans and sources of dependencies
+  deny     check licences, bans and sources of dependencies; and security advisories, where their database can be had
   picture  run `retake` in a terminal and draw the README's picture of it";
 
 /// Runs one command and says whether all is well.
@@ -98,9 +102,53 @@ fn model(test: &str, (name, value): (&str, &str), out: &mut dyn Write) -> anyhow
 
 fn deny(out: &mut dyn Write) -> anyhow::Result<bool> {
     let tool = tools::ensure_tool(&CARGO_DENY, out)?;
-    let mut command = Command::new(tool);
-    command.args(["--workspace", "check", "licenses", "bans", "sources"]);
-    step(&mut command, out)
+    let check = |what: &[&str], out: &mut dyn Write| {
+        step(Command::new(&tool).args(["--workspace", "check"]).args(what), out)
+    };
+    let are_allowed = check(&["licenses", "bans", "sources"], out)?;
+    let mut fetch = Command::new(&tool);
+    fetch.args(["--workspace", "fetch", "db"]).current_dir(root());
+    match fetched(&mut fetch, TO_FETCH) {
+        Ok(()) => Ok(check(&["--disable-fetch", "advisories"], out)? && are_allowed),
+        Err(why) => {
+            let said = "security advisories were not checked, because their database can't be had";
+            writeln!(out, "deny: {said}: {why}\ndeny: with a network, run `cargo xtask deny` again")?;
+            Ok(are_allowed)
+        }
+    }
+}
+
+/// Runs a command that fetches something, at most for so long. Why nothing came, in one line.
+fn fetched(command: &mut Command, patience: Duration) -> Result<(), String> {
+    let began = Instant::now();
+    let output = tempfile::tempfile().map_err(|error| error.to_string())?;
+    let said = output.try_clone().map_err(|error| error.to_string())?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said).process_group(0);
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let status = loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) => break status,
+            None if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(50)),
+            None => {
+                // What it has started ends with it.
+                let group = format!("-{}", child.id());
+                Command::new("kill")
+                    .args(["-KILL", "--", &group])
+                    .status()
+                    .map_err(|error| error.to_string())?;
+                child.wait().map_err(|error| error.to_string())?;
+                return Err(format!("nothing came within {} seconds", patience.as_secs()));
+            }
+        }
+    };
+    if status.success() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    let mut output = output;
+    let read = output.rewind().and_then(|()| output.read_to_string(&mut text));
+    let last = text.lines().rfind(|line| !line.trim().is_empty()).filter(|_| read.is_ok());
+    Err(last.map_or_else(|| status.to_string(), |line| line.trim().to_owned()))
 }
 
 fn print_findings(out: &mut dyn Write) -> anyhow::Result<bool> {
@@ -134,7 +182,10 @@ fn step(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{API, FILES, LINES, run};
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::{API, FILES, LINES, fetched, run};
     use crate::root;
 
     #[test]
@@ -157,5 +208,23 @@ mod tests {
         assert!(error.starts_with("unknown command `tset`\nusage:"), "{error}");
         assert!(run(&["help".to_owned()], &mut out).unwrap());
         assert!(String::from_utf8(out).unwrap().starts_with("usage:"));
+    }
+
+    #[test]
+    fn trial_30_what_can_not_be_fetched_is_given_up_and_says_why() {
+        let sh = |line: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", line]);
+            command
+        };
+        let long = Duration::from_secs(60);
+        assert_eq!(fetched(&mut sh("true"), long), Ok(()));
+        let why = fetched(&mut sh("echo no host >&2; echo; exit 3"), long);
+        assert_eq!(why, Err("no host".to_owned()));
+        assert_eq!(fetched(&mut sh("exit 3"), long), Err("exit status: 3".to_owned()));
+        let began = Instant::now();
+        let why = fetched(&mut sh("sleep 1000 & sleep 1000"), Duration::from_millis(300));
+        assert_eq!(why, Err("nothing came within 0 seconds".to_owned()));
+        assert!(began.elapsed() < long);
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn themes(all: &Themes, now: Option<&str>) -> Choose {
 #[derive(Debug)]
 pub(crate) struct Choose {
     title: &'static str,
-    about: String,
+    about: Vec<String>,
     from: From,
     rows: Rows<Choice>,
     loading: Option<Ticket>,
@@ -133,7 +133,7 @@ impl Choose {
         };
         Self {
             title,
-            about: String::new(),
+            about: Vec::new(),
             from,
             rows: Rows::new(order),
             loading: None,
@@ -210,7 +210,7 @@ impl Choose {
             let key = format!("{number} {rule}");
             Choice { key, right: until.to_owned(), ..Choice::new(rule, Pick::Rule(settled.rule.clone())) }
         }));
-        self.about = agent::commands(&may.commands);
+        self.about = [vec![agent::commands(&may.commands)], may.weaker.clone()].concat();
         self.show(choices);
     }
 
@@ -309,12 +309,15 @@ impl Choose {
     fn below(&self, columns: usize, room: usize) -> Vec<String> {
         let selected = self.rows.selected().map(|choice| match &choice.why_not {
             Some(why) => why.clone(),
+            None if matches!(&choice.pick, Pick::Rule(rule) if agent::is_denied_command(rule)) => {
+                agent::DENIED_COMMAND.to_owned()
+            }
             None if choice.about.is_empty() => String::new(),
             None => format!("{}: {}", choice.name, choice.about),
         });
         let mut lines = Vec::new();
-        for text in [selected.unwrap_or_default(), self.about.clone()] {
-            let more = width::wrap(&safe::block(&text), columns);
+        for text in selected.iter().chain(&self.about) {
+            let more = width::wrap(&safe::block(text), columns);
             if !text.is_empty() && lines.len() + more.len() <= room {
                 lines.extend(more);
             }

@@ -257,11 +257,11 @@ pub fn permissions(look: &Look, may: &Permissions) -> String {
 }
 
 /// What a rule that denies or asks about a command can't stop.
-const DENIED_COMMAND: &str = "Rules that deny or ask about a command read the command line. They can't stop a script, an alias, a variable \
+pub(crate) const DENIED_COMMAND: &str = "Rules that deny or ask about a command read the command line. They can't stop a script, an alias, a variable \
                               or another program that runs the same. What no command may do at all, the sandbox and a closed \
                               network hold.";
 
-fn is_denied_command(rule: &Rule) -> bool {
+pub(crate) fn is_denied_command(rule: &Rule) -> bool {
     rule.ruling != Ruling::Allow && rule.what.is_some() && matches!(&*rule.tool, "shell" | "network")
 }
 

@@ -181,6 +181,25 @@ fn a_mode_is_taken_also_before_the_conversation_begins() {
 }
 
 #[test]
+fn trial_30_a_rule_that_denies_a_command_says_what_it_can_not_stop_and_a_weak_machine_is_told() {
+    let weaker = vec!["commands have no namespaces of their own".to_owned()];
+    let weak = move |request: &Request| match request {
+        Request::Permissions(_) => {
+            Some(Ok(Reply::Permissions(Permissions { weaker: weaker.clone(), ..may(Mode::Ask) })))
+        }
+        other => owner(other),
+    };
+    let (mut choose, mut world) = opened(permissions(may(Mode::Ask), None));
+    world.answer(&mut choose, weak);
+    let told = |choose: &Choose| choose.below(300, 20).join(" ");
+    world.press(&mut choose, "end up");
+    assert!(told(&choose).contains("can't stop a script"), "{}", told(&choose));
+    assert!(told(&choose).contains("no namespaces of their own"), "{}", told(&choose));
+    world.press(&mut choose, "end");
+    assert!(!told(&choose).contains("can't stop a script"), "an allowed one: {}", told(&choose));
+}
+
+#[test]
 fn a_rule_goes_when_it_is_picked_twice() {
     let (mut choose, mut world) = filled(permissions(may(Mode::Ask), None));
     world.press(&mut choose, "end enter");
