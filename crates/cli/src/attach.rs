@@ -67,6 +67,19 @@ struct Held {
     status: Status,
 }
 
+impl Held {
+    /// What a person is told of an owner that is at work, and can't begin anew with changed settings.
+    fn keeps_older(&self) -> Option<String> {
+        let Status { pid, .. } = self.status;
+        self.number.keeps_older_settings.then(|| {
+            format!(
+                "the settings file has changed, and the running owner (process {pid}) keeps those that it began with, because something \
+                 runs in it or another `retake` is open: they hold once it has nothing to do, or after `retake stop`"
+            )
+        })
+    }
+}
+
 /// Keeps the connection open that says that this client is there.
 struct There(JoinHandle<()>);
 
@@ -268,6 +281,7 @@ async fn find_or_start(options: &Options) -> Result<(Held, Vec<String>), Problem
     let mut notices = Vec::new();
     loop {
         if let Some(held) = let_in(options).await? {
+            notices.extend(held.keeps_older());
             return Ok((held, notices));
         }
         // Of many that come at once one starts it.

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-
-/// How often it is looked.
-const LOOK: Duration = Duration::from_millis(5);
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 /// A process that may end. Taken before it is asked to, so that no other one of its number is waited for.
 pub(crate) struct Gone(Option<OwnedFd>);
@@ -29,12 +28,14 @@ impl Gone {
 
     /// Waits until it has ended, for so long. Whether it has.
     pub(crate) async fn within(&self, patience: Duration) -> bool {
-        let ended = async {
-            while !self.is_over() {
-                tokio::time::sleep(LOOK).await;
-            }
-        };
-        tokio::time::timeout(patience, ended).await.is_ok()
+        let Some(process) = &self.0 else { return true };
+        let own = process.try_clone().ok();
+        let watched = own.and_then(|own| AsyncFd::register_with_interest(own, Interest::READABLE).ok());
+        match watched {
+            Some(watched) => tokio::time::timeout(patience, watched.readable()).await.is_ok(),
+            // Without a descriptor to spare it can only be looked.
+            None => self.is_over(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use retake_engine::settings::Settings;
 use tokio::sync::{Notify, watch};
 
 /// What an owner is to others.
@@ -29,6 +30,21 @@ impl Office {
     /// Whether the settings file holds something else by now.
     pub(crate) fn reads_others(&self) -> bool {
         std::fs::read(&self.config_file).ok() != self.settings
+    }
+
+    /// Whether it says something else by now of what an owner reads only as it begins. What can't be read says nothing.
+    pub(crate) fn keeps_older(&self) -> bool {
+        let read =
+            |bytes: Option<&[u8]>| Settings::parse(std::str::from_utf8(bytes.unwrap_or_default()).ok()?).ok();
+        let now = std::fs::read(&self.config_file).ok();
+        if now == self.settings {
+            return false;
+        }
+        let (Some(then), Some(now)) = (read(self.settings.as_deref()), read(now.as_deref())) else {
+            return false;
+        };
+        // What may be done is read again at once.
+        Settings { permission: then.permission.clone(), ..now } != then
     }
 
     /// Whether somebody waits to be told to stop.

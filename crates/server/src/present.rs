@@ -102,12 +102,13 @@ impl Present {
 pub struct Attending {
     present: Arc<Present>,
     number: u64,
+    keeps_older: bool,
 }
 
 impl Attending {
     /// Its number.
     pub(crate) fn number(&self) -> Number {
-        Number { client: self.number }
+        Number { client: self.number, keeps_older_settings: self.keeps_older }
     }
 }
 
@@ -148,7 +149,8 @@ impl InProcess {
         here.ends_ms = None;
         drop(here);
         self.present.changed.notify_one();
-        Ok(Attending { present: Arc::clone(&self.present), number })
+        let keeps_older = self.office.keeps_older();
+        Ok(Attending { present: Arc::clone(&self.present), number, keeps_older })
     }
 
     /// The commands of a request run in the environment of the client that sent it.

@@ -3,11 +3,10 @@
 
 mod place;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 pub(crate) use place::Place;
 
@@ -17,11 +16,8 @@ const OWN: &str = "retake-";
 /// The file of a group that processes join it by.
 pub(crate) const JOIN: &str = "cgroup.procs";
 
-/// A job that has begun is in its group within this time.
-const TO_JOIN: Duration = Duration::from_secs(60);
-
-/// Groups of this process, and from when on they may go: until then a call is to join them.
-static IN_USE: Mutex<Option<HashMap<PathBuf, Option<Instant>>>> = Mutex::new(None);
+/// Groups of this process that a call is in, or is about to join.
+static IN_USE: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 
 /// What the processes of a call may have together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +41,7 @@ impl Group {
         for place in places {
             sweep(&place.folder);
             let folder = place.folder.join(format!("{OWN}{}-{call}", std::process::id()));
-            with_used(|used| used.insert(folder.clone(), None));
+            with_used(|used| used.insert(folder.clone()));
             group.folders.push(folder.clone());
             let fail = |path: &Path, error: io::Error| {
                 io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -68,12 +64,15 @@ impl Group {
         self.folders.iter().map(|folder| folder.join(JOIN)).collect()
     }
 
-    /// Leaves it to what has joined it, or is about to.
+    /// Whether processes are in it: without this value it goes with them.
+    pub(crate) fn is_joined(&self) -> bool {
+        let has_some = |join: &PathBuf| std::fs::read(join).is_ok_and(|pids| !pids.is_empty());
+        self.joins().iter().all(has_some)
+    }
+
+    /// Leaves it to who is yet to join it. It is swept away by a later process.
     pub(crate) fn leave(mut self) {
-        let until = Instant::now().checked_add(TO_JOIN);
-        for folder in std::mem::take(&mut self.folders) {
-            with_used(|used| used.insert(folder, until));
-        }
+        self.folders.clear();
     }
 
     /// Whether the system has ended a process of the call for want of memory.
@@ -98,7 +97,7 @@ fn has_killed(events: &Path) -> bool {
     count.is_some_and(|count| count.trim() != "0")
 }
 
-fn with_used<T>(of: impl FnOnce(&mut HashMap<PathBuf, Option<Instant>>) -> T) -> T {
+fn with_used<T>(of: impl FnOnce(&mut HashSet<PathBuf>) -> T) -> T {
     of(IN_USE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
@@ -110,14 +109,11 @@ fn sweep(folder: &Path) {
         let Some(maker) = maker.and_then(|maker| maker.parse::<u32>().ok()) else { continue };
         let path = entry.path();
         let is_left = match maker == std::process::id() {
-            true => with_used(|used| {
-                let until = used.get(&path);
-                until.is_none_or(|until| until.is_some_and(|until| until <= Instant::now()))
-            }),
+            true => with_used(|used| !used.contains(&path)),
             false => !Path::new("/proc").join(maker.to_string()).exists(),
         };
-        if is_left && std::fs::remove_dir(&path).is_ok() {
-            with_used(|used| used.remove(&path));
+        if is_left {
+            let _ = std::fs::remove_dir(path);
         }
     }
 }
@@ -156,7 +152,7 @@ mod tests {
         }
         let used = dir.path().join(format!("retake-{own}-used"));
         std::fs::create_dir(&used).expect("made");
-        with_used(|all| all.insert(used, None));
+        with_used(|all| all.insert(used));
         sweep(dir.path());
         let entries = std::fs::read_dir(dir.path()).expect("there").flatten();
         let mut left: Vec<_> = entries.map(|entry| entry.file_name().into_string().expect("UTF-8")).collect();

@@ -68,7 +68,10 @@ fn refuse(why: &str) -> ExitCode {
 }
 
 /// Where which programs can have groups that bound their calls, and why not.
-static PLACES: Mutex<Option<HashMap<PathBuf, Result<Vec<Place>, String>>>> = Mutex::new(None);
+static PLACES: Mutex<Option<HashMap<PathBuf, Places>>> = Mutex::new(None);
+
+/// Where groups can be made, or why they can't.
+type Places = Result<Vec<Place>, String>;
 
 /// How calls are supervised.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +109,7 @@ impl Supervisor {
     }
 
     /// Where groups can be made that bound the memory of calls; else why not.
-    pub(crate) fn places(&self) -> Result<Vec<Place>, String> {
+    pub(crate) fn places(&self) -> Places {
         let namespaces = self.namespaces().is_ok();
         let mut tried = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = tried.get_or_insert_default();

@@ -55,6 +55,9 @@ impl fmt::Debug for Attach {
 pub struct Number {
     /// Its number.
     pub client: u64,
+    /// In the owner's answer: its settings file has changed since it began, in what it does not read again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_older_settings: bool,
 }
 
 /// What becomes of the owner when a client leaves.

@@ -75,11 +75,15 @@ fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     suite::run(&arguments, command, out)
 }
 
+#[expect(clippy::disallowed_methods, reason = "this machine's time; there is no engine here")]
+fn now() -> Instant {
+    Instant::now()
+}
+
 /// The models, for as long as no change waits for.
-#[expect(clippy::disallowed_methods, reason = "an hour of this machine's time; there is no engine here")]
 fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests("cargo xtask long", out)?;
-    let began = Instant::now();
+    let began = now();
     while began.elapsed() < HOUR {
         let minutes = began.elapsed().as_secs() / 60;
         writeln!(out, "» the model of files, {minutes} of 60 minutes")?;
@@ -120,7 +124,7 @@ fn deny(out: &mut dyn Write) -> anyhow::Result<bool> {
 
 /// Runs a command that fetches something, at most for so long. Why nothing came, in one line.
 fn fetched(command: &mut Command, patience: Duration) -> Result<(), String> {
-    let began = Instant::now();
+    let began = now();
     let output = tempfile::tempfile().map_err(|error| error.to_string())?;
     let said = output.try_clone().map_err(|error| error.to_string())?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said).process_group(0);
@@ -183,9 +187,9 @@ fn step(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<bool> {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
-    use super::{API, FILES, LINES, fetched, run};
+    use super::{API, FILES, LINES, fetched, now, run};
     use crate::root;
 
     #[test]
@@ -222,7 +226,7 @@ mod tests {
         let why = fetched(&mut sh("echo no host >&2; echo; exit 3"), long);
         assert_eq!(why, Err("no host".to_owned()));
         assert_eq!(fetched(&mut sh("exit 3"), long), Err("exit status: 3".to_owned()));
-        let began = Instant::now();
+        let began = now();
         let why = fetched(&mut sh("sleep 1000 & sleep 1000"), Duration::from_millis(300));
         assert_eq!(why, Err("nothing came within 0 seconds".to_owned()));
         assert!(began.elapsed() < long);

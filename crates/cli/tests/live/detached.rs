@@ -263,6 +263,30 @@ fn trial_18_a_changed_settings_file_is_read_by_the_next_command() {
     until("the old one has ended", || world.owners().is_empty());
 }
 
+/// An owner that is at work stays: whoever comes is told that it has older settings. What it reads again at once is no reason.
+#[test]
+fn trial_18_a_busy_owner_says_that_it_keeps_older_settings() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let line = world.waits_for("go");
+    let job = call("shell", json!({"command": line, "background": true}));
+    model.turn(&world, "begin", vec![job, words("begun")]);
+    let first = pid(&world);
+    let settings = fs::read_to_string(world.config()).expect("there are settings");
+    let told = || error(&world.run(&["list"]));
+    world.settings(&format!("{settings}mode = \"plan\"\n# a remark\n"));
+    assert_eq!(told(), "");
+    world.settings(&format!("{settings}sandbox = false\n"));
+    let notice = told();
+    assert!(notice.contains("the settings file has changed") && notice.contains(&first), "{notice}");
+    assert!(notice.contains("retake stop"), "{notice}");
+    assert_eq!(pid(&world), first, "it stays");
+    world.settings(&settings);
+    assert_eq!(told(), "");
+    fs::write(world.home().join("go"), "").expect("written");
+    until("it ends with the job", || world.owners().is_empty());
+}
+
 #[test]
 fn trial_18_each_data_folder_has_an_owner_of_its_own() {
     let world = staying();

@@ -110,16 +110,19 @@ impl ShellTool {
         let line = Line { job: Some(self.config.log), net, ..self.line(command, &stand.folder) };
         let Started { mut child, group } = line.start(call, &spool, log.into()).await?;
         let mut early = call.host.sleep(EARLY);
-        let is_stopped = tokio::select! {
+        let (is_stopped, goes_on) = tokio::select! {
             biased;
-            () = call.host.stopped() => true,
-            _ = child.wait() => false,
-            () = &mut early => false,
+            () = call.host.stopped() => (true, false),
+            _ = child.wait() => (false, false),
+            () = &mut early => (false, true),
         };
         if is_stopped {
             follow::end(call, child.id()).await;
         }
-        if let Some(Ok(group)) = group {
+        if let Some(Ok(group)) = group
+            && goes_on
+            && !group.is_joined()
+        {
             group.leave();
         }
         let known =
