@@ -5,9 +5,8 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 /// A process that may end. Taken before it is asked to, so that no other one of its number is waited for.
 pub(crate) struct Gone(Option<OwnedFd>);
@@ -29,13 +28,19 @@ impl Gone {
     /// Waits until it has ended, for so long. Whether it has.
     pub(crate) async fn within(&self, patience: Duration) -> bool {
         let Some(process) = &self.0 else { return true };
-        let own = process.try_clone().ok();
-        let watched = own.and_then(|own| AsyncFd::register_with_interest(own, Interest::READABLE).ok());
-        match watched {
-            Some(watched) => tokio::time::timeout(patience, watched.readable()).await.is_ok(),
-            // Without a descriptor to spare it can only be looked.
-            None => self.is_over(),
-        }
+        // Without a descriptor to spare it can only be looked.
+        let Ok(process) = process.try_clone() else { return self.is_over() };
+        let patience = Timespec {
+            tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: patience.subsec_nanos().into(),
+        };
+        let wait = move || {
+            let waited = || poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&patience));
+            while waited() == Err(Errno::INTR) {}
+        };
+        // Whatever it was that ended the waiting.
+        drop(tokio::task::spawn_blocking(wait).await);
+        self.is_over()
     }
 }
 
