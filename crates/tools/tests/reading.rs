@@ -15,12 +15,19 @@ use crate::stage::{Stage, tool};
 
 const EVIL: &str = include_str!("reading/evil.py");
 
-/// Whether this machine holds reading; the machine that tests every change does.
+/// Whether this machine holds reading; one that has Landlock as of Linux 6.2, and seccomp, does.
 fn is_held() -> bool {
     let sandbox = crate::stage::bare();
     let held = matches!(sandbox.available(&[]), Sandboxed::Full);
-    assert!(held || std::env::var_os("CI").is_none(), "it needs Landlock and seccomp");
+    assert!(held || !has_landlock_and_seccomp(), "this machine could hold it: {:?}", sandbox.available(&[]));
     held
+}
+
+/// As another program finds out: the version of Landlock is asked for by its system call, which has one number everywhere.
+fn has_landlock_and_seccomp() -> bool {
+    const ASK: &str = "import ctypes, sys; sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 3)";
+    let landlock = Command::new("python3").args(["-c", ASK]).status().expect("python3 is there");
+    landlock.success() && Path::new("/proc/sys/kernel/seccomp/actions_avail").exists()
 }
 
 /// A repository whose settings name a program for every occasion, and what the program is after.

@@ -117,6 +117,7 @@ async fn what_is_hidden_is_not_read() {
 async fn what_can_not_be_hidden_is_said() {
     let stage = Stage::new();
     let hide = vec![stage.root().join("data")];
+    std::fs::create_dir(&hide[0]).expect("made");
     let sandbox = Sandbox { temporary: Sandbox::temporary(), hide, ..Sandbox::bare() };
     let available = sandbox.available(&stage.roots);
     let (Sandboxed::None(why) | Sandboxed::Exposed(why)) = &available else { panic!("it can't be hidden") };

@@ -17,8 +17,12 @@ impl Engine {
     /// the repository has it too, and git itself has to read and replace it.
     pub(crate) async fn secret_files(&self, roots: &[PathBuf], guarded: &Guarded) -> Result<Vec<PathBuf>> {
         let mut secret = Vec::new();
+        // Looked up, not told of: that would be a commit.
+        let rows = if roots.is_empty() { Vec::new() } else { self.store().workspaces().await? };
         for root in roots {
-            let (row, folder) = self.workspace_row_at(root.clone()).await?;
+            let known = rows.iter().find(|row| row.root == root.as_os_str().as_bytes());
+            let Some(row) = known.cloned() else { continue };
+            let folder = self.root_of(&row).await?;
             let mut held = self.hold(row, folder, self.files.at_work().await).await?;
             let held = &mut *held;
             let is_refused =
