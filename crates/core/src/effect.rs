@@ -48,6 +48,8 @@ pub enum Touch {
     Command(String),
     /// The commands of this call can reach the network. A grant of its own: no rule for a command implies it.
     Network,
+    /// The commands of this call begin in another folder than the first root: a program named by a relative path is another one there.
+    Elsewhere,
     /// An address is fetched.
     Url(String),
     /// Something else, by a tool that only its server knows.

@@ -151,10 +151,24 @@ const OWN: &[&str] = &[
     "whence",
 ];
 
-/// Reads a line. Nothing, where it is not proven plain.
+/// Where the shell stands as a line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begins {
+    /// In the workspace's own folder, which relative names in rules are meant from.
+    AtRoot,
+    /// In another one: relative names of programs mean another file.
+    Elsewhere,
+}
+
+/// Reads a line that begins in the workspace's own folder. Nothing, where it is not proven plain.
 pub fn plain_line(line: &str) -> Option<PlainLine> {
-    let mut reader =
-        Reader { chars: line.chars().collect(), at: 0, line: PlainLine::default(), moved: false };
+    plain_line_in(line, Begins::AtRoot)
+}
+
+/// Reads a line that begins there. Nothing, where it is not proven plain.
+pub(crate) fn plain_line_in(line: &str, begins: Begins) -> Option<PlainLine> {
+    let moved = begins == Begins::Elsewhere;
+    let mut reader = Reader { chars: line.chars().collect(), at: 0, line: PlainLine::default(), moved };
     reader.commands(0)?;
     Some(reader.line)
 }

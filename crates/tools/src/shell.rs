@@ -315,7 +315,7 @@ impl Tool for ShellTool {
         self.confined(&[], self.config.network.widest()).class()
     }
 
-    fn intent(&self, given: &Value, _: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
+    fn intent(&self, given: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
         let given: Arguments = arguments::read(given)?;
         if given.command.trim().is_empty() {
             return Err("there is no command in `command`".to_owned());
@@ -329,6 +329,7 @@ impl Tool for ShellTool {
             class => class,
         };
         let network = self.reaches_network(given.network, roots).then_some(Touch::Network);
+        let elsewhere = roots.first().is_some_and(|root| folder != root).then_some(Touch::Elsewhere);
         let whole = given.command.trim().contains('\n').then(|| given.command.clone());
         let detail: Vec<String> = given.description.into_iter().chain(whole).collect();
         // Before the command, so that no length of it hides that.
@@ -337,7 +338,7 @@ impl Tool for ShellTool {
             class,
             line: format!("{with}$ {}", arguments::line(&given.command)),
             detail: (!detail.is_empty()).then(|| detail.join("\n")),
-            touches: [Touch::Command(given.command)].into_iter().chain(network).collect(),
+            touches: [Touch::Command(given.command)].into_iter().chain(network).chain(elsewhere).collect(),
         })
     }
 

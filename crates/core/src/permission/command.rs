@@ -1,11 +1,11 @@
 //! A command line as the commands that it runs, for rules: `a && b | c` is three. Rules that allow see only lines that are
-//! proven plain ([`plain_line`]); for those that deny or ask, every other line is read too, as well as it can be. Must never
+//! proven plain ([`plain_line_in`]); for those that deny or ask, every other line is read too, as well as it can be. Must never
 //! run or expand anything.
 
 mod caught;
 mod loose;
 
-use crate::shell_line::{PlainCommand, WordKind, plain_line};
+use crate::shell_line::{Begins, PlainCommand, WordKind, plain_line_in};
 
 /// One of the commands of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,15 +79,15 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// The commands of a line.
-pub(super) fn parts(line: &str) -> Vec<Part> {
+pub(super) fn parts(line: &str, begins: Begins) -> Vec<Part> {
     let mut parts = Vec::new();
-    read(line, 0, &mut parts);
+    read(line, begins, 0, &mut parts);
     parts
 }
 
-fn read(line: &str, depth: usize, parts: &mut Vec<Part>) {
+fn read(line: &str, begins: Begins, depth: usize, parts: &mut Vec<Part>) {
     let first = parts.len();
-    match plain_line(line).filter(|_| depth <= DEPTH) {
+    match plain_line_in(line, begins).filter(|_| depth <= DEPTH) {
         Some(plain) => parts.extend(plain.commands.into_iter().map(Part::plain)),
         None => parts.append(&mut loose::parts(line)),
     }
@@ -100,7 +100,7 @@ fn read(line: &str, depth: usize, parts: &mut Vec<Part>) {
             let lines: Vec<String> =
                 words.iter().filter(|word| word.contains(char::is_whitespace)).cloned().collect();
             for line in lines {
-                read(&line, depth + 1, parts);
+                read(&line, begins, depth + 1, parts);
             }
         }
     }

@@ -7,6 +7,7 @@ use super::command::{self, Part};
 use super::host::Host;
 use super::{Rule, Ruling, glob};
 use crate::effect::{Intent, Touch};
+use crate::shell_line::Begins;
 
 /// What a rule names in the place of a tool, to speak of commands that reach the network.
 pub(super) const NETWORK: &str = "network";
@@ -61,11 +62,15 @@ pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
             Touch::Write(path) => pieces.push(path_piece(path, true, roots)),
             Touch::Command(line) => {
                 let network = intent.touches.contains(&Touch::Network);
-                let parts = command::parts(line).into_iter();
+                let begins = match intent.touches.contains(&Touch::Elsewhere) {
+                    true => Begins::Elsewhere,
+                    false => Begins::AtRoot,
+                };
+                let parts = command::parts(line, begins).into_iter();
                 pieces.extend(parts.map(|part| Piece::Command { part, network }));
             }
             // Said of the commands.
-            Touch::Network => {}
+            Touch::Network | Touch::Elsewhere => {}
             Touch::Url(url) => pieces.push(Piece::Host(Host::of(url))),
             Touch::Other => pieces.push(Piece::Unknown),
         }

@@ -52,6 +52,24 @@ fn check(rows: &[(&str, &[&str], &str, &str)]) {
 }
 
 #[test]
+fn trial_19_a_program_named_by_a_relative_path_is_another_one_in_another_folder() {
+    for (rule, line, at_root, elsewhere) in [
+        ("allow shell(./run.sh)", "$ ./run.sh", "allow", "ask"),
+        ("allow network(./run.sh)", "net ./run.sh", "allow", "ask"),
+        ("allow shell(tools/run)", "$ cd a && tools/run", "ask", "ask"),
+        ("allow shell(cargo test)", "$ cargo test", "allow", "allow"),
+        ("allow shell(/usr/bin/make)", "$ /usr/bin/make", "allow", "allow"),
+        ("deny shell(./run.sh)", "$ ./run.sh", "deny", "deny"),
+    ] {
+        assert_eq!(settled("ask", &[rule], line), at_root, "{rule} {line}");
+        let (tool, mut intent) = call(line);
+        intent.touches.push(Touch::Elsewhere);
+        let ruling = permission("ask", &[rule]).settle(&tool, &intent, &roots()).ruling.name();
+        assert_eq!(ruling, elsewhere, "{rule} {line}, elsewhere");
+    }
+}
+
+#[test]
 fn what_rules_say_of_reading_a_path_does_not_hang_on_the_mode() {
     let rules = ["deny *(**/.env)", "ask read(own/**)", "allow read(own)"];
     for mode in Mode::ALL {

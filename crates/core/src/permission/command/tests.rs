@@ -1,5 +1,7 @@
 //! How lines are read for rules.
 
+use crate::shell_line::Begins;
+
 use super::*;
 use crate::shell_line::UNKNOWN;
 
@@ -8,7 +10,7 @@ fn shown(line: &str) -> String {
         let words: Vec<_> = part.words.iter().map(|word| word.replace(UNKNOWN, "…")).collect();
         format!("{}{}", words.join("·"), if part.fixed > 0 { "" } else { "!" })
     };
-    parts(line).into_iter().map(part).collect::<Vec<_>>().join(" / ")
+    parts(line, Begins::AtRoot).into_iter().map(part).collect::<Vec<_>>().join(" / ")
 }
 
 #[test]
@@ -42,7 +44,7 @@ fn lines_are_read_as_a_shell_reads_them() {
 
 #[test]
 fn what_is_to_be_caught_is_caught_behind_others() {
-    let caught = |line: &str| parts(line).iter().any(|part| part.is_caught("git push"));
+    let caught = |line: &str| parts(line, Begins::AtRoot).iter().any(|part| part.is_caught("git push"));
     for line in [
         "git push",
         "A=1 B=2 git push",
@@ -66,7 +68,7 @@ fn what_is_to_be_caught_is_caught_behind_others() {
 
 #[test]
 fn trial_30_options_before_the_words_of_a_rule_hide_nothing_from_it() {
-    let caught = |rule: &str, line: &str| parts(line).iter().any(|part| part.is_caught(rule));
+    let caught = |rule: &str, line: &str| parts(line, Begins::AtRoot).iter().any(|part| part.is_caught(rule));
     for (rule, line) in [
         ("git push", "git -C . push"),
         ("git push", "git -c x=y push"),
@@ -99,6 +101,6 @@ fn trial_30_options_before_the_words_of_a_rule_hide_nothing_from_it() {
 
 #[test]
 fn nesting_without_end_ends() {
-    assert!(parts(&"(".repeat(10_000)).iter().all(|part| part.fixed == 0));
-    assert!(parts(&"`$(".repeat(10_000)).iter().all(|part| part.fixed == 0));
+    assert!(parts(&"(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
+    assert!(parts(&"`$(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
 }
