@@ -31,6 +31,9 @@ use crate::term::{interrupt, restore, restore_on_panic};
 use crate::terminal::Terminal;
 use crate::told;
 
+/// How long an owner that has ended waits for what it had begun.
+const LAST: Duration = Duration::from_secs(5);
+
 /// The program as the shell starts it.
 pub fn main() -> ExitCode {
     if let Some(code) = retake_engine::tools::supervise() {
@@ -46,7 +49,10 @@ pub fn main() -> ExitCode {
         Err(_) => return ExitCode::from(ProblemKind::Storage.exit_code()),
     };
     if let Some(given) = own {
-        return runtime.block_on(own::run(given));
+        let code = runtime.block_on(own::run(given));
+        // All is stored. What still waits for the disk, or for a file that never comes, is not waited for.
+        runtime.shutdown_timeout(LAST);
+        return code;
     }
     let code = runtime.block_on(async {
         let graceful = Arc::new(AtomicBool::new(false));

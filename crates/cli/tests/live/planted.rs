@@ -46,3 +46,37 @@ fn trial_27_a_planted_hook_is_told_in_card_plan_and_receipt_and_can_be_put_back(
     let called = told.iter().find(|event| event["event"] == "called").expect("a call");
     assert!(!called["shown"].as_str().expect("words").contains("git runs"), "{called}");
 }
+
+/// Whatever lies in the place of what git keeps there: the call ends, and so does the owner.
+#[test]
+fn trial_24_a_pipe_in_the_place_of_a_repository_holds_nobody_up() {
+    let model = Model::start();
+    let world = model.world(&[("a", "a\n")]);
+    let pipe = |path: &str| {
+        let made = Command::new("mkfifo").arg(world.folder().join(path)).status();
+        assert!(made.expect("mkfifo is there").success(), "{path}");
+    };
+    let runs = || {
+        for line in ["ls", "env true; ls"] {
+            let told = model.turn(&world, "go", vec![shell(line), words("done")]);
+            let called = told.iter().find(|event| event["event"] == "called").expect("a call");
+            assert!(called["shown"].as_str().expect("words").contains("a\n"), "{line}: {called}");
+        }
+    };
+    pipe(".git");
+    runs();
+    fs::remove_file(world.folder().join(".git")).expect("removed");
+    fs::create_dir(world.folder().join("g")).expect("made");
+    fs::write(world.folder().join(".git"), "gitdir: g\n").expect("written");
+    pipe("g/gitdir");
+    runs();
+    fs::remove_file(world.folder().join(".git")).expect("removed");
+    fs::create_dir(world.folder().join(".git")).expect("made");
+    pipe(".git/config");
+    std::os::unix::fs::symlink("/dev/zero", world.folder().join("g/config")).expect("linked");
+    fs::create_dir(world.folder().join(".git/modules")).expect("made");
+    fs::rename(world.folder().join("g"), world.folder().join(".git/modules/g")).expect("moved");
+    runs();
+    world.run(&["stop"]);
+    super::world::until("the owner has ended", || world.owners().is_empty());
+}
