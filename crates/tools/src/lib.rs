@@ -16,6 +16,7 @@ mod kept;
 pub mod mcp;
 mod printed;
 pub mod processes;
+mod regular;
 mod sandbox;
 mod secret;
 mod set;

@@ -119,20 +119,29 @@ fn reached_from(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet
     commits.into_iter().filter(is_reached).collect()
 }
 
-/// Which of these files below a folder git tracks. Where that can't be read, none.
+/// Which of these files below a folder git tracks, as they are: what is staged has their bytes. Where that can't be read, none.
 pub fn tracked(folder: &Path, files: &[FilePath]) -> Vec<bool> {
     let (owned, paths) = (folder.to_owned(), files.to_vec());
     let look = move || {
         let repository = open(&owned).ok()?;
         let (below, index) = (below_worktree(&repository, &owned)?, repository.open_index().ok()?);
-        let is_tracked = |path: &FilePath| {
-            let path = below.join(OsStr::from_bytes(path.as_bytes()));
-            index.entry_by_path(path.as_os_str().as_bytes().as_bstr()).is_some()
+        let is_tracked = |file: &FilePath| {
+            let path = below.join(OsStr::from_bytes(file.as_bytes()));
+            let entry = index.entry_by_path(path.as_os_str().as_bytes().as_bstr());
+            // Whoever can't read a file can't stage its bytes either.
+            let bytes = || guard::bytes(&owned.join(OsStr::from_bytes(file.as_bytes())), LARGEST_TRACKED);
+            let blob = |bytes: Vec<u8>| {
+                gix::objs::compute_hash(repository.object_hash(), gix::objs::Kind::Blob, &bytes).ok()
+            };
+            entry.is_some_and(|entry| bytes().and_then(blob) == Some(entry.id))
         };
         Some(paths.iter().map(is_tracked).collect())
     };
     guard::in_time(guard::PATIENCE, look).flatten().unwrap_or_else(|| vec![false; files.len()])
 }
+
+/// A file of a larger size is not compared with what git has.
+const LARGEST_TRACKED: u64 = 1 << 20;
 
 /// What a commit has at a path.
 type Entry = Option<(EntryKind, gix::ObjectId)>;

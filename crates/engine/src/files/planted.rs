@@ -222,7 +222,10 @@ fn of_modules(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     for module in
         entries(folder).into_iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir()))
     {
-        match module.join("HEAD").exists() {
+        // One whose HEAD was moved away could get it back later.
+        let is_one =
+            ["HEAD", "config", "hooks"].iter().any(|name| module.join(name).symlink_metadata().is_ok());
+        match is_one {
             true => of_repository(&module, depth + 1, all),
             false => of_modules(&module, depth + 1, all),
         }

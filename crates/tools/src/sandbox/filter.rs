@@ -19,6 +19,9 @@ const TERMINAL_INPUT: [u64; 2] = [
     0x541C, // TIOCLINUX
 ];
 
+/// What is kept in the kernel's keyrings is the person's, and no namespace holds it.
+pub(super) const KEYRINGS: [libc::c_long; 3] = [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key];
+
 /// The bits of a socket's type that say of which kind it is.
 const KIND: u64 = 0xF;
 
@@ -56,6 +59,9 @@ pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendErro
     let mut rules = Rules::new();
     let input = TERMINAL_INPUT.iter().map(|request| rule(1, SeccompCmpOp::Eq, *request));
     rules.insert(libc::SYS_ioctl, input.collect::<Result<_, _>>()?);
+    for call in KEYRINGS {
+        rules.insert(call, Vec::new());
+    }
     if net == Net::Closed || !is_apart {
         let sockets = match net {
             Net::Closed => Vec::new(),

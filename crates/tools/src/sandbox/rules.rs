@@ -11,6 +11,7 @@ use landlock::{
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::{Confinement, Net, filter, reading};
+use crate::regular;
 
 /// Below this one, files outside could be emptied or moved.
 const LEAST: ABI = ABI::V3;
@@ -39,10 +40,13 @@ pub(super) fn has_reading_filter() -> bool {
     reading::filter().is_ok()
 }
 
+/// No file that says where a repository is is longer.
+const LONGEST: u64 = 8 << 10;
+
 /// Where the repository of a worktree is, beside its folder. Its own word is not enough, as a command may have written it:
 /// the repository must point back.
 pub(crate) fn repository_of(root: &Path) -> Vec<PathBuf> {
-    let read = |path: PathBuf| std::fs::read_to_string(path).ok().map(|text| text.trim_end().to_owned());
+    let read = |path: PathBuf| regular::text(&path, LONGEST).map(|text| text.trim_end().to_owned());
     let link = root.join(".git");
     let found = || {
         let folder = root.join(read(link.clone())?.strip_prefix("gitdir: ")?);

@@ -5,6 +5,7 @@
 mod git;
 mod sockets;
 
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fs::{DirBuilder, File, Permissions};
 use std::os::fd::AsRawFd as _;
@@ -15,7 +16,7 @@ use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags, StatVfsMountFlags}
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
 use super::inner::at;
-use crate::sandbox::{Confinement, Net};
+use crate::sandbox::Confinement;
 
 /// Where the terminals of the call will be; until then what covers other things is kept there.
 const PTS: &str = "/dev/pts";
@@ -36,6 +37,8 @@ pub(super) struct Mounts {
     made: Vec<(File, PathBuf)>,
     /// Locks on what another call may have made.
     shared: Vec<File>,
+    /// Folders that are mounts of their own.
+    pinned: HashSet<PathBuf>,
 }
 
 impl Mounts {
@@ -62,8 +65,9 @@ impl Mounts {
             .hide
             .iter()
             .partition(|hidden| confined.roots.iter().any(|root| hidden.starts_with(root)));
-        let reaches_out = confined.net == Net::Open && !confined.reads_only;
-        let folders = if reaches_out { sockets::folders() } else { Vec::new() };
+        // Also where it can't connect to them: a later call could, by another name that this one gives them. Who writes nothing can't.
+        let can_move = !confined.reads_only;
+        let folders = if can_move { sockets::folders() } else { Vec::new() };
         let mut outside: Vec<&PathBuf> = outside.into_iter().chain(&folders).collect();
         outside.sort();
         inside.sort();
@@ -71,20 +75,53 @@ impl Mounts {
             covers.cover(hidden, confined)?;
         }
         for root in &confined.roots {
-            pin(root, &confined.write)?;
+            self.pin(root, &confined.write)?;
         }
         for hidden in inside {
             covers.cover(hidden, confined)?;
         }
-        if reaches_out {
-            for socket in sockets::of_others(&confined.sockets) {
-                covers.cover(&socket, confined)?;
-            }
+        let sockets = if can_move { sockets::of_others(&confined.sockets) } else { Vec::new() };
+        for socket in &sockets {
+            covers.cover(socket, confined)?;
         }
-        if !confined.reads_only {
+        if can_move {
+            // What is found by its path must be there in the next call, too.
+            for path in confined.hide.iter().chain(&folders).chain(&sockets) {
+                self.stay(path, &confined.write)?;
+            }
             self.keep_git(&confined.roots)?;
         }
         Ok(())
+    }
+
+    /// Makes a folder a mount of its own, and those above it within folders that may be written: nothing can then take its place.
+    fn pin(&mut self, folder: &Path, writable: &[PathBuf]) -> Result<(), String> {
+        let mut folders: Vec<&Path> =
+            folder.ancestors().take_while(|above| is_below(above, writable)).collect();
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+        for folder in folders.into_iter().rev() {
+            // Each one once: a mount takes along those below it.
+            if !self.pinned.insert(folder.to_owned()) {
+                continue;
+            }
+            match rustix::mount::mount_bind_recursive(folder, folder) {
+                Err(error) if !is_out_of_reach(error) => return Err(at(folder)(error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Pins the folders above a path, within folders that may be written: it can't be given another name together with one of them.
+    fn stay(&mut self, path: &Path, writable: &[PathBuf]) -> Result<(), String> {
+        match path.parent() {
+            Some(above) if is_below(above, writable) && path.symlink_metadata().is_ok() => {
+                self.pin(above, writable)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether something is left to be done at the end.
@@ -110,21 +147,8 @@ impl Mounts {
     }
 }
 
-/// Makes a folder a mount of its own, and those above it within folders that may be written: nothing can then take its place.
-fn pin(folder: &Path, writable: &[PathBuf]) -> Result<(), String> {
-    let is_below_writable =
-        |folder: &Path| writable.iter().any(|open| folder != open && folder.starts_with(open));
-    let mut pinned: Vec<&Path> = folder.ancestors().take_while(|above| is_below_writable(above)).collect();
-    if !pinned.contains(&folder) {
-        pinned.push(folder);
-    }
-    for folder in pinned.into_iter().rev() {
-        match rustix::mount::mount_bind_recursive(folder, folder) {
-            Err(error) if !is_out_of_reach(error) => return Err(at(folder)(error)),
-            _ => {}
-        }
-    }
-    Ok(())
+fn is_below(folder: &Path, writable: &[PathBuf]) -> bool {
+    writable.iter().any(|open| folder != open && folder.starts_with(open))
 }
 
 /// What this process can't reach, the command can't either.

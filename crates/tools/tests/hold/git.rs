@@ -186,3 +186,48 @@ async fn trial_27_git_does_its_work_and_a_refused_setting_is_explained() {
     })
     .await;
 }
+
+/// What a command adds to a repository makes nothing of it writable, and hinders no command.
+#[tokio::test]
+async fn trial_27_made_up_submodules_and_links_open_nothing() {
+    let test = "hold::git::trial_27_made_up_submodules_and_links_open_nothing";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let ground = ground(how, |stage| {
+            let remote = stage.root().with_file_name("remote");
+            git(stage.root(), &["submodule", "--quiet", "add", &remote.to_string_lossy(), "sub"]);
+        });
+        let outside = ground.stage.root().with_file_name("outside");
+        std::fs::create_dir_all(&outside).expect("a folder");
+        std::fs::write(outside.join("config"), "# worktreeconfig\n").expect("a file");
+        let main = ground.stage.root().join(".git");
+        let folders = [main.clone(), main.join("modules/sub")];
+        let before = state(&folders);
+        let plant = "(cd .git/modules/sub; echo x > hooks/post-commit; echo y >> config)";
+        ground.run("mv .git/modules/sub/HEAD .git/modules/sub/HEADx").await;
+        ground.run(plant).await;
+        ground.run("mv .git/modules/sub/HEADx .git/modules/sub/HEAD").await;
+        assert_eq!(state(&folders), before);
+        let many = "for i in $(seq 700); do mkdir .git/modules/0$i && : > .git/modules/0$i/HEAD; done; ";
+        let link = format!(
+            "mkdir -p .git/worktrees; ln -s {0} .git/worktrees/x; ln -s {0} .git/modules/00",
+            outside.display()
+        );
+        ground.prints(&format!("{many}{link}")).await;
+        ground.prints("echo on").await;
+        ground.run(plant).await;
+        assert_eq!(state(&folders), before);
+        assert_eq!(std::fs::read_dir(&outside).expect("there").count(), 1, "nothing is made there");
+        // Pipes and endless files hold nobody up.
+        let module = main.join("modules/pipe");
+        std::fs::create_dir(&module).expect("a folder");
+        std::fs::write(module.join("HEAD"), "").expect("a file");
+        std::os::unix::fs::symlink("/dev/zero", module.join("config")).expect("a link");
+        let made = std::process::Command::new("mkfifo").arg(main.join("modules/0700/config")).status();
+        assert!(made.expect("mkfifo is there").success());
+        ground.prints("echo on").await;
+    })
+    .await;
+}

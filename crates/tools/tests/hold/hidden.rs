@@ -96,3 +96,30 @@ async fn trial_23_a_workspace_within_a_hidden_folder_is_there_and_nothing_beside
     })
     .await;
 }
+
+/// What is hidden by its path must have it in the next call, too.
+#[tokio::test]
+async fn trial_23_what_is_hidden_keeps_its_name_in_namespaces() {
+    let test = "hold::hidden::trial_23_what_is_hidden_keeps_its_name_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let ground = Ground::with(how, Network::Ask, |stage, sandbox| {
+            let root = stage.root();
+            for name in [".config/gh/hosts", "a/b/keys/one", ".ssh/id"] {
+                write(&root.join(name));
+            }
+            sandbox.hide.extend([".config/gh", "a/b/keys/one", ".ssh"].map(|name| root.join(name)));
+        });
+        for attempt in ["mv .config c", "mv a d", "mv a/b e", "mv .ssh s", "ln a/b/keys/one f"] {
+            let output = ground.run(attempt).await;
+            assert_eq!(output.outcome, retake_core::ToolOutcome::Failed, "{attempt}: {}", output.content);
+        }
+        // Beside it everything can be done.
+        ground.prints("touch .config/x a/b/y && mv .config/x a/b/z && rm a/b/y a/b/z").await;
+        let read = ground.run("cat */gh/hosts .config/gh/hosts */b/keys/one e/keys/one .ssh/id s/id f").await;
+        assert!(!read.content.contains("secret"), "{}", read.content);
+    })
+    .await;
+}

@@ -62,6 +62,34 @@ async fn trial_20_a_command_reaches_no_socket_of_others() {
     .await;
 }
 
+/// A call without network gives sockets no names under which a later one with network would reach them.
+#[tokio::test]
+async fn trial_20_sockets_of_others_keep_their_names() {
+    let test = "hold::sockets::trial_20_sockets_of_others_keep_their_names";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        let listening = Listening::beside(&ground);
+        let multiplexer = listening.names[3].trim_matches('\'').to_owned();
+        let folder = multiplexer.trim_end_matches("/default");
+        let new = ["moved/default", "other", "stream2"].map(|name| ground.stage.root().join(name));
+        let moved = format!("/tmp/moved-{}-{how:?}", std::process::id());
+        let line = format!(
+            "mv {folder} {moved}; mkdir moved; ln {multiplexer} moved/default; mv {multiplexer} other; mv stream stream2; true"
+        );
+        ground.prints(&line).await;
+        let mut names: Vec<String> = new.iter().map(|path| path.display().to_string()).collect();
+        names.push(format!("{moved}/default"));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        std::fs::write(ground.stage.root().join("attack.py"), ATTACK).expect("a file");
+        let line = format!("env true; python3 attack.py {}", names.join(" "));
+        let output = ground.call("shell", serde_json::json!({ "command": line, "network": true })).await;
+        assert!(output.content.contains("TRIED"), "{how:?}: {}", output.content);
+        assert!(!output.content.contains("DID"), "{how:?}: {}", output.content);
+        let _ = std::fs::rename(&moved, folder);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn trial_20_a_listed_socket_and_those_of_the_command_itself_are_reached_in_namespaces() {
     let test =

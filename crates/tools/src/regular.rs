@@ -1,0 +1,47 @@
+//! Small files of a folder that may be hostile: what is no regular file, or too large, is not read, and nothing is waited for.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// The text of a regular file of at most so many bytes; links are followed.
+pub(crate) fn text(path: &Path, most: u64) -> Option<String> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(most + 1).read_to_string(&mut text).ok()?;
+    (text.len() as u64 <= most).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_24_only_small_regular_files_are_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| dir.path().join(name);
+        std::fs::write(path("small"), "abc").expect("written");
+        std::os::unix::fs::symlink("small", path("link")).expect("a link");
+        std::os::unix::fs::symlink("/dev/zero", path("zero")).expect("a link");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            path("pipe"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .expect("a pipe");
+        assert_eq!(text(&path("small"), 3).as_deref(), Some("abc"));
+        assert_eq!(text(&path("link"), 3).as_deref(), Some("abc"));
+        for (name, most) in [("small", 2), ("zero", 100), ("pipe", 100), ("nothing", 100), (".", 100)] {
+            assert_eq!(text(&path(name), most), None, "{name}");
+        }
+    }
+}
