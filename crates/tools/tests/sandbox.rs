@@ -248,5 +248,14 @@ async fn a_worktree_reaches_its_repository_and_no_other_folder() {
     std::fs::create_dir(&lure).unwrap();
     std::fs::write(tree.join(".git"), format!("gitdir: {}\n", lure.display())).unwrap();
     confined.refuses("echo x > ../lure/file", "Permission denied").await;
+    // Nor does a repository that a command has made up in the workspace, and that points back.
+    let fake = tree.join("fake");
+    std::fs::create_dir(&fake).unwrap();
+    std::fs::write(tree.join(".git"), "gitdir: fake\n").unwrap();
+    std::fs::write(fake.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
+    for common in [lure.display().to_string(), "/".to_owned(), "../..".to_owned()] {
+        std::fs::write(fake.join("commondir"), format!("{common}\n")).unwrap();
+        confined.refuses("echo x > ../lure/file", "Permission denied").await;
+    }
     assert_eq!(confined.sandbox.available(&confined.stage.roots), Sandboxed::Full);
 }

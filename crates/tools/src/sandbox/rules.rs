@@ -49,11 +49,13 @@ pub(crate) fn repository_of(root: &Path) -> Vec<PathBuf> {
     let read = |path: PathBuf| regular::text(&path, LONGEST).map(|text| text.trim_end().to_owned());
     let link = root.join(".git");
     let found = || {
-        let folder = root.join(read(link.clone())?.strip_prefix("gitdir: ")?);
+        let folder = root.join(read(link.clone())?.strip_prefix("gitdir: ")?).canonicalize().ok()?;
         let back = folder.join(read(folder.join("gitdir"))?);
         let is_ours = back.canonicalize().ok()? == link.canonicalize().ok()?;
-        let common = folder.join(read(folder.join("commondir"))?);
-        is_ours.then(|| vec![folder, common])
+        let common = folder.join(read(folder.join("commondir"))?).canonicalize().ok()?;
+        // Commands can write all three files. Where git puts them they can't, unless they may write the repository anyway.
+        let is_within = folder.parent() == Some(&*common.join("worktrees"));
+        (is_ours && is_within).then(|| vec![folder, common])
     };
     found().unwrap_or_default()
 }

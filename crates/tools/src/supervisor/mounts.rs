@@ -9,14 +9,14 @@ use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fs::{DirBuilder, File, Permissions};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
 use super::inner::at;
-use crate::sandbox::Confinement;
+use crate::sandbox::{Confinement, Net, Sandbox};
 
 /// Where the terminals of the call will be; until then what covers other things is kept there.
 const PTS: &str = "/dev/pts";
@@ -80,7 +80,12 @@ impl Mounts {
         for hidden in inside {
             covers.cover(hidden, confined)?;
         }
-        let sockets = if can_move { sockets::of_others(&confined.sockets) } else { Vec::new() };
+        // What may be moved or was bound by another name lies in one of them; a call without network can't connect anyway.
+        let open = match confined.net {
+            Net::Open => [&confined.write[..], &Sandbox::temporary()].concat(),
+            Net::Closed => Vec::new(),
+        };
+        let sockets = if can_move { sockets::of_others(&confined.sockets, &open) } else { Vec::new() };
         for socket in &sockets {
             covers.cover(socket, confined)?;
         }
@@ -136,6 +141,12 @@ impl Mounts {
         for (held, path) in self.made {
             let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
             if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {
+                continue;
+            }
+            // Another one may be there by now, which is somebody else's.
+            let id = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+            let own = held.metadata().map(id).ok();
+            if own.is_none() || own != path.symlink_metadata().map(id).ok() {
                 continue;
             }
             // Something is in it only where somebody else has put it there.

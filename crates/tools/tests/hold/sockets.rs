@@ -90,6 +90,42 @@ async fn trial_20_sockets_of_others_keep_their_names() {
     .await;
 }
 
+/// A process that ends with this.
+struct Ending(std::process::Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Sockets that are bound by relative names, or got another one since, lie in folders that may be written.
+#[tokio::test]
+async fn trial_20_sockets_that_were_bound_by_other_names_are_out_of_reach() {
+    let test = "hold::sockets::trial_20_sockets_that_were_bound_by_other_names_are_out_of_reach";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::On);
+        let folder = tempfile::Builder::new().prefix("other-").tempdir_in("/tmp").expect("a folder");
+        let work = ground.stage.root().join("deep");
+        std::fs::create_dir(&work).expect("a folder");
+        let first = folder.path().join("first");
+        let _linked = UnixListener::bind(&first).expect("a socket");
+        std::fs::rename(&first, folder.path().join("second")).expect("renamed");
+        let binds = "import socket, time; s = socket.socket(socket.AF_UNIX); s.bind('relative'); s.listen(); \
+                     print('on', flush=True); time.sleep(600)";
+        let mut other = std::process::Command::new("python3");
+        other.args(["-c", binds]).current_dir(&work).stdout(std::process::Stdio::piped());
+        let mut other = Ending(other.spawn().expect("python3 is there"));
+        let mut on = [0; 3];
+        std::io::Read::read_exact(other.0.stdout.as_mut().expect("a pipe"), &mut on).expect("it listens");
+        let names =
+            [folder.path().join("second"), work.join("relative")].map(|path| path.display().to_string());
+        ground.can_not(ATTACK, &names.each_ref().map(String::as_str)).await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn trial_20_a_listed_socket_and_those_of_the_command_itself_are_reached_in_namespaces() {
     let test =

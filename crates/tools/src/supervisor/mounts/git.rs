@@ -28,7 +28,11 @@ impl Mounts {
         for root in roots {
             let link = root.join(".git");
             let Ok(found) = link.symlink_metadata() else { continue };
-            if found.is_dir() {
+            let real = link.canonicalize().unwrap_or_default();
+            if found.is_symlink() && is_folder(&real) && real.starts_with(root) {
+                self.pin(&real, std::slice::from_ref(root))?;
+                self.keep_repository(&real)?;
+            } else if found.is_dir() {
                 self.pin(&link, &[])?;
                 self.keep_repository(&link)?;
             } else if found.is_file() {

@@ -1,5 +1,6 @@
 //! The sockets of others: folders in which they are made, and those that are bound now.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold nothing but sockets and what belongs to them.
@@ -21,8 +22,8 @@ pub(super) fn folders() -> Vec<PathBuf> {
     all.filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir())).collect()
 }
 
-/// Sockets that are bound to a path, but those that are listed.
-pub(super) fn of_others(listed: &[PathBuf]) -> Vec<PathBuf> {
+/// Sockets that are bound to a path, and those in folders that may be written, whatever they were bound as; but for those that are listed.
+pub(super) fn of_others(listed: &[PathBuf], writable: &[PathBuf]) -> Vec<PathBuf> {
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::FileTypeExt as _;
     let known = std::fs::read("/proc/net/unix").unwrap_or_default();
@@ -41,8 +42,32 @@ pub(super) fn of_others(listed: &[PathBuf]) -> Vec<PathBuf> {
     let is_socket = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_socket());
     let mut found: Vec<PathBuf> =
         known.split(|byte| *byte == b'\n').filter_map(path_of).filter_map(real).collect();
+    found.extend(below(writable));
     found.sort();
     found.dedup();
     found.retain(|path| is_socket(path) && !is_listed(path));
+    found
+}
+
+/// So many names are looked at in search of sockets, and so deep.
+const NAMES: usize = 20_000;
+const DEPTH: usize = 4;
+
+/// Sockets in these folders.
+fn below(folders: &[PathBuf]) -> Vec<PathBuf> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let (mut found, mut left) = (Vec::new(), NAMES);
+    // The nearest first: a large folder hides no socket that is not deep in it.
+    let mut waiting: VecDeque<(PathBuf, usize)> = folders.iter().map(|folder| (folder.clone(), 0)).collect();
+    while let Some((folder, depth)) = waiting.pop_front() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
+            left -= 1;
+            match entry.file_type() {
+                Ok(kind) if kind.is_socket() => found.push(entry.path()),
+                Ok(kind) if kind.is_dir() && depth < DEPTH => waiting.push_back((entry.path(), depth + 1)),
+                _ => {}
+            }
+        }
+    }
     found
 }
