@@ -13,8 +13,8 @@ use crate::engine::Engine;
 use crate::error::Result;
 
 impl Engine {
-    /// The files in these folders that are kept back for their names, as the last captures saw them. What git tracks is none: who has
-    /// the repository has it too, and git itself has to read and replace it.
+    /// The files in these folders that are kept back for their names, as the last captures saw them. What git tracks
+    /// as it is there is none: who has the repository has it too, and git itself has to read and replace it.
     pub(crate) async fn secret_files(&self, roots: &[PathBuf], guarded: &Guarded) -> Result<Vec<PathBuf>> {
         let mut secret = Vec::new();
         // Looked up, not told of: that would be a commit.

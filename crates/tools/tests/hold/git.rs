@@ -231,3 +231,24 @@ async fn trial_27_made_up_submodules_and_links_open_nothing() {
     })
     .await;
 }
+
+/// What a supervisor has made to mount on goes with the call; what a person has put in its place meanwhile stays.
+#[tokio::test]
+async fn trial_27_what_a_person_writes_during_a_call_stays() {
+    let test = "hold::git::trial_27_what_a_person_writes_during_a_call_stays";
+    everywhere(test, async |how| {
+        let ground = ground(how, |stage| git(stage.root(), &["config", "extensions.worktreeConfig", "true"]));
+        let root = ground.stage.root();
+        let own = root.join(".git/config.worktree");
+        let writes = async {
+            crate::stage::until("the call is there", async || root.join("begun").exists()).await;
+            std::fs::write(root.join("new"), "[a]\nb = c\n").expect("written");
+            std::fs::rename(root.join("new"), &own).expect("renamed");
+            std::fs::write(root.join("done"), "").expect("written");
+        };
+        let call = ground.prints("touch begun; until [ -e done ]; do sleep 0.05; done");
+        tokio::join!(writes, call);
+        assert_eq!(std::fs::read_to_string(&own).expect("it is there"), "[a]\nb = c\n", "{how:?}");
+    })
+    .await;
+}

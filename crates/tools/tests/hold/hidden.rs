@@ -123,3 +123,20 @@ async fn trial_23_what_is_hidden_keeps_its_name_in_namespaces() {
     })
     .await;
 }
+
+/// Keys in the kernel's keyrings are no files, and are hidden all the same.
+#[tokio::test]
+async fn trial_23_a_command_reaches_no_keyring() {
+    const ATTACK: &str = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nimport platform\n\
+        add, ask, control = (248, 249, 250) if platform.machine() == 'x86_64' else (217, 218, 219)\n\
+        print('TRIED')\n\
+        if libc.syscall(control, 0, -3, 1) >= 0: print('DID find a keyring')\n\
+        if libc.syscall(add, b'user', b'retake-test', b'x', 1, -1) >= 0: print('DID add a key')\n\
+        if libc.syscall(ask, b'user', b'retake-test', None, -1) >= 0: print('DID find a key')\n";
+    everywhere("hold::hidden::trial_23_a_command_reaches_no_keyring", async |how| {
+        for network in [Network::Ask, Network::On] {
+            Ground::new(how, network).can_not(ATTACK, &[]).await;
+        }
+    })
+    .await;
+}
