@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-pub(crate) use rules::{drop_capabilities, repository_of};
+pub(crate) use rules::{drop_capabilities, keep_mounting, repository_of};
 
 use crate::cgroup::Place;
 use crate::supervisor::Supervisor;

@@ -6,6 +6,7 @@ mod hidden;
 mod memory;
 mod output;
 mod processes;
+mod replaced;
 mod sockets;
 pub(crate) mod stand;
 mod terminals;

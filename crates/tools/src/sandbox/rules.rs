@@ -125,6 +125,15 @@ pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
         | CapabilitySet::NET_BIND_SERVICE
         | CapabilitySet::SETGID
         | CapabilitySet::SETUID;
+    keep_only(kept)
+}
+
+/// Takes from the thread all but what mounting takes, also in folders of others where it is root.
+pub(crate) fn keep_mounting() -> rustix::io::Result<()> {
+    keep_only(CapabilitySet::SYS_ADMIN | CapabilitySet::DAC_OVERRIDE)
+}
+
+fn keep_only(kept: CapabilitySet) -> rustix::io::Result<()> {
     let own = rustix::thread::capabilities(None)?;
     let sets = CapabilitySets {
         effective: own.effective & kept,

@@ -40,7 +40,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     }
     // What is to be written later is opened before it is hidden.
     let note = plan.note.as_ref().map(|note| File::create(note).map_err(|error| fail(&error))).transpose()?;
-    let mounts = match plan.namespaces {
+    let mut mounts = match plan.namespaces {
         true => Mounts::set_up(plan.confined.as_ref())?,
         false => Mounts::default(),
     };
@@ -67,6 +67,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     let passing = plan.cap.map(|cap| pass_on(cap, &mut started)).transpose().map_err(|error| fail(&error))?;
     let first = start(started, plan).map_err(|error| fail(&error))?;
     let_go();
+    mounts.keep();
     // What a supervisor can do, a command could try to have it do.
     if !mounts.are_lasting() {
         let _ = crate::sandbox::drop_capabilities();

@@ -2,13 +2,14 @@
 //! what is hidden from it, no sockets of others, and what git would run later as it is. Must never change what others see; the one
 //! exception is an empty folder or file to mount on, which goes with the call.
 
+mod again;
 mod git;
 mod sockets;
 
 use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fs::{DirBuilder, File, Permissions};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,26 @@ pub(super) struct Mounts {
     shared: Vec<File>,
     /// Folders that are mounts of their own.
     pinned: HashSet<PathBuf>,
+    /// All that was mounted, in its order.
+    places: Vec<Place>,
+    covers: Option<Covers>,
+}
+
+/// A place where something is mounted.
+struct Place {
+    path: PathBuf,
+    kind: Kind,
+}
+
+/// What is mounted there.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The folder itself, so that it keeps its name.
+    Pinned,
+    /// The file or folder itself, read only.
+    Held,
+    /// Something else that shows nothing.
+    Covered,
 }
 
 impl Mounts {
@@ -47,9 +68,10 @@ impl Mounts {
         let mut mounts = Self::default();
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
         rustix::mount::mount_change("/", private).map_err(at(Path::new("/")))?;
-        let covers = Covers::prepare()?;
         if let Some(confined) = confined {
+            let covers = Covers::prepare()?;
             mounts.confine(confined, &covers)?;
+            mounts.covers = Some(covers);
         }
         let mount = |what: &str, place: &str, options| {
             rustix::mount::mount(what, place, what, MountFlags::NOSUID | MountFlags::NOEXEC, options)
@@ -61,33 +83,18 @@ impl Mounts {
     }
 
     fn confine(&mut self, confined: &Confinement, covers: &Covers) -> Result<(), String> {
-        let (mut inside, outside): (Vec<_>, Vec<_>) = confined
-            .hide
-            .iter()
-            .partition(|hidden| confined.roots.iter().any(|root| hidden.starts_with(root)));
         // Also where it can't connect to them: a later call could, by another name that this one gives them. Who writes nothing can't.
         let can_move = !confined.reads_only;
         let folders = if can_move { sockets::folders() } else { Vec::new() };
-        let mut outside: Vec<&PathBuf> = outside.into_iter().chain(&folders).collect();
-        outside.sort();
-        inside.sort();
-        for hidden in outside {
-            covers.cover(hidden, confined)?;
-        }
-        for root in &confined.roots {
-            self.pin(root, &confined.write)?;
-        }
-        for hidden in inside {
-            covers.cover(hidden, confined)?;
-        }
         // What may be moved or was bound by another name lies in one of them; a call without network can't connect anyway.
         let open = match confined.net {
             Net::Open => [&confined.write[..], &Sandbox::temporary()].concat(),
             Net::Closed => Vec::new(),
         };
         let sockets = if can_move { sockets::of_others(&confined.sockets, &open) } else { Vec::new() };
-        for socket in &sockets {
-            covers.cover(socket, confined)?;
+        // Before anything is covered: a folder that is mounted takes along what is mounted below it, once more.
+        for root in &confined.roots {
+            self.pin(root, &confined.write)?;
         }
         if can_move {
             // What is found by its path must be there in the next call, too.
@@ -95,6 +102,16 @@ impl Mounts {
                 self.stay(path, &confined.write)?;
             }
             self.keep_git(&confined.roots)?;
+        }
+        let is_within = |hidden: &PathBuf| confined.roots.iter().any(|root| hidden.starts_with(root));
+        let (mut inside, outside): (Vec<_>, Vec<_>) = confined.hide.iter().partition(|path| is_within(path));
+        let mut outside: Vec<&PathBuf> = outside.into_iter().chain(&folders).collect();
+        outside.sort();
+        inside.sort();
+        for hidden in outside.into_iter().chain(inside).chain(&sockets) {
+            if covers.cover(hidden, confined)? {
+                self.places.push(Place { path: hidden.clone(), kind: Kind::Covered });
+            }
         }
         Ok(())
     }
@@ -113,9 +130,16 @@ impl Mounts {
             }
             match rustix::mount::mount_bind_recursive(folder, folder) {
                 Err(error) if !is_out_of_reach(error) => return Err(at(folder)(error)),
-                _ => {}
+                _ => self.places.push(Place { path: folder.to_owned(), kind: Kind::Pinned }),
             }
         }
+        Ok(())
+    }
+
+    /// Lets a file or folder be read only.
+    fn hold(&mut self, path: &Path) -> Result<(), String> {
+        hold(path)?;
+        self.places.push(Place { path: path.to_owned(), kind: Kind::Held });
         Ok(())
     }
 
@@ -168,7 +192,6 @@ fn is_out_of_reach(error: rustix::io::Errno) -> bool {
     [Errno::NOENT, Errno::ACCESS, Errno::NOTDIR].contains(&error)
 }
 
-/// Lets a file or folder be read only.
 fn hold(path: &Path) -> Result<(), String> {
     rustix::mount::mount_bind_recursive(path, path).map_err(at(path))?;
     let now = rustix::fs::statvfs(path).map_err(at(path))?.f_flag;
@@ -185,8 +208,8 @@ fn hold(path: &Path) -> Result<(), String> {
 
 /// What covers other files and folders.
 struct Covers {
-    file: PathBuf,
-    folder: PathBuf,
+    file: OwnedFd,
+    folder: OwnedFd,
 }
 
 impl Covers {
@@ -203,42 +226,52 @@ impl Covers {
         let made = made.and_then(|()| DirBuilder::new().mode(0o000).create(&folder));
         made.map_err(|error| format!("{}: {error}", place.display()))?;
         rustix::mount::mount_remount(place, INERT | MountFlags::RDONLY, c"").map_err(at(place))?;
-        Ok(Self { file, folder })
+        Ok(Self { file: open(&file).map_err(at(&file))?, folder: open(&folder).map_err(at(&folder))? })
     }
 
-    /// Covers a file or folder; of a folder all but what the command is to have.
-    fn cover(&self, hidden: &Path, confined: &Confinement) -> Result<(), String> {
-        let Ok(found) = hidden.symlink_metadata() else { return Ok(()) };
+    /// Covers a file or folder; of a folder all but what the command is to have. Whether nothing of it is to be had.
+    fn cover(&self, hidden: &Path, confined: &Confinement) -> Result<bool, String> {
         let needed = [&confined.roots, &confined.write, &confined.files, &confined.sockets];
         let mut needed: Vec<&Path> = needed.into_iter().flatten().map(PathBuf::as_path).collect();
         needed.retain(|path| path.starts_with(hidden));
-        if needed.contains(&hidden) {
-            return Ok(());
+        if needed.is_empty() || hidden.symlink_metadata().is_err() {
+            return self.over(hidden).map(|()| true);
         }
-        needed.sort();
-        // What is below another one comes with it.
-        needed.dedup_by(|below, above| below.starts_with(above));
-        let cover = if found.is_dir() { &self.folder } else { &self.file };
-        let covered = match needed.is_empty() {
-            true => rustix::mount::mount_bind(cover, hidden).map_err(at(hidden)),
-            false => return cover_but(hidden, &needed),
-        };
-        match hidden.symlink_metadata() {
-            Ok(_) => covered,
-            // Gone meanwhile.
-            Err(_) => Ok(()),
+        if !needed.contains(&hidden) {
+            needed.sort();
+            // What is below another one comes with it.
+            needed.dedup_by(|below, above| below.starts_with(above));
+            cover_but(hidden, &needed)?;
         }
+        Ok(false)
     }
+
+    /// Covers all of a file or folder, if it is there.
+    fn over(&self, hidden: &Path) -> Result<(), String> {
+        let Ok(found) = hidden.symlink_metadata() else { return Ok(()) };
+        let cover = if found.is_dir() { &self.folder } else { &self.file };
+        let covered = rustix::mount::mount_bind(by_number(cover), hidden).map_err(at(hidden));
+        // It may be gone meanwhile.
+        covered.or_else(|why| hidden.symlink_metadata().map_or(Ok(()), |_| Err(why)))
+    }
+}
+
+fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// A path that leads to what was opened, whatever covers it by now.
+fn by_number(file: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 /// Covers a folder all but these below it.
 fn cover_but(hidden: &Path, needed: &[&Path]) -> Result<(), String> {
-    let open = |path: &Path| rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
     let opened: Vec<_> = needed.iter().filter_map(|path| Some((*path, open(path).ok()?))).collect();
     rustix::mount::mount("tmpfs", hidden, "tmpfs", INERT, Some(SMALL)).map_err(at(hidden))?;
     for (path, file) in opened {
         let fail = |error: std::io::Error| format!("{}: {error}", path.display());
-        let source = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        let source = by_number(&file);
         if source.is_dir() {
             DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(fail)?;
         } else {

@@ -140,3 +140,31 @@ async fn trial_23_a_command_reaches_no_keyring() {
     })
     .await;
 }
+
+/// Many keys in a deep folder hold no command up.
+#[tokio::test]
+async fn trial_23_each_hidden_file_takes_one_mount_in_namespaces() {
+    const FILES: usize = 40;
+    const DEEP: &str = "a/b/c/d/e/f/g/h";
+    let test = "hold::hidden::trial_23_each_hidden_file_takes_one_mount_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let mut counts = Vec::new();
+        for files in [0, FILES] {
+            let ground = Ground::with(how, Network::Ask, |stage, sandbox| {
+                let paths = (0..files).map(|number| stage.root().join(DEEP).join(number.to_string()));
+                for path in paths {
+                    write(&path);
+                    sandbox.hide.push(path);
+                }
+            });
+            let count = ground.prints("wc -l < /proc/self/mountinfo").await;
+            counts.push(count.parse::<usize>().expect("a number"));
+        }
+        let folders = DEEP.split('/').count();
+        assert!(counts[1] <= counts[0] + FILES + folders, "{counts:?}");
+    })
+    .await;
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FlockOperation;
 
-use super::{Mounts, hold};
+use super::Mounts;
 use crate::regular;
 use crate::sandbox::repository_of;
 
@@ -36,7 +36,7 @@ impl Mounts {
                 self.pin(&link, &[])?;
                 self.keep_repository(&link)?;
             } else if found.is_file() {
-                hold(&link)?;
+                self.hold(&link)?;
                 let parts = repository_of(root);
                 for folder in parts.iter().filter_map(|folder| folder.canonicalize().ok()) {
                     self.pin(&folder, &[])?;
@@ -53,7 +53,7 @@ impl Mounts {
         // Links are not followed: what they lead to is none of this repository's.
         if is_folder(&folder.join("modules")) && !modules(&folder.join("modules"), &mut within, &mut folders)
         {
-            hold(&folder.join("modules"))?;
+            self.hold(&folder.join("modules"))?;
             within.clear();
         }
         if is_folder(&folder.join("worktrees")) {
@@ -61,7 +61,7 @@ impl Mounts {
             let all = all.map(|entry| entry.path()).filter(|path| is_folder(path));
             let worktrees: Vec<PathBuf> = all.take(MOST + 1).collect();
             match worktrees.len() > MOST {
-                true => hold(&folder.join("worktrees"))?,
+                true => self.hold(&folder.join("worktrees"))?,
                 false => within.extend(worktrees),
             }
         }
@@ -75,7 +75,7 @@ impl Mounts {
                 let is_there = path.symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_dir());
                 if is_there {
                     self.share(&path);
-                    hold(&path)?;
+                    self.hold(&path)?;
                 }
             }
         }

@@ -1,0 +1,75 @@
+//! What a person replaces while a command lives is held from the command as before.
+
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+
+use retake_tools::Network;
+
+use super::stand::{Ground, How, everywhere};
+use crate::stage::until;
+
+/// Writes a file anew as many programs do: under another name, which then becomes its own.
+fn replace(path: &Path, text: &str) {
+    let new = path.with_extension("new");
+    std::fs::write(&new, text).expect("written");
+    std::fs::rename(&new, path).expect("renamed");
+}
+
+/// Says DID where something can still be done after three seconds.
+const HELD: &str =
+    "held() { for i in $(seq 60); do \"$@\" || return 0; sleep 0.05; done; echo DID \"$@\"; }; ";
+
+#[tokio::test]
+async fn trial_27_what_a_person_replaces_while_a_command_lives_is_held_again_in_namespaces() {
+    let test =
+        "hold::replaced::trial_27_what_a_person_replaces_while_a_command_lives_is_held_again_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let ground = Ground::with(how, Network::On, |stage, sandbox| {
+            let root = stage.root();
+            let made = Command::new("git").args(["init", "-q"]).current_dir(root).status();
+            assert!(made.expect("git is there").success());
+            for path in [root.join(".env"), root.join("keys/one"), root.with_file_name("netrc")] {
+                std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+                std::fs::write(&path, "secret").expect("written");
+                sandbox.hide.push(path);
+            }
+        });
+        let root = ground.stage.root();
+        let git = root.join(".git");
+        let socket = root.join("socket");
+        let listener = UnixListener::bind(&socket).expect("a socket");
+        let first = "touch begun; until [ -e done ]; do sleep 0.05; done; held cat .env; held cat ../netrc; \
+             held cat keys/one; held sh -c ': >> .git/config'; ";
+        let second = "touch again; until [ -e over ]; do sleep 0.05; done; held sh -c ': >> .git/config'; \
+             held test -w .git/hooks; held python3 -c 'import socket as s; s.socket(s.AF_UNIX).connect(\"socket\")'; \
+             echo TRIED";
+        let person = async {
+            until("the call is there", async || root.join("begun").exists()).await;
+            for path in [root.join(".env"), root.with_file_name("netrc"), root.join("keys/one")] {
+                replace(&path, "secret");
+            }
+            let set = Command::new("git").args(["config", "a.b", "c"]).current_dir(root).status();
+            assert!(set.expect("git is there").success());
+            std::fs::write(root.join("done"), "").expect("written");
+            until("the first half is over", async || root.join("again").exists()).await;
+            // As a server does that starts again.
+            std::fs::remove_file(&socket).expect("removed");
+            let listener = UnixListener::bind(&socket).expect("a socket");
+            // Now a folder with all that is in it.
+            std::fs::rename(&git, root.join("old")).expect("renamed");
+            let copied = Command::new("cp").args(["-r", "old", ".git"]).current_dir(root).status();
+            assert!(copied.expect("cp is there").success());
+            std::fs::write(root.join("over"), "").expect("written");
+            listener
+        };
+        let line = format!("{HELD}{first}{second}");
+        let (printed, _listening) = tokio::join!(ground.prints(&line), person);
+        drop(listener);
+        assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
+    })
+    .await;
+}
