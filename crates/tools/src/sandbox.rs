@@ -6,6 +6,7 @@
 //! Retake itself. What the kernel can't hold back: changes of modes, owners and times of files that stay readable.
 
 mod filter;
+mod mounted;
 mod reading;
 mod rules;
 mod told;
@@ -131,6 +132,7 @@ impl Sandbox {
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let all = |paths: &[PathBuf]| paths.iter().cloned().map(real).collect();
         let mut hide: Vec<PathBuf> = self.hide.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        hide.extend(mounted::other_paths(&hide));
         hide.sort();
         hide.dedup();
         Confinement {

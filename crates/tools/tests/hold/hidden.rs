@@ -141,6 +141,39 @@ async fn trial_23_a_command_reaches_no_keyring() {
     .await;
 }
 
+/// The same file system at a second place shows no more of it.
+#[tokio::test]
+async fn trial_23_what_is_hidden_is_so_wherever_its_file_system_is_mounted() {
+    let test = "hold::hidden::trial_23_what_is_hidden_is_so_wherever_its_file_system_is_mounted";
+    if !retake_testkit::again::may_mount(test) {
+        return;
+    }
+    for how in [How::Namespaces, How::WithoutNamespaces] {
+        let ground = Ground::with(how, Network::Ask, |stage, sandbox| {
+            let beside = |name: &str| stage.root().with_file_name(name);
+            for name in ["home/.netrc", "home/.ssh/deep/id", "home/other"] {
+                write(&beside(name));
+            }
+            for (from, to) in [("home", "second"), ("home/.ssh/deep", "third place"), ("home/.netrc", "file")]
+            {
+                match beside(from).is_dir() {
+                    true => std::fs::create_dir(beside(to)).expect("a folder"),
+                    false => std::fs::write(beside(to), "").expect("a file"),
+                }
+                let mut mount = std::process::Command::new("mount");
+                let mounted = mount.arg("--bind").args([beside(from), beside(to)]).status();
+                assert!(mounted.expect("mount is there").success());
+            }
+            sandbox.hide.extend([beside("home/.ssh"), beside("home/.netrc")]);
+        });
+        for path in ["second/.netrc", "second/.ssh/deep/id", "'third place/id'", "file"] {
+            let read = ground.run(&format!("cat ../{path}")).await;
+            assert!(!read.content.contains("secret"), "{how:?}: {path}: {}", read.content);
+        }
+        assert_eq!(ground.prints("cat ../second/other").await, "secret", "{how:?}");
+    }
+}
+
 /// Many keys in a deep folder hold no command up.
 #[tokio::test]
 async fn trial_23_each_hidden_file_takes_one_mount_in_namespaces() {
