@@ -46,6 +46,8 @@ pub struct AgentConfig {
     pub secrets: Secrets,
     /// What holds the processes of MCP servers.
     pub sandbox: Option<Sandbox>,
+    /// Bytes of memory that the processes of an MCP server have together, as those of a command have.
+    pub memory: u64,
     /// How often the model is asked in one run at most.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.

@@ -97,11 +97,12 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         ..Sandbox::bare()
     };
     let sandbox = settings.sandbox.then_some(sandbox);
+    let memory = settings.memory.unwrap_or_else(ShellConfig::usual_memory);
     let shell = ShellConfig {
         sandbox: sandbox.clone(),
         network: settings.network,
         secrets: settings.secrets.clone(),
-        memory: settings.memory.unwrap_or_else(ShellConfig::usual_memory),
+        memory,
         ..ShellConfig::default()
     };
     let mut tools = Toolbox::default();
@@ -118,6 +119,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         guarded: Arc::new(guarded),
         secrets: settings.secrets.clone(),
         sandbox,
+        memory,
         limit: STEPS,
         server_wait: settings.server_wait,
         answer_wait: settings.answer_wait,
