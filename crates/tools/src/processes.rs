@@ -103,6 +103,11 @@ pub fn calls() -> HashSet<String> {
     processes.filter_map(call).collect()
 }
 
+/// The processes of a call but its supervisors, wherever they have gone to.
+pub fn members(call: &str) -> Vec<Pid> {
+    Found::of(call).members
+}
+
 /// The processes of a call, wherever they have gone to. A supervisor counts only where it goes on without any other.
 pub fn alive(call: &str) -> Vec<Pid> {
     let found = Found::of(call);
@@ -118,6 +123,19 @@ pub fn alive(call: &str) -> Vec<Pid> {
         }
     }
     Found::of(call).all()
+}
+
+/// The command line of a process; of the shell of a command, the command.
+pub fn line(pid: Pid) -> String {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    match &words[..] {
+        // As `shell` starts it.
+        [shell, option, _, name, command, end] if option == "-c" && name == shell && end.is_empty() => {
+            command.clone().into_owned()
+        }
+        words => words.join(" ").trim_end().to_owned(),
+    }
 }
 
 /// Waits until no process of a call is left; at most so long. Says whether none is.
