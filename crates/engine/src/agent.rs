@@ -46,6 +46,8 @@ pub struct AgentConfig {
     pub secrets: Secrets,
     /// What holds the processes of MCP servers.
     pub sandbox: Option<Sandbox>,
+    /// Bytes of memory that the processes of an MCP server have together, as those of a command have.
+    pub memory: u64,
     /// How often the model is asked in one run at most.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.
@@ -119,6 +121,17 @@ impl Waits {
     }
 }
 
+/// A background job that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobAtWork {
+    /// The call.
+    pub call: String,
+    /// What runs: the command, or what is left of it.
+    pub command: String,
+    /// Its processes.
+    pub pids: Vec<u32>,
+}
+
 impl Engine {
     /// Says whether a call may run that waits for leave. The first answer counts.
     pub fn decide(&self, conversation: ConversationId, id: &str, decision: Decision) -> Result<()> {
@@ -157,6 +170,18 @@ impl Engine {
             jobs.retain(|call| living.contains(call));
         }
         jobs.len()
+    }
+
+    /// Background jobs that still run, each with its processes. Blocks while it looks for them.
+    pub fn jobs_at_work(&self) -> Vec<JobAtWork> {
+        let calls: Vec<String> = locked(&self.waits.jobs).iter().cloned().collect();
+        let at_work = |call: String| {
+            let pids = processes::members(&call);
+            let command = processes::line(*pids.first()?);
+            let pids = pids.into_iter().map(|pid| pid.as_raw_pid().unsigned_abs()).collect();
+            Some(JobAtWork { call, command, pids })
+        };
+        calls.into_iter().filter_map(at_work).collect()
     }
 
     /// Takes over what calls of an earlier owner have left running: of these calls those that the store knows.

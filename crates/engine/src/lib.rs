@@ -21,8 +21,8 @@ pub mod settings;
 mod unbroken;
 
 pub use agent::{
-    AgentConfig, Audience, JobPrinted, JobShown, PermissionChange, Present, SettledRules, Todo, TodoState,
-    Used,
+    AgentConfig, Audience, JobAtWork, JobPrinted, JobShown, PermissionChange, Present, SettledRules, Todo,
+    TodoState, Used,
 };
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};

@@ -12,6 +12,9 @@ pub use retake_tools::mcp::{McpServers, Origin, ServerShown, State, ToolShown, W
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result, said};
 
+/// The tool that reads files, as rules name it.
+const READ: &str = "read";
+
 /// The user's files about MCP servers.
 #[derive(Clone, Debug)]
 pub struct McpFiles {
@@ -71,8 +74,15 @@ impl Engine {
             None => Variables::process(secrets),
         };
         let umask = self.own_umask();
-        let sandbox = self.parts().agent.as_ref().and_then(|agent| agent.sandbox.clone());
-        let deps = Deps { umask, sandbox, ..Deps::new(folder, variables, allowed) };
+        let mut deps = Deps { umask, ..Deps::new(folder, variables, allowed) };
+        if let Some(agent) = &self.parts().agent {
+            (deps.sandbox, deps.memory) = (agent.sandbox.clone(), agent.memory);
+            if deps.sandbox.is_some() && !config.servers.is_empty() {
+                let roots = [deps.folder.clone()];
+                deps.hide = self.secret_files_first(&deps.folder, &agent.guarded).await;
+                deps.hide.retain(|path| !agent.permission.allows_by_name(READ, path, &roots));
+            }
+        }
         let servers = Arc::new(McpServers::begin(&config, deps));
         // Calls that still go on keep those that were there before.
         *slot = Some(Arc::clone(&servers));

@@ -86,7 +86,9 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         KeySource::None | KeySource::Env(_) => None,
     });
     let own = [request.data_dir.clone(), request.config_file.clone(), request.mcp.servers.clone()];
-    let own = own.into_iter().chain(key_files);
+    // An owner of other data is no reason to show these.
+    let usual = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|data| data.is_absolute());
+    let own = own.into_iter().chain(key_files).chain(usual.map(|data| data.join("retake")));
     let guarded = Guarded::new(&settings.guarded, request.home.as_deref(), own);
     let guarded = guarded.expect("BUG: the settings have checked each item");
     let hide = std::iter::once(request.data_dir.clone()).chain(guarded.paths().iter().cloned()).collect();
@@ -97,11 +99,12 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         ..Sandbox::bare()
     };
     let sandbox = settings.sandbox.then_some(sandbox);
+    let memory = settings.memory.unwrap_or_else(ShellConfig::usual_memory);
     let shell = ShellConfig {
         sandbox: sandbox.clone(),
         network: settings.network,
         secrets: settings.secrets.clone(),
-        memory: settings.memory.unwrap_or_else(ShellConfig::usual_memory),
+        memory,
         ..ShellConfig::default()
     };
     let mut tools = Toolbox::default();
@@ -118,6 +121,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         guarded: Arc::new(guarded),
         secrets: settings.secrets.clone(),
         sandbox,
+        memory,
         limit: STEPS,
         server_wait: settings.server_wait,
         answer_wait: settings.answer_wait,

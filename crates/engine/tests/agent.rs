@@ -284,6 +284,7 @@ async fn engine_with(
         guarded: Arc::new(Guarded::new(&[], Some(&dir.path().join("home")), []).expect("items")),
         secrets: Secrets::default(),
         sandbox: None,
+        memory: u64::MAX,
         limit: 50,
         server_wait: Duration::from_millis(1_500),
         answer_wait: Duration::from_secs(600),

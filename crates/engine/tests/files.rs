@@ -92,6 +92,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Ar
         guarded: Arc::default(),
         secrets: Secrets::default(),
         sandbox: None,
+        memory: u64::MAX,
         limit: 1,
         server_wait: Duration::ZERO,
         answer_wait: Duration::from_secs(600),

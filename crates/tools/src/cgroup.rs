@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 pub(crate) use place::Place;
 
+use crate::supervisor::Supervisor;
+
 /// How the names of our groups begin. The number of the process that made one follows, then the call.
 const OWN: &str = "retake-";
 
@@ -28,6 +30,13 @@ pub(crate) struct Bounds {
     pub(crate) tasks: u64,
 }
 
+impl Bounds {
+    /// Those of so many processes, which have threads, too.
+    pub(crate) fn new(memory: u64, processes: usize) -> Self {
+        Self { memory, tasks: 4 * processes as u64 }
+    }
+}
+
 /// The group of a call; more than one where each controller has its own. It goes with the last process of the call.
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -35,6 +44,20 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// Makes one for a call that this supervisor starts; none where this machine lets none be made, and an error where it was to.
+    pub(crate) async fn of(
+        supervisor: &Supervisor,
+        call: &str,
+        bounds: Bounds,
+    ) -> Option<Result<Self, String>> {
+        let (supervisor, call) = (supervisor.clone(), call.to_owned());
+        let make = move || {
+            let places = supervisor.places().ok()?;
+            Some(Self::make(&places, &call, bounds).map_err(|error| error.to_string()))
+        };
+        tokio::task::spawn_blocking(make).await.ok()?
+    }
+
     /// Makes one for a call. Groups of calls that have ended go.
     pub(crate) fn make(places: &[Place], call: &str, bounds: Bounds) -> io::Result<Self> {
         let mut group = Self { folders: Vec::new() };

@@ -1,58 +1,18 @@
 //! Files that hold secrets, which are not read unless a person allows it (trial 23): fixed paths and patterns of names. The sandbox
 //! hides them from commands as well: names where it has namespaces, and in the workspace only. Must never open a file.
 
+mod usual;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use usual::BELOW_HOME;
+
 /// The item that stands for all that is guarded where the settings say nothing. It is the first of every list.
 const DEFAULT: &str = "default";
-
-/// Files and folders below the home folder: keys, credentials of clouds and registries, password stores, browsers.
-const BELOW_HOME: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".oci",
-    ".kube",
-    ".docker/config.json",
-    ".netrc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".config/gh",
-    ".config/hub",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".pgpass",
-    ".my.cnf",
-    ".vault-token",
-    ".terraform.d/credentials.tfrc.json",
-    ".config/rclone",
-    ".codex/auth.json",
-    ".claude/.credentials.json",
-    ".config/github-copilot",
-    ".password-store",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".config/keepassxc",
-    ".config/op",
-    ".config/1Password",
-    ".config/Bitwarden",
-    ".mozilla",
-    ".thunderbird",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".config/microsoft-edge",
-];
 
 /// Names of key files.
 const NAMES: &[&str] = &[
@@ -258,6 +218,23 @@ mod tests {
             "/home/ada/.cargo/credentials.toml",
             "/home/ada/.mozilla/firefox/a/key4.db",
             "/home/ada/.password-store/mail.gpg",
+            "/home/ada/.bash_history",
+            "/home/ada/.zsh_history",
+            "/home/ada/.local/share/fish/fish_history",
+            "/home/ada/.config/sops/age/keys.txt",
+            "/home/ada/.m2/settings.xml",
+            "/home/ada/.gradle/gradle.properties",
+            "/home/ada/.databrickscfg",
+            "/home/ada/.config/containers/auth.json",
+            "/home/ada/.local/share/gopass/stores/root/a.gpg",
+            "/home/ada/.config/rbw/config.json",
+            "/home/ada/snap/firefox/common/.mozilla/a/key4.db",
+            "/home/ada/.var/app/org.mozilla.firefox/.mozilla/a",
+            "/home/ada/.var/app/com.google.Chrome/config/a",
+            "/home/ada/.config/vivaldi/Default/Cookies",
+            "/home/ada/.Xauthority",
+            "/home/ada/.local/share/retake/token",
+            "/home/ada/.config/retake/config.toml",
             "/home/ada/work/id_rsa",
             "/home/ada/work/server.PEM",
             "/home/ada/work/server.key",
@@ -275,6 +252,16 @@ mod tests {
             "/home/ada/work/id_rsa.pub",
             "/home/ada/.sshd",
             "/home/ada/.docker/daemon.json",
+            "/home/ada/.m2/repository/a.jar",
+            "/home/ada/.gradle/caches/a",
+            "/home/ada/.cargo/bin/cargo",
+            "/home/ada/.cargo/config.toml",
+            "/home/ada/.gitconfig",
+            "/home/ada/.bashrc",
+            "/home/ada/.local/share/applications",
+            "/home/ada/.config/retake/themes/a.toml",
+            "/home/ada/.cache/huggingface/hub",
+            "/home/ada/snap",
             "/home/ada/work/key.rs",
             "/home/ada/work/.npmrc",
             "/home/ada",

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ pub fn calls() -> HashSet<String> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let call = |entry: std::fs::DirEntry| {
         entry.file_name().to_str()?.parse::<u32>().ok()?;
-        let environment = std::fs::read(entry.path().join("environ")).ok()?;
+        let environment = environment(&state(&entry.path())?.0?);
         let of = |entry: &[u8]| {
             marks.iter().find_map(|mark| entry.strip_prefix(mark.as_bytes()).map(<[u8]>::to_vec))
         };
@@ -101,6 +101,11 @@ pub fn calls() -> HashSet<String> {
         Some(call)
     };
     processes.filter_map(call).collect()
+}
+
+/// The processes of a call but its supervisors, wherever they have gone to.
+pub fn members(call: &str) -> Vec<Pid> {
+    Found::of(call).members
 }
 
 /// The processes of a call, wherever they have gone to. A supervisor counts only where it goes on without any other.
@@ -118,6 +123,19 @@ pub fn alive(call: &str) -> Vec<Pid> {
         }
     }
     Found::of(call).all()
+}
+
+/// The command line of a process; of the shell of a command, the command.
+pub fn line(pid: Pid) -> String {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    match &words[..] {
+        // As `shell` starts it.
+        [shell, option, _, name, command, end] if option == "-c" && name == shell && end.is_empty() => {
+            command.clone().into_owned()
+        }
+        words => words.join(" ").trim_end().to_owned(),
+    }
 }
 
 /// Waits until no process of a call is left; at most so long. Says whether none is.
@@ -232,18 +250,39 @@ fn seen(call: &str) -> HashMap<i32, Seen> {
     ];
     let look = |entry: std::fs::DirEntry| {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let status = std::fs::read(entry.path().join("stat")).ok()?;
-        // The name of a program may hold anything, and is the only field in parentheses.
-        let end = memchr::memrchr(b')', &status)?;
-        let rest = String::from_utf8_lossy(&status[end + 1..]).into_owned();
-        let mut fields = rest.split_whitespace();
-        let (state, parent) = (fields.next()?, fields.next()?.parse().ok()?);
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let (lives, parent) = state(&entry.path())?;
+        let environment = lives.as_deref().map(environment).unwrap_or_default();
         let bears = |mark: &str| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
         let mark = marks.iter().find(|(mark, _)| bears(mark)).map(|(_, mark)| *mark);
-        Some((pid, Seen { parent, has_ended: matches!(state, "Z" | "X"), mark }))
+        Some((pid, Seen { parent, has_ended: lives.is_none(), mark }))
     };
     std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(look).collect()
+}
+
+/// What of a process lives: it, or another thread of it where its first one has ended; and its parent.
+fn state(process: &Path) -> Option<(Option<PathBuf>, i32)> {
+    let (is_over, parent) = status(process)?;
+    if !is_over {
+        return Some((Some(process.to_owned()), parent));
+    }
+    let threads = std::fs::read_dir(process.join("task")).into_iter().flatten().flatten();
+    let mut threads = threads.map(|thread| thread.path());
+    Some((threads.find(|thread| status(thread).is_some_and(|(is_over, _)| !is_over)), parent))
+}
+
+/// Whether a process or thread has ended, and the parent of the process.
+fn status(of: &Path) -> Option<(bool, i32)> {
+    let status = std::fs::read(of.join("stat")).ok()?;
+    // The name of a program may hold anything, and is the only field in parentheses.
+    let end = memchr::memrchr(b')', &status)?;
+    let rest = String::from_utf8_lossy(&status[end + 1..]).into_owned();
+    let mut fields = rest.split_whitespace();
+    let is_over = matches!(fields.next()?, "Z" | "X");
+    Some((is_over, fields.next()?.parse().ok()?))
+}
+
+fn environment(of: &Path) -> Vec<u8> {
+    std::fs::read(of.join("environ")).unwrap_or_default()
 }
 
 /// Whether a process is the first of a namespace of processes that is not ours.

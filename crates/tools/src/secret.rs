@@ -5,46 +5,50 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
 /// A variable with one of these among the words of its name holds a secret: words are what `_` divides.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 28] = [
     "APIKEY",
     "APITOKEN",
     "AUTH",
     "AUTHORIZATION",
+    "BEARER",
     "COOKIE",
     "COOKIES",
-    "CREDENTIAL",
-    "CREDENTIALS",
     "CREDS",
     "DSN",
     "JWT",
     "KEY",
     "KEYS",
+    "KRB5CCNAME",
+    "MNEMONIC",
+    "NETRC",
+    "NPMRC",
     "PASS",
-    "PASSPHRASE",
+    "PASSCODE",
     "PAT",
     "PIN",
+    "PW",
+    "SAS",
     "SECRET",
     "SECRETS",
     "TOKEN",
     "TOKENS",
+    "TOTP",
     "WEBHOOK",
 ];
 
 /// So does one whose name has one of these anywhere: `PGPASSWORD`.
-const PARTS: [&str; 5] = ["PASSWORD", "PASSWD", "SECRET", "APIKEY", "PRIVATEKEY"];
+const PARTS: [&str; 8] =
+    ["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "APIKEY", "PRIVATEKEY", "CREDENTIAL", "WEBHOOK"];
+
+/// And one with a word that ends so: `SSHPASS`, `LDAP_BINDPW`.
+const WORD_ENDS: [&str; 7] = ["PASS", "PW", "TOKEN", "ACCESSKEY", "ACCOUNTKEY", "AUTHKEY", "MASTERKEY"];
+
+/// Of these words, some name a program that asks, or something else.
+const HARMLESS_WORDS: [&str; 6] = ["ASKPASS", "BYPASS", "COMPASS", "ENCOMPASS", "SURPASS", "TRESPASS"];
 
 /// And one whose name ends so: addresses with a password in them, ways to an agent that holds keys, and names without `_`.
-const ENDS: [&str; 9] = [
-    "_PWD",
-    "DATABASE_URL",
-    "CONNECTION_STRING",
-    "MONGODB_URI",
-    "REDIS_URL",
-    "GPG_AGENT_INFO",
-    "TOKEN",
-    "BW_SESSION",
-    "ACCESSKEY",
-];
+const ENDS: [&str; 6] =
+    ["DATABASE_URL", "CONNECTION_STRING", "MONGODB_URI", "REDIS_URL", "GPG_AGENT_INFO", "BW_SESSION"];
 
 /// And one whose name begins so: what AWS keeps there, sessions of 1Password.
 const BEGINS: [&str; 2] = ["AWS_", "OP_SESSION_"];
@@ -52,25 +56,81 @@ const BEGINS: [&str; 2] = ["AWS_", "OP_SESSION_"];
 /// Of these, some say where and how, and no secret.
 const HARMLESS: [&str; 4] = ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PAGER", "AWS_DEFAULT_OUTPUT"];
 
-/// Tokens of well-known services begin so.
-const TOKENS: [&str; 13] = [
-    "ghp_",
+/// Tokens of well-known services begin so; scanners of repositories know them by it.
+const TOKENS: [&str; 66] = [
+    "AGE-SECRET-KEY-1",
+    "AIza",
+    "AKIA",
+    "ASIA",
+    "GOCSPX-",
+    "LTAI",
+    "NRAK-",
+    "PMAK-",
+    "SG.",
+    "csk-",
+    "glc_",
+    "xkeysib-",
+    "pscale_",
+    "EAAA",
+    "sq0atp-",
+    "HRKU-",
+    "sgp_",
+    "dapi",
+    "dckr_pat_",
+    "dop_v1_",
+    "doo_v1_",
+    "dor_v1_",
+    "dp.pt.",
+    "dp.st.",
+    "figd_",
+    "fo1_",
     "gho_",
+    "ghp_",
+    "ghr_",
     "ghs_",
     "ghu_",
     "github_pat_",
     "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "sk-ant-",
-    "sk-proj-",
-    "sk_live_",
-    "rk_live_",
+    "glptt-",
+    "glrt-",
+    "gldt-",
+    "glsa_",
+    "gsk_",
     "hf_",
+    "hvb.",
+    "hvs.",
+    "lin_api_",
+    "npm_",
+    "ntn_",
+    "nvapi-",
+    "pplx-",
+    "pul-",
+    "pypi-",
+    "r8_",
+    "rk_live_",
+    "rk_test_",
+    "rubygems_",
+    "sbp_",
+    "shpat_",
+    "shpss_",
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "sntrys_",
+    "sntryu_",
+    "tskey-",
+    "whsec_",
+    "xai-",
+    "xapp-",
+    "xox",
+    "ya29.",
 ];
 
 /// A token has at least so many letters behind its beginning.
 const SHORTEST_TOKEN: usize = 16;
+
+/// The value of a name within a value, `AccountKey=…`, has at least so many.
+const SHORTEST_NAMED: usize = 8;
 
 /// Which variables commands and MCP servers do not get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,22 +153,63 @@ impl Secrets {
         }
         let upper = name.to_uppercase();
         let is_harmless = HARMLESS.contains(&&*upper);
+        let value = value.to_string_lossy();
+        // A folder is no password, and an address to send to is one that others must not know.
+        let ends = |end: &str| upper.split('_').any(|word| word.ends_with(end));
+        let is_folder = value.starts_with('/') || matches!(&*upper, "PWD" | "OLDPWD");
+        let is_by_both = ends("PWD") && !is_folder || ends("HOOK") && value.starts_with("https:");
         self.named.contains(&*name)
-            || upper.split('_').any(|word| WORDS.contains(&word))
-            || PARTS.iter().any(|part| upper.contains(part))
+            || names_secret(&upper)
             || ENDS.iter().any(|end| upper.ends_with(end))
             || !is_harmless && BEGINS.iter().any(|begin| upper.starts_with(begin))
-            || looks_secret(&value.to_string_lossy())
+            || is_by_both
+            || looks_secret(&value)
     }
 }
 
-/// Whether a value is a secret by its looks: an address with a password, a key, a token of a well-known service.
+/// Whether a name in capitals speaks of a secret.
+fn names_secret(upper: &str) -> bool {
+    let is_secret = |word: &str| {
+        WORDS.contains(&word)
+            || WORD_ENDS.iter().any(|end| word.ends_with(end)) && !HARMLESS_WORDS.contains(&word)
+    };
+    PARTS.iter().any(|part| upper.contains(part)) || upper.split(['_', '-']).any(is_secret)
+}
+
+/// Whether a value is a secret by its looks: an address with a password, a key, a token of a well-known service, or something that
+/// holds the name of a secret with its value.
 fn looks_secret(value: &str) -> bool {
     let lower = value.to_lowercase();
-    lower.contains("password=")
-        || value.contains("PRIVATE KEY-----")
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    ["password=", "hooks.slack.com/", "://discord.com/api/webhooks", "@tcp(", "@unix("]
+        .iter()
+        .any(|part| lower.contains(part))
+        || ["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----", "LS0tLS1CRUdJTi"]
+            .iter()
+            .any(|part| value.contains(part))
         || value.match_indices("://").any(|(at, _)| has_password(&value[..at], &value[at + 3..]))
-        || value.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)).any(is_token)
+        || value
+            .split(|c| !is_word(c))
+            .any(|word| is_token(word) || word.split('.').any(is_token) || is_jwt(word))
+        || lower.split_once("bearer ").is_some_and(|(_, token)| token.len() >= SHORTEST_NAMED)
+        || value.split(|c: char| c.is_whitespace() || ";&?,\"'".contains(c)).any(is_named_secret)
+}
+
+/// Whether it is a name of a secret with its value: `AccountKey=…`, `sig=…`, `:_authToken=…`.
+fn is_named_secret(pair: &str) -> bool {
+    let Some((name, value)) = pair.split_once('=') else { return false };
+    let name = name.rsplit([':', '/']).next().unwrap_or(name).to_uppercase();
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let is_value = value.len() >= SHORTEST_NAMED && !value.starts_with(['$', '/']);
+    // GNU make's way to its own processes.
+    let is_make = name == "--JOBSERVER-AUTH";
+    is_name && is_value && !is_make && (names_secret(&name) || ["SIG", "PWD"].contains(&&*name))
+}
+
+/// Whether it is a signed token: three parts, of which the first two are JSON.
+fn is_jwt(word: &str) -> bool {
+    let parts: Vec<&str> = word.split('.').collect();
+    matches!(parts[..], [head, body, _] if head.starts_with("eyJ") && body.starts_with("eyJ"))
 }
 
 /// Whether an address names a user with a password, or a token in their place: `https://user:password@host`.
@@ -165,6 +266,19 @@ mod tests {
             "DOCKER_AUTH_CONFIG",
             "HF_TOKEN",
             "CI_JOB_JWT",
+            "SSHPASS",
+            "DBPASS",
+            "DB_PW",
+            "DB_PWD",
+            "LDAP_BINDPW",
+            "TEAMS_WEBHOOKS",
+            "NPMRC",
+            "AZURE_STORAGE_SAS",
+            "ACCOUNTKEY",
+            "AWSCREDENTIALS",
+            "SSHPASSPHRASE",
+            "KRB5CCNAME",
+            "WALLET_MNEMONIC",
         ];
         for name in kept_back {
             assert!(secrets.holds(OsStr::new(name), OsStr::new("x")), "{name}");
@@ -210,6 +324,23 @@ mod tests {
             "-----BEGIN OPENSSH PRIVATE KEY-----\nabc",
             "ghp_0123456789abcdefghij",
             "token=sk-ant-api00-0123456789abcdef",
+            "Bearer abcdefgh1234",
+            "Authorization: bearer abcdefgh1234",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
+            "x=eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.",
+            "AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KH",
+            "https://a.blob.core.windows.net/c?sv=2024&sp=r&sig=abcdefgh%2B1234%3D",
+            "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abcdefgh12==",
+            "Server=db;User Id=sa;Pwd=hunter2hunter2",
+            "https://hooks.slack.com/services/T0/B0/xyz",
+            "https://discord.com/api/webhooks/1/xyz",
+            "//registry.npmjs.org/:_authToken=abcdefgh1234",
+            "https://host/feed?access_token=abcdefgh1234",
+            "app:pw@tcp(db:3306)/app",
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----",
+            "LS0tLS1CRUdJTiBPUEVOU1NI",
+            "SG.abcdefgh1234567890.abcdefgh",
+            "AKIAIOSFODNN7EXAMPLE",
         ];
         for value in kept_back {
             assert!(holds(value), "{value}");
@@ -232,5 +363,58 @@ mod tests {
             assert!(!holds(value), "{value}");
         }
         assert!(!secrets.holds(OsStr::new("LOOSE"), OsStr::new("https://user:pw@host")));
+        assert!(secrets.holds(OsStr::new("SLACK_HOOK"), OsStr::new("https://host/a")));
+    }
+
+    #[test]
+    fn trial_25_usual_variables_are_handed_on() {
+        let secrets = Secrets::default();
+        for (name, value) in [
+            ("PWD", "/home/me"),
+            ("OLDPWD", "/home/me"),
+            ("PROJECT_PWD", "/home/me"),
+            ("INIT_CWD", "/home/me"),
+            ("PRE_COMMIT_HOOK", "lint"),
+            ("SSH_ASKPASS", "/usr/bin/ksshaskpass"),
+            ("GIT_ASKPASS", "/usr/share/askpass.sh"),
+            ("COMPASS", "1"),
+            ("CACHE_BYPASS", "1"),
+            ("MONKEY_PATCH", "1"),
+            ("HOTKEY", "x"),
+            ("GIT_AUTHOR_NAME", "Ada"),
+            ("LS_COLORS", "rs=0:di=01;34:*.key=00;90:*.pem=00;90:*.tar=01;31"),
+            ("GREP_COLORS", "ms=01;31:mc=01;31"),
+            ("LESSOPEN", "| /usr/bin/lesspipe %s"),
+            ("PS1", "\\u@\\h:\\w\\$ "),
+            ("SSH_CONNECTION", "10.0.0.1 5000 10.0.0.2 22"),
+            ("TMUX", "/tmp/tmux-1000/default,1234,0"),
+            ("DISPLAY", ":0"),
+            (
+                "DBUS_SESSION_BUS_ADDRESS",
+                "unix:path=/run/user/1000/bus,guid=0123456789abcdef0123456789abcdef",
+            ),
+            ("NODE_OPTIONS", "--max-old-space-size=4096"),
+            ("JAVA_TOOL_OPTIONS", "-Dfile.encoding=UTF8 -Xmx4g"),
+            ("RUSTFLAGS", "-C target-cpu=native --cfg=tokio_unstable"),
+            ("PYTHONHASHSEED", "0"),
+            ("GOFLAGS", "-mod=mod"),
+            ("MAKEFLAGS", "-j8 --jobserver-auth=fifo:/tmp/GMfifo1"),
+            ("KUBECONFIG", "/home/me/.kube/config"),
+            ("DOCKER_HOST", "unix:///var/run/docker.sock"),
+            ("HTTPS_PROXY", "http://proxy:3128"),
+            ("PGHOST", "db"),
+            ("PGUSER", "app"),
+            ("GITHUB_SHA", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+            ("npm_config_user_agent", "npm/10.2.4 node/v20.11.0 linux x64"),
+            ("npm_lifecycle_script", "node ./x.js --sort-key=name"),
+            ("IMAGE", "alpine:3.19@sha256:abc"),
+            ("FZF_DEFAULT_OPTS", "--height=40% --bind=ctrl-a:select-all"),
+            ("BASH_FUNC_which%%", "() { ( alias; eval ${which_declare} ) | /usr/bin/which $@; }"),
+            ("WSLENV", "A/p:B/l"),
+            ("MANPATH", "/usr/share/man:"),
+            ("SKETCH", "sk-learn"),
+        ] {
+            assert!(!secrets.holds(OsStr::new(name), OsStr::new(value)), "{name}={value}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 mod git;
 mod hidden;
-mod memory;
+pub(crate) mod memory;
 mod output;
 mod processes;
 mod replaced;

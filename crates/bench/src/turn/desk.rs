@@ -144,6 +144,7 @@ impl Desk {
             guarded: Arc::default(),
             secrets: Secrets::default(),
             sandbox: None,
+            memory: u64::MAX,
             limit: 4,
             server_wait: Duration::ZERO,
             answer_wait: Duration::from_secs(600),

@@ -321,3 +321,25 @@ fn trial_18_a_job_of_an_earlier_owner_keeps_the_next_one() {
     fs::write(world.home().join("go"), "").expect("written");
     until("it ends with the job", || world.owners().is_empty());
 }
+
+/// Jobs outlive their owner: `stop` says which, and what ends them.
+#[test]
+fn trial_18_stop_says_what_goes_on() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let line = world.waits_for("go");
+    let job = || call("shell", json!({"command": line, "background": true}));
+    model.turn(&world, "begin", vec![job(), words("begun")]);
+    let told = world.does(&["stop"]);
+    assert!(told.starts_with("stopped\n1 background job goes on:\n"), "{told}");
+    assert!(told.contains("ends it)\n") && told.contains(line.lines().next().expect("a line")), "{told}");
+    world.does(&["list"]);
+    assert_eq!(world.json(&["status"])["jobs"], 1, "the next owner knows it");
+    let told = world.json(&["stop"]);
+    let pids = told["jobs"][0]["pids"].as_array().expect("its processes").clone();
+    assert!(told["reply"] == "done" && !pids.is_empty(), "{told}");
+    for pid in &pids {
+        signal(&pid.to_string(), Signal::TERM);
+    }
+    until("the job is gone", || pids.iter().all(|pid| !runs(&pid.to_string())));
+}

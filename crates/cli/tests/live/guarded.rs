@@ -281,3 +281,14 @@ fn trial_25_commands_and_mcp_servers_get_the_environment_of_the_terminal_without
     }
     world.does(&["stop"]);
 }
+
+#[test]
+fn trial_19_doctor_names_rules_that_allow_any_command() {
+    let world = World::new();
+    world.settings(
+        "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[permissions]\nallow = [\"shell(bash -c)\", \"shell(git push)\"]\n",
+    );
+    let told = world.does(&["doctor"]);
+    assert!(told.contains("the rule `allow shell(bash -c)` allows any command"), "{told}");
+    assert!(!told.contains("git push"), "{told}");
+}

@@ -4,6 +4,9 @@
 
 mod caught;
 mod loose;
+mod runners;
+
+use runners::Runs;
 
 use crate::shell_line::{Begins, PlainCommand, WordKind, plain_line_in};
 
@@ -17,14 +20,8 @@ pub(super) struct Part {
     fixed: usize,
 }
 
-/// Commands that run the command that follows, after options of their own.
-const WRAPPERS: &[&str] = &[
-    "!", "{", "builtin", "chroot", "command", "do", "doas", "elif", "else", "env", "exec", "if", "ionice",
-    "nice", "nohup", "setsid", "stdbuf", "sudo", "then", "time", "timeout", "until", "while", "xargs",
-];
-
-/// Commands that read a command line from their words.
-const SHELLS: &[&str] = &["ash", "bash", "dash", "eval", "fish", "ksh", "sh", "ssh", "su", "watch", "zsh"];
+/// Words of the shell that the command which follows belongs to.
+const KEYWORDS: &[&str] = &["!", "{", "do", "elif", "else", "if", "then", "until", "while"];
 
 /// How deep command lines within command lines are read; deeper ones are not plain.
 const DEPTH: usize = 4;
@@ -45,21 +42,35 @@ impl Part {
     pub(super) fn is_caught(&self, prefix: &str) -> bool {
         let assigned = self.words.iter().take_while(|word| is_assignment(word)).count();
         let words = &self.words[assigned..];
-        let runs_another = |program: &str| WRAPPERS.contains(&program) || SHELLS.contains(&program);
-        let wrapped = words.first().is_some_and(|first| runs_another(base(first)));
+        let wrapped = words.first().is_some_and(|first| KEYWORDS.contains(&first.as_str()))
+            || runners::hides_another(&strs(words));
         let starts = if wrapped { words.len() } else { 1 };
         (0..starts.min(words.len())).any(|start| caught::catches(&words[start..], prefix))
     }
 
-    /// Its first words, as far as a rule can say them: none that a rule would read otherwise.
-    pub(super) fn first_words(&self, count: usize) -> Option<String> {
-        let words = self.words.get(..count)?;
-        let sayable = |word: &String| {
+    /// Rules for it, from narrow to wide: words that say what it does and, where it is not one that runs others, its name. None
+    /// that a rule would read otherwise.
+    pub(super) fn rules(&self) -> Vec<String> {
+        let words = strs(&self.words);
+        let name = runners::says_itself(&words).then_some(1);
+        let sayable = |word: &&str| {
             !word.is_empty()
                 && !word.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '*' | '?'))
         };
-        words.iter().all(sayable).then(|| words.join(" "))
+        let rules = runners::telling(&words).into_iter().chain(name).map(|count| &words[..count]);
+        rules.filter(|words| words.iter().all(sayable)).map(|words| words.join(" ")).collect()
     }
+}
+
+/// Whether these words of a rule name a program that runs others or code, and not what it is to run: whatever is behind them is
+/// allowed.
+pub(super) fn allows_anything(rule: &str) -> bool {
+    let words: Vec<&str> = rule.split_whitespace().collect();
+    !words.is_empty() && !runners::says_itself(&words) && runners::telling(&words).is_none()
+}
+
+fn strs(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
 }
 
 fn begins(words: &[String], prefix: &str) -> bool {
@@ -96,7 +107,8 @@ fn read(line: &str, begins: Begins, depth: usize, parts: &mut Vec<Part>) {
     }
     for at in first..parts.len() {
         let words = &parts[at].words;
-        if words.iter().any(|word| SHELLS.contains(&base(word))) {
+        let reads_lines = |word: &String| matches!(runners::runs(&[word]), Some(Runs::Lines | Runs::Shell));
+        if words.iter().any(reads_lines) {
             let lines: Vec<String> =
                 words.iter().filter(|word| word.contains(char::is_whitespace)).cloned().collect();
             for line in lines {

@@ -17,7 +17,7 @@ impl Permission {
         let is_networked = intent.touches.contains(&Touch::Network);
         let tool_named = if is_networked { fit::NETWORK } else { tool };
         let mut whats: Vec<Option<String>> = Vec::new();
-        whats.extend([2, 1].into_iter().flat_map(|count| commands(&pieces, count)).map(Some));
+        whats.extend(commands(&pieces).map(Some));
         whats.extend(folder(&pieces, roots).map(Some));
         whats.extend(pieces.iter().filter_map(host).map(Some));
         whats.push(None);
@@ -40,12 +40,14 @@ impl Permission {
     }
 }
 
-fn commands(pieces: &[Piece], count: usize) -> Vec<String> {
-    let words = |piece: &Piece| match piece {
-        Piece::Command { part, .. } => part.first_words(count),
-        _ => None,
-    };
-    pieces.iter().filter_map(words).collect()
+fn commands(pieces: &[Piece]) -> impl Iterator<Item = String> {
+    pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Command { part, .. } => Some(part.rules()),
+            _ => None,
+        })
+        .flatten()
 }
 
 fn host(piece: &Piece) -> Option<String> {

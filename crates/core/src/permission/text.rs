@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::{Rule, Ruling};
+use super::fit::NETWORK;
+use super::{Rule, Ruling, command};
 
 /// A text that is no rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -54,6 +55,13 @@ impl Rule {
             return Err(bad("there is nothing between the brackets; leave them out to mean everything"));
         }
         Ok(Self { ruling, tool: tool.to_owned(), what: what.map(str::to_owned) })
+    }
+
+    /// Whether it allows any command, though it names a program: one that runs others or code, as `shell(bash -c)` or `shell(env)`.
+    pub fn allows_anything(&self) -> bool {
+        let is_of_commands = matches!(self.tool.as_str(), "shell" | NETWORK);
+        let what = self.what.as_deref().filter(|_| is_of_commands && self.ruling == Ruling::Allow);
+        what.is_some_and(command::allows_anything)
     }
 
     /// The text without its first word.

@@ -1,8 +1,8 @@
-//! Files of a workspace that hold secrets by their names: commands are not to read them.
+//! Files of a workspace that hold secrets by their names: commands and MCP servers are not to read them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use retake_core::FilePath;
 use retake_tools::{Guard, Guarded};
@@ -13,6 +13,24 @@ use crate::engine::Engine;
 use crate::error::Result;
 
 impl Engine {
+    /// The same for a folder in which programs begin that go on: it is looked at first, where no capture has seen it yet. None, where
+    /// that fails: nothing is captured there either.
+    pub(crate) async fn secret_files_first(&self, folder: &Path, guarded: &Guarded) -> Vec<PathBuf> {
+        let roots = [folder.to_owned()];
+        let looked = async {
+            let rows = self.store().workspaces().await?;
+            if self.files.config.is_some()
+                && !rows.iter().any(|row| row.root == folder.as_os_str().as_bytes())
+            {
+                let (row, root) = self.workspace_row_at(folder.to_owned()).await?;
+                let held = self.hold(row, root, self.files.at_work().await).await?;
+                self.capture(held, None).await?;
+            }
+            self.secret_files(&roots, guarded).await
+        };
+        looked.await.unwrap_or_default()
+    }
+
     /// The files in these folders that are kept back for their names, as the last captures saw them. What git tracks
     /// as it is there is none: who has the repository has it too, and git itself has to read and replace it.
     pub(crate) async fn secret_files(&self, roots: &[PathBuf], guarded: &Guarded) -> Result<Vec<PathBuf>> {

@@ -110,10 +110,16 @@ impl InProcess {
         self.settings.sandbox.then(sandbox)
     }
 
-    /// What holds commands and what does not, a sentence each.
+    /// What holds commands and what does not, rules of the settings that allow any command among it; a sentence each.
     pub(super) fn told_of_sandbox(&self) -> Vec<String> {
         let none = || vec![format!("nothing holds commands: {SWITCHED_OFF}")];
-        self.sandbox().map_or_else(none, |sandbox| sandbox.told())
+        let mut told = self.sandbox().map_or_else(none, |sandbox| sandbox.told());
+        let rules = self.engine.permission_for_all().rules;
+        let wide = rules.iter().filter(|rule| rule.allows_anything());
+        told.extend(wide.map(|rule| {
+            format!("the rule `{rule}` allows any command, because this program runs what its arguments name")
+        }));
+        told
     }
 
     pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {

@@ -1,13 +1,19 @@
 //! Requests about the owner itself.
 
-use retake_engine::{EngineError, Kind};
+use retake_engine::{EngineError, JobAtWork, Kind};
 use retake_wire::{Problem, Reply, reply};
 
 use crate::InProcess;
 use crate::convert::problem;
 
+/// So many jobs are named.
+const MOST_JOBS: usize = 100;
+
 impl InProcess {
     pub(super) fn status(&self) -> reply::Status {
+        let living = self.engine.living_jobs() as u64;
+        let at_work =
+            |job: JobAtWork| reply::JobAtWork { job: job.call, command: job.command, pids: job.pids };
         reply::Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -21,7 +27,8 @@ impl InProcess {
             config_file: Some(self.office.config_file.display().to_string()),
             protocol: retake_wire::PROTOCOL,
             clients: self.present.clients() as u64,
-            jobs: self.engine.living_jobs() as u64,
+            jobs: living,
+            jobs_at_work: self.engine.jobs_at_work().into_iter().take(MOST_JOBS).map(at_work).collect(),
             idle_s: self.present.idle().map(|idle| idle.as_secs()),
             ends_ms: self.ends_ms(),
         }

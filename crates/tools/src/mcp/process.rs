@@ -13,8 +13,11 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
+use super::servers::Deps;
+use crate::cgroup::{self, Bounds};
 use crate::processes;
 use crate::sandbox::{Net, Sandbox};
+use crate::shell::ShellConfig;
 use crate::supervisor::{Inherits, Plan, shielded};
 
 /// So many bytes of standard error are kept.
@@ -38,6 +41,8 @@ pub(super) struct Process {
 #[derive(Clone, Copy, Debug)]
 enum Ended {
     With(ExitStatus),
+    /// The system has ended it, or another process of it, for want of memory.
+    OutOfMemory,
     Unknown,
 }
 
@@ -46,31 +51,43 @@ pub(super) struct Start<'a> {
     pub(super) program: &'a str,
     pub(super) arguments: &'a [String],
     pub(super) folder: &'a Path,
-    /// The workspace folder.
-    pub(super) root: &'a Path,
+    /// The workspace folder, what is hidden there, and what bounds it.
+    pub(super) deps: &'a Deps,
     /// What holds it.
     pub(super) sandbox: Option<&'a Sandbox>,
     /// Where it may write, beside.
     pub(super) write: Vec<PathBuf>,
-    /// The permission bits that its files do not get; those of this process, without.
-    pub(super) umask: Option<u32>,
 }
 
 impl Start<'_> {
     /// Starts it with the environment that it is given by `surround`, and no other.
-    async fn spawn(self, mark: &str, surround: impl FnOnce(&mut Command)) -> std::io::Result<Child> {
+    async fn spawn(
+        self,
+        mark: &str,
+        surround: impl FnOnce(&mut Command),
+    ) -> std::io::Result<(Child, Option<cgroup::Group>)> {
+        let Deps { hide, memory, file_size, umask, .. } = self.deps;
         let program = OsStr::new(self.program);
-        let roots = [self.root.to_owned()];
+        let roots = [self.deps.folder.clone()];
         let sandbox = self.sandbox.map(|sandbox| {
             let write = sandbox.write.iter().cloned().chain(self.write).collect();
             Sandbox { write, ..sandbox.clone() }
         });
-        let confined = sandbox.as_ref().map(|sandbox| sandbox.confinement(&roots, &[], Net::Open));
+        let mut confined = sandbox.as_ref().map(|sandbox| sandbox.confinement(&roots, &[], Net::Open));
+        if let Some(confined) = confined.as_mut().filter(|confined| confined.namespaces) {
+            confined.hide.extend(hide.iter().cloned());
+        }
+        let mut bound = None;
         let supervisor = sandbox.as_ref().and_then(|sandbox| sandbox.supervisor.as_ref());
         let (mut command, confined) = match supervisor {
             Some(supervisor) => {
                 let namespaces = confined.as_ref().is_some_and(|confined| confined.namespaces);
-                let plan = Plan { namespaces, confined, ..Plan::new(mark, self.folder) };
+                let bounds = Bounds::new(*memory, ShellConfig::default().processes);
+                // Where it was to be made and was not, it starts all the same: nobody is there to be told.
+                bound = cgroup::Group::of(supervisor, mark, bounds).await.and_then(Result::ok);
+                let join = bound.iter().flat_map(cgroup::Group::joins).collect();
+                let file_size = Some(*file_size);
+                let plan = Plan { namespaces, confined, join, file_size, ..Plan::new(mark, self.folder) };
                 let mut command = supervisor.command(&plan, program);
                 surround(&mut command);
                 (shielded(command, mark, Inherits::Nothing), None)
@@ -84,10 +101,11 @@ impl Start<'_> {
         };
         command.args(self.arguments).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        match confined {
-            Some(confined) => confined.spawn(command, self.umask).await,
-            None => crate::umask::spawn(command, self.umask).await,
-        }
+        let child = match confined {
+            Some(confined) => confined.spawn(command, *umask).await,
+            None => crate::umask::spawn(command, *umask).await,
+        };
+        Ok((child?, bound))
     }
 }
 
@@ -99,7 +117,7 @@ impl Process {
     ) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let mark = format!("mcp-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-        let mut child = start.spawn(&mark, surround).await?;
+        let (mut child, bound) = start.spawn(&mark, surround).await?;
         let missing = || std::io::Error::other("a pipe is missing");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
@@ -108,7 +126,7 @@ impl Process {
         tokio::spawn(keep(stderr, Arc::clone(&errors)));
         let (told, ended) = watch::channel(None);
         let (end, asked) = watch::channel(false);
-        let group = Group { group: child.id(), mark };
+        let group = Group { group: child.id(), mark, bound };
         tokio::spawn(attend(child, group, asked, told));
         Ok((Self { errors, ended, end }, input, output))
     }
@@ -120,6 +138,9 @@ impl Process {
         match waited.ok().and_then(Result::ok).and_then(|ended| *ended) {
             Some(Ended::With(status)) => {
                 format!("its process ended ({})", crate::processes::ended_with(status))
+            }
+            Some(Ended::OutOfMemory) => {
+                "the system ended it: it used more memory than it may (permissions.memory_mb)".to_owned()
             }
             Some(Ended::Unknown) => "its process ended".to_owned(),
             None => "it closed the connection".to_owned(),
@@ -143,6 +164,8 @@ impl Process {
 struct Group {
     group: Option<u32>,
     mark: String,
+    /// What bounds them.
+    bound: Option<cgroup::Group>,
 }
 
 impl Group {
@@ -176,8 +199,10 @@ async fn attend(
             }
         }
     };
+    let is_hungry = group.bound.as_ref().is_some_and(cgroup::Group::was_out_of_memory);
     drop(group);
-    told.send_replace(Some(ended.map_or(Ended::Unknown, Ended::With)));
+    let ended = if is_hungry { Ended::OutOfMemory } else { ended.map_or(Ended::Unknown, Ended::With) };
+    told.send_replace(Some(ended));
 }
 
 /// The last that came over a pipe.

@@ -204,10 +204,9 @@ impl Server {
                     program: command,
                     arguments: args,
                     folder: &cwd,
-                    root: &self.deps.folder,
+                    deps: &self.deps,
                     sandbox: self.sandbox(),
                     write: self.write()?,
-                    umask: self.deps.umask,
                 };
                 let surround = |built: &mut Command| surround(built, &self.deps.variables, env);
                 let started = Process::start(start, surround).await.map_err(|error| {

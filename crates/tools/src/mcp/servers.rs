@@ -16,6 +16,7 @@ use super::server::Server;
 use super::tool::McpTool;
 use crate::sandbox::Sandbox;
 use crate::set::Tool;
+use crate::shell::ShellConfig;
 
 /// What servers are started with.
 #[derive(Clone, Debug)]
@@ -30,6 +31,12 @@ pub struct Deps {
     pub allowed: Allowed,
     /// What holds those that are started, unless their entry says otherwise.
     pub sandbox: Option<Sandbox>,
+    /// Files of the folder that those that are held do not read, where namespaces can hide them.
+    pub hide: Vec<PathBuf>,
+    /// Bytes of memory that the processes of one that is held have together, where the machine has control groups for that.
+    pub memory: u64,
+    /// No file that one that is held writes grows larger.
+    pub file_size: u64,
     /// How long one may take until its tools are listed: its hello and its list, so long each.
     pub start_limit: Duration,
     /// How long a call may take.
@@ -40,7 +47,19 @@ impl Deps {
     /// With the usual limits, and nothing that holds servers.
     pub fn new(folder: PathBuf, variables: Variables, allowed: Allowed) -> Self {
         let (start_limit, call_limit) = (Duration::from_secs(30), Duration::from_secs(300));
-        Self { folder, variables, umask: None, allowed, sandbox: None, start_limit, call_limit }
+        let ShellConfig { memory, file_size, .. } = ShellConfig::default();
+        Self {
+            folder,
+            variables,
+            umask: None,
+            allowed,
+            sandbox: None,
+            hide: Vec::new(),
+            memory,
+            file_size,
+            start_limit,
+            call_limit,
+        }
     }
 }
 

@@ -22,6 +22,24 @@ const TERMINAL_INPUT: [u64; 2] = [
 /// What is kept in the kernel's keyrings is the person's, and no namespace holds it.
 pub(super) const KEYRINGS: [libc::c_long; 3] = [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key];
 
+/// What processes of this user share by a number or a name that no file has: memory, semaphores and queues of System V, and queues of
+/// POSIX. A number need not be asked for before it is used.
+pub(super) const SHARED: [libc::c_long; 13] = [
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
 /// The bits of a socket's type that say of which kind it is.
 const KIND: u64 = 0xF;
 
@@ -73,6 +91,7 @@ pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendErro
         rules.insert(libc::SYS_io_uring_setup, Vec::new());
     }
     if !is_apart {
+        rules.extend(SHARED.map(|call| (call, Vec::new())));
         // Its own it may set.
         for (at, calls) in [(0, &OF_FIRST[..]), (1, &OF_SECOND[..])] {
             for call in calls {

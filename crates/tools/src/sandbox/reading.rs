@@ -3,7 +3,7 @@
 
 use seccompiler::{BackendError, BpfProgram, SeccompCmpOp};
 
-use super::filter::{Rules, reaching_pairs, refusing, rule};
+use super::filter::{Rules, SHARED, reaching_pairs, refusing, rule};
 
 /// Devices that are read.
 pub(super) const SOURCES: [&str; 4] = ["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -51,13 +51,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_sched_setscheduler,
     libc::SYS_sched_setparam,
     libc::SYS_sched_setattr,
-    // What processes share.
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
+    // Keyrings.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
@@ -104,7 +98,8 @@ const REQUESTS: [u64; 9] = [
 
 /// The filter of a command that only reads.
 pub(super) fn filter() -> Result<BpfProgram, BackendError> {
-    let mut rules: Rules = REFUSED.iter().chain(OLDER).map(|call| (*call, Vec::new())).collect();
+    let mut rules: Rules =
+        REFUSED.iter().chain(OLDER).chain(&SHARED).map(|call| (*call, Vec::new())).collect();
     let requests = REQUESTS.map(|request| rule(1, SeccompCmpOp::Eq, request));
     rules.insert(libc::SYS_ioctl, requests.into_iter().collect::<Result<_, _>>()?);
     rules.insert(libc::SYS_socketpair, reaching_pairs()?);

@@ -128,7 +128,12 @@ impl Line<'_> {
             _ => std::slice::from_ref(&spool.note),
         };
         let confined = self.confinement(call, files);
-        let group = self.group(call).await;
+        let group = match self.supervisor {
+            Some(supervisor) => {
+                Group::of(supervisor, &call.id, Bounds::new(self.memory, self.processes)).await
+            }
+            None => None,
+        };
         let (mut command, confined) = match self.supervisor {
             Some(supervisor) => {
                 let plan = Plan {
@@ -162,18 +167,6 @@ impl Line<'_> {
             None => umask::spawn(command, theirs.umask()).await,
         };
         Ok(Started { child: started?, group })
-    }
-
-    /// A group that bounds a call, where this machine lets one be made.
-    async fn group(&self, call: &Call) -> Option<Result<Group, String>> {
-        // A process has threads, too.
-        let bounds = Bounds { memory: self.memory, tasks: 4 * self.processes as u64 };
-        let (supervisor, id) = (self.supervisor?.clone(), call.id.clone());
-        let make = move || {
-            let places = supervisor.places().ok()?;
-            Some(Group::make(&places, &id, bounds).map_err(|error| error.to_string()))
-        };
-        blocking(make).await
     }
 
     fn confinement(&self, call: &Call, files: &[PathBuf]) -> Option<Confinement> {

@@ -9,10 +9,10 @@ use super::stand::{Ground, everywhere};
 use crate::stage::{config, until};
 
 /// So much may be used in these tests.
-const MEMORY: u64 = 200_000_000;
+pub(crate) const MEMORY: u64 = 200_000_000;
 
 /// A program that uses so many megabytes.
-fn uses(megabytes: u32) -> String {
+pub(crate) fn uses(megabytes: u32) -> String {
     format!(
         "python3 -c 'x = bytearray({megabytes} * 1000000); x[::4096] = x[1::4096]; print(len(x), flush=True); import time; time.sleep(0.5)'"
     )
@@ -34,7 +34,7 @@ fn groups(of: &str) -> Vec<PathBuf> {
 }
 
 /// Whether this user may make a control group that limits memory, looked at in another way than the code does.
-fn may_limit() -> bool {
+pub(crate) fn may_limit() -> bool {
     let folder = |mounted: &str, line: &str| {
         let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let own = groups.lines().find_map(|it| it.split_once(line).map(|(_, path)| path.to_owned()));

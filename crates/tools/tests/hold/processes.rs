@@ -1,6 +1,8 @@
 //! No process of a call escapes: it is found, counted and ended whatever it drops.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use retake_core::ToolOutcome;
@@ -109,6 +111,55 @@ async fn trial_26_a_command_ends_as_its_shell_ends_also_while_others_go_on() {
         processes::stop(None, &id, false);
         assert!(processes::wait_gone(&id, Duration::from_secs(10)), "{how:?}");
         until("it is gone", async || processes::alive(&id).is_empty()).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_20_nothing_that_other_programs_share_is_reached() {
+    let test = "hold::processes::trial_20_nothing_that_other_programs_share_is_reached";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::On);
+        let name = format!("/retake-{}", number(&ground, 0));
+        let mut other = Command::new("python3");
+        other.args(["-c", include_str!("sharing.py"), &name]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut other = other.spawn().expect("another program");
+        let mut ids = String::new();
+        BufReader::new(other.stdout.take().expect("a pipe")).read_line(&mut ids).expect("its numbers");
+        let ids: Vec<&str> = ids.split_whitespace().chain([name.as_str()]).collect();
+        assert!(!ids.contains(&"-1"), "{ids:?}");
+        ground.can_not(include_str!("shared.py"), &ids).await;
+        drop(other.stdin.take());
+        assert!(other.wait().expect("it ends").success());
+    })
+    .await;
+}
+
+/// Its first thread ends, and another one goes on.
+const HEADLESS: &str = "import ctypes, os, platform, threading, time
+threading.Thread(target=time.sleep, args=(1000,)).start()
+ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)";
+
+#[tokio::test]
+async fn trial_26_a_process_whose_first_thread_has_ended_is_a_job_and_is_ended() {
+    let test = "hold::processes::trial_26_a_process_whose_first_thread_has_ended_is_a_job_and_is_ended";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        std::fs::write(ground.stage.root().join("headless.py"), HEADLESS).expect("written");
+        let output = ground.run("python3 headless.py >/dev/null 2>&1 & echo on; sleep 0.5").await;
+        assert!(output.lives, "{how:?}: {}", output.content);
+        let id = ground.stage.last_call();
+        let alive = processes::alive(&id);
+        assert_eq!(alive.len(), 1, "{how:?}");
+        let process = Path::new("/proc").join(alive[0].to_string());
+        // Not its supervisor, with which it does not end.
+        assert!(
+            std::fs::read_to_string(process.join("comm")).is_ok_and(|name| name.starts_with("python3")),
+            "{how:?}"
+        );
+        assert!(processes::calls().contains(&id), "{how:?}");
+        assert!(processes::end(None, &id), "{how:?}");
+        assert!(processes::alive(&id).is_empty() && !process.exists(), "{how:?}");
     })
     .await;
 }

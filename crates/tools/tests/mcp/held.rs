@@ -8,6 +8,7 @@ use retake_tools::mcp::State;
 use serde_json::{Value, json};
 
 use super::world::{World, failure, only};
+use crate::hold::memory::{MEMORY, may_limit, uses};
 use crate::hold::stand::{How, everywhere};
 use crate::stage::{bare, supervisor, until};
 
@@ -148,6 +149,45 @@ async fn trial_20_variables_of_an_entry_take_no_effect_outside_of_its_sandbox() 
         // The value of a variable is not told.
         assert_eq!(why.matches("cannot be preloaded").count(), 1, "{how:?}: {why}");
         drop(servers);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_26_a_server_gets_no_more_memory_and_writes_no_larger_files_than_a_command() {
+    let test = "mcp::held::trial_26_a_server_gets_no_more_memory_and_writes_no_larger_files_than_a_command";
+    everywhere(test, async |how| {
+        let first = format!(
+            "python3 -c 'import resource; print(resource.getrlimit(resource.RLIMIT_FSIZE)[0])' > size; {} > used; echo $? >> used",
+            uses(400)
+        );
+        let mut world = world(how, |world| server(world, &first, json!({})));
+        (world.memory, world.file_size) = (MEMORY, 1 << 30);
+        let servers = world.connect().await;
+        assert_eq!(world.file("size").await, "1073741824\n", "{how:?}");
+        // All of its processes end, or the one that had too much.
+        let used = std::fs::read_to_string(world.folder().join("used")).expect("written");
+        assert!(!may_limit() || !used.contains("400000000"), "{how:?}: {used}");
+        if let State::Failed(why) = only(&servers).state {
+            assert!(why.contains("permissions.memory_mb"), "{how:?}: {why}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_23_a_server_reads_no_key_files_of_the_workspace_in_namespaces() {
+    let test = "mcp::held::trial_23_a_server_reads_no_key_files_of_the_workspace_in_namespaces";
+    everywhere(test, async |how| {
+        let mut world =
+            world(how, |world| server(world, "cat key.pem > report; echo end >> report", json!({})));
+        let key = world.folder().join("key.pem");
+        std::fs::write(&key, "DID read\n").expect("a file");
+        world.hide = vec![key];
+        let servers = world.connect().await;
+        assert_eq!(only(&servers).state, State::Ready, "{how:?}: {:?}", only(&servers));
+        let report = world.file("report").await;
+        assert_eq!(report == "end\n", how == How::Namespaces, "{how:?}: {report}");
     })
     .await;
 }

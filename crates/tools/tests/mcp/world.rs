@@ -26,6 +26,10 @@ pub(super) struct World {
     pub(super) call_limit: Duration,
     /// What holds its servers.
     pub(super) sandbox: Option<Sandbox>,
+    /// What they do not read.
+    pub(super) hide: Vec<PathBuf>,
+    pub(super) memory: u64,
+    pub(super) file_size: u64,
 }
 
 impl World {
@@ -35,7 +39,15 @@ impl World {
         fs::create_dir(home.path().join("work")).expect("made");
         fs::write(home.path().join("server.py"), SERVER).expect("written");
         let limit = Duration::from_secs(20);
-        let world = Self { home, start_limit: limit, call_limit: limit, sandbox: None };
+        let world = Self {
+            home,
+            start_limit: limit,
+            call_limit: limit,
+            sandbox: None,
+            hide: Vec::new(),
+            memory: 1 << 40,
+            file_size: 1 << 40,
+        };
         fs::write(world.user_file(), json!({ "mcpServers": servers }).to_string()).expect("written");
         world
     }
@@ -73,6 +85,8 @@ impl World {
         let mut deps = Deps::new(self.folder(), Variables::process(Secrets::default()), self.allowed());
         (deps.start_limit, deps.call_limit) = (self.start_limit, self.call_limit);
         deps.sandbox.clone_from(&self.sandbox);
+        deps.hide.clone_from(&self.hide);
+        (deps.memory, deps.file_size) = (self.memory, self.file_size);
         let config = self.config();
         let connected = McpServers::connect(&config, deps);
         tokio::time::timeout(2 * SOON, connected).await.expect("it never waits for ever")

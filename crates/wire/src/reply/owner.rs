@@ -38,10 +38,24 @@ pub struct Status {
     /// Background jobs that it started and that still run.
     #[serde(default)]
     pub jobs: u64,
+    /// These jobs, of which all go on when the owner ends: 100 at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs_at_work: Vec<JobAtWork>,
     /// After how many seconds without clients, runs and jobs it ends by itself; never, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_s: Option<u64>,
     /// When it ends by itself unless something happens, Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_ms: Option<i64>,
+}
+
+/// A background job that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobAtWork {
+    /// Its id.
+    pub job: String,
+    /// What runs: the command, or what is left of it.
+    pub command: String,
+    /// Its processes.
+    pub pids: Vec<u32>,
 }

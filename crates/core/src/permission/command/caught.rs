@@ -2,19 +2,8 @@
 //! `git -C . push` is a `git push`. Where it is not known whether an option has a value, both are tried.
 
 use super::base;
+use super::runners::{is_option, option_words};
 use crate::permission::glob;
-
-/// Options of git that take the next word as their value.
-const GIT: &[&str] = &[
-    "-C",
-    "-c",
-    "--attr-source",
-    "--config-env",
-    "--git-dir",
-    "--namespace",
-    "--super-prefix",
-    "--work-tree",
-];
 
 /// Whether a command begins with the words of a rule.
 pub(super) fn catches(words: &[String], prefix: &str) -> bool {
@@ -23,11 +12,6 @@ pub(super) fn catches(words: &[String], prefix: &str) -> bool {
     if !glob::word(name, program) && !glob::word(name, base(program)) {
         return false;
     }
-    // Whether the word after an option may be looked at, and whether the one after that.
-    let skips = |option: &str| match base(program) {
-        "git" => (!GIT.contains(&option), GIT.contains(&option)),
-        _ => (true, option != "--" && !option.contains('=')),
-    };
     // Where the next word of the rule may stand.
     let mut places = vec![false; words.len() + 2];
     places[1] = true;
@@ -39,16 +23,12 @@ pub(super) fn catches(words: &[String], prefix: &str) -> bool {
             }
             next[at + 1] |= glob::word(pattern, word);
             if is_option(word) {
-                let (one, two) = skips(word);
-                places[at + 1] |= one;
-                places[at + 2] |= two;
+                let (least, most) = option_words(program, word);
+                places[at + least] = true;
+                places[at + most] = true;
             }
         }
         places = next;
     }
     places.contains(&true)
-}
-
-fn is_option(word: &str) -> bool {
-    word.len() > 1 && word.starts_with(['-', '+'])
 }

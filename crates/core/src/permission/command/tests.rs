@@ -84,6 +84,9 @@ fn trial_30_options_before_the_words_of_a_rule_hide_nothing_from_it() {
         ("kubectl delete", "kubectl -n live delete pod x"),
         ("rm -rf", "rm -v -rf x"),
         ("git * --force", "git -C . push --force"),
+        ("rm", "find . -name x -exec rm {} +"),
+        ("rm", "docker exec web rm x"),
+        ("cargo publish", "timeout 5 cargo publish"),
     ] {
         assert!(caught(rule, line), "{rule}: {line}");
     }

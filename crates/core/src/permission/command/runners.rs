@@ -1,0 +1,142 @@
+//! The programs that start other programs, or run code, as their arguments say. A rule that allows such a program by its name
+//! allows anything, so that none is offered; one that denies is held against the commands behind it. Must never be taken for
+//! a wall: many a program can be made to start another.
+
+use super::{base, is_assignment};
+use crate::permission::glob;
+
+/// What the words after such a program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// After so many words that are its own, a command.
+    Command(usize),
+    /// A command somewhere among them, or one that comes from elsewhere.
+    Among,
+    /// Lines for a shell.
+    Lines,
+    /// A shell: a script by its name, or lines.
+    Shell,
+    /// A script by its name, or code.
+    Script,
+    /// Code.
+    Code,
+    /// The name of what it does, without which nothing is said.
+    Named,
+}
+
+/// The one list. A `*` stands for any letters; an entry of two words is for that command of the program.
+const RUNNERS: &[(Runs, &[&str])] = &[
+    (Runs::Command(0), &["builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup"]),
+    (Runs::Command(0), &["setsid", "stdbuf", "sudo", "time", "unbuffer"]),
+    (Runs::Command(0), &["bunx", "npx", "pipx run", "uvx", "bundle exec", "npm exec", "npm x", "pnpm dlx"]),
+    (Runs::Command(0), &["pnpm exec", "yarn dlx", "yarn exec", "bun x", "hatch run", "pdm run"]),
+    (Runs::Command(0), &["pipenv run", "poetry run", "rye run", "uv run"]),
+    (Runs::Command(1), &["chroot", "direnv exec", "timeout"]),
+    (Runs::Among, &["busybox", "chrt", "entr", "fakeroot", "find", "flock", "gdb", "ltrace", "nsenter"]),
+    (
+        Runs::Among,
+        &["parallel", "setpriv", "start-stop-daemon", "strace", "systemd-run", "taskset", "unshare"],
+    ),
+    (Runs::Among, &["toybox", "xargs", "xvfb-run", "conda run", "git submodule foreach", "git bisect run"]),
+    (Runs::Among, &["docker run", "docker exec", "docker compose run", "docker compose exec"]),
+    (Runs::Among, &["podman run", "podman exec", "kubectl exec", "kubectl run", "nix run", "nix shell"]),
+    (Runs::Among, &["nix develop", "nix-shell"]),
+    (Runs::Lines, &["eval", "script", "ssh", "su", "watch"]),
+    (Runs::Shell, &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "zsh"]),
+    (Runs::Script, &["python*", "pypy*", "node", "nodejs", "perl*", "ruby*", "php*", "lua*", "deno run"]),
+    (
+        Runs::Script,
+        &["bun run", "julia", "pwsh", "Rscript", "tclsh*", "expect", "osascript", "tsx", "ts-node"],
+    ),
+    (Runs::Code, &["awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "m4"]),
+    (Runs::Code, &["deno eval", "source", "."]),
+    (
+        Runs::Named,
+        &["bun", "bundle", "conda", "deno", "direnv", "docker", "docker compose", "git", "git bisect"],
+    ),
+    (Runs::Named, &["git submodule", "hatch", "kubectl", "nix", "npm", "npm run", "pdm", "pipenv", "pipx"]),
+    (Runs::Named, &["pnpm", "pnpm run", "podman", "poetry", "rye", "uv", "yarn", "yarn run"]),
+];
+
+/// Options of git that take the next word as their value.
+const GIT: &[&str] = &[
+    "-C",
+    "-c",
+    "--attr-source",
+    "--config-env",
+    "--git-dir",
+    "--namespace",
+    "--super-prefix",
+    "--work-tree",
+];
+
+/// What a program runs, if it is one of the list; with a command of it, `docker exec`, that is another one.
+pub(super) fn runs(command: &[&str]) -> Option<Runs> {
+    let is_word = |(pattern, word): (&str, &&str)| {
+        pattern == base(word) || pattern.contains('*') && glob::word(pattern, base(word))
+    };
+    let is_entry = |entry: &&str| {
+        entry.split(' ').count() == command.len() && entry.split(' ').zip(command).all(is_word)
+    };
+    RUNNERS.iter().find(|(_, entries)| entries.iter().any(|entry| is_entry(&entry))).map(|(runs, _)| *runs)
+}
+
+/// Whether another command may stand behind this one.
+pub(super) fn hides_another(words: &[&str]) -> bool {
+    let hides = |runs| matches!(runs, Runs::Command(_) | Runs::Among | Runs::Lines | Runs::Shell);
+    (1..=words.len().min(3)).any(|count| runs(&words[..count]).is_some_and(hides))
+}
+
+/// So many words an option of this program may take, itself included: the least and the most.
+pub(super) fn option_words(program: &str, option: &str) -> (usize, usize) {
+    match base(program) {
+        "git" if GIT.contains(&option) => (2, 2),
+        "git" => (1, 1),
+        _ if option == "--" || option.contains('=') || option.starts_with('+') => (1, 1),
+        _ => (1, 2),
+    }
+}
+
+pub(super) fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with(['-', '+'])
+}
+
+/// So many of the first words of a command say what it does: a rule of them allows that and no more. None, where no words do.
+pub(super) fn telling(words: &[&str]) -> Option<usize> {
+    let mut command = vec![*words.first()?];
+    let mut at = 1;
+    while let Some(runs) = runs(&command).or((at == 1).then_some(Runs::Named)) {
+        match runs {
+            Runs::Among | Runs::Lines | Runs::Code => return None,
+            Runs::Command(own) => {
+                at += words[at..].iter().take_while(|word| is_assignment(word)).count() + own;
+                let another = words.get(at..)?;
+                if words[1..at].iter().chain(another.first()).any(|word| is_option(word)) {
+                    return None;
+                }
+                return telling(another).or(says_itself(another).then_some(1)).map(|count| at + count);
+            }
+            Runs::Script if words[0].contains("py") && words.get(at) == Some(&"-m") => at += 1,
+            Runs::Shell | Runs::Script => {
+                let is_file = |word: &&&str| {
+                    **word != "-" && !["/dev/", "/proc/"].iter().any(|top| word.starts_with(top))
+                };
+                words.get(at).filter(|word| !is_option(word)).filter(is_file)?;
+            }
+            Runs::Named => {}
+        }
+        // Where it is not known how many words an option takes, it is not known either which word is the next.
+        while let Some(option) = words.get(at).filter(|word| is_option(word)) {
+            let (least, most) = option_words(words[0], option);
+            at += (least == most).then_some(least)?;
+        }
+        command.push(words.get(at)?);
+        at += 1;
+    }
+    Some(at)
+}
+
+/// Whether a rule of a program's name alone would allow no more than this program.
+pub(super) fn says_itself(words: &[&str]) -> bool {
+    words.first().is_some_and(|program| runs(&[program]).is_none())
+}
