@@ -94,7 +94,7 @@ impl Mounts {
             for path in confined.hide.iter().chain(&folders).chain(&sockets) {
                 self.stay(path, &confined.write)?;
             }
-            self.keep_git(&confined.roots)?;
+            self.keep_git(confined)?;
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Mounts {
     pub(super) fn take_down(self) {
         // It holds its own locks on what it has made itself, too.
         drop(self.shared);
-        for (held, path) in self.made {
+        for (held, path) in self.made.into_iter().rev() {
             let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
             if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {
                 continue;
