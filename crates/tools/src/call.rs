@@ -75,6 +75,9 @@ pub struct Call {
     pub reads: bool,
     /// Files below the roots that commands are not to read, where namespaces can hide them.
     pub hide: Vec<PathBuf>,
+    /// Repositories of git below the roots, and settings that name programs: commands are not to change those, where namespaces can
+    /// hold them.
+    pub git: Vec<PathBuf>,
     /// A private folder where output that is too long for the model is kept whole.
     pub spool: PathBuf,
     /// Whoever runs it.

@@ -9,14 +9,19 @@ use rustix::fs::OFlags;
 
 /// The text of a regular file of at most so many bytes; links are followed.
 pub(crate) fn text(path: &Path, most: u64) -> Option<String> {
+    String::from_utf8(bytes(path, most)?).ok()
+}
+
+/// The same, whatever it holds.
+pub(crate) fn bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;
     }
-    let mut text = String::new();
-    file.take(most + 1).read_to_string(&mut text).ok()?;
-    (text.len() as u64 <= most).then_some(text)
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= most).then_some(bytes)
 }
 
 #[cfg(test)]

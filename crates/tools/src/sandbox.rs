@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-pub(crate) use rules::{drop_capabilities, keep_mounting, repository_of};
+pub(crate) use rules::{drop_capabilities, keep_mounting};
 
 use crate::cgroup::Place;
 use crate::supervisor::Supervisor;
@@ -140,6 +140,7 @@ impl Sandbox {
             write: write.map(real).collect(),
             files: all(files),
             hide,
+            git: Vec::new(),
             sockets: all(&self.sockets),
             net,
             reads_only: false,
@@ -166,6 +167,8 @@ pub(crate) struct Confinement {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) hide: Vec<PathBuf>,
+    /// Further repositories and settings of git that stay as they are.
+    pub(crate) git: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
     pub(crate) net: Net,
     /// Nothing is written but `files`, and nothing is reached.
@@ -182,6 +185,7 @@ impl Confinement {
             write: Vec::new(),
             files: Vec::new(),
             hide: Vec::new(),
+            git: Vec::new(),
             sockets: Vec::new(),
             net,
             reads_only: false,

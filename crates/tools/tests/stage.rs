@@ -87,6 +87,8 @@ impl Host for Stand {
 pub(crate) struct Stage {
     pub(crate) host: Arc<Stand>,
     pub(crate) roots: Vec<PathBuf>,
+    /// What calls are told of git.
+    pub(crate) git: Vec<PathBuf>,
     pub(crate) spool: PathBuf,
     calls: Mutex<u32>,
     last: Mutex<String>,
@@ -134,6 +136,7 @@ impl Stage {
         Self {
             host: Arc::new(host),
             roots: vec![root],
+            git: Vec::new(),
             spool,
             calls: Mutex::new(0),
             last: Mutex::default(),
@@ -164,6 +167,7 @@ impl Stage {
             roots: self.roots.clone(),
             reads: false,
             hide: Vec::new(),
+            git: self.git.clone(),
             spool: self.spool.clone(),
             host: self.host.clone(),
         }

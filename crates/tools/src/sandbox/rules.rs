@@ -45,7 +45,7 @@ const LONGEST: u64 = 8 << 10;
 
 /// Where the repository of a worktree is, beside its folder. Its own word is not enough, as a command may have written it:
 /// the repository must point back.
-pub(crate) fn repository_of(root: &Path) -> Vec<PathBuf> {
+pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
     let read = |path: PathBuf| regular::text(&path, LONGEST).map(|text| text.trim_end().to_owned());
     let link = root.join(".git");
     let found = || {

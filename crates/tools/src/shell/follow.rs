@@ -173,6 +173,7 @@ impl Line<'_> {
         let mut confined = self.confined(call, files)?;
         if confined.namespaces {
             confined.hide.extend(call.hide.iter().cloned());
+            confined.git.extend(call.git.iter().cloned());
         }
         Some(confined)
     }

@@ -101,7 +101,7 @@ impl Mounts {
             for path in confined.hide.iter().chain(&folders).chain(&sockets) {
                 self.stay(path, &confined.write)?;
             }
-            self.keep_git(&confined.roots)?;
+            self.keep_git(confined)?;
         }
         let is_within = |hidden: &PathBuf| confined.roots.iter().any(|root| hidden.starts_with(root));
         let (mut inside, outside): (Vec<_>, Vec<_>) = confined.hide.iter().partition(|path| is_within(path));
@@ -162,7 +162,7 @@ impl Mounts {
     pub(super) fn take_down(self) {
         // It holds its own locks on what it has made itself, too.
         drop(self.shared);
-        for (held, path) in self.made {
+        for (held, path) in self.made.into_iter().rev() {
             let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
             if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {
                 continue;

@@ -76,6 +76,7 @@ impl Plan {
                 ("write", &confined.write),
                 ("file", &confined.files),
                 ("hide", &confined.hide),
+                ("git", &confined.git),
                 ("socket", &confined.sockets),
             ];
             for (name, paths) in lists {
@@ -135,6 +136,7 @@ impl Plan {
                     "write" => confined.write.push(path),
                     "file" => confined.files.push(path),
                     "hide" => confined.hide.push(path),
+                    "git" => confined.git.push(path),
                     "socket" => confined.sockets.push(path),
                     _ => return None,
                 }
@@ -155,6 +157,7 @@ mod tests {
             write: vec!["/work".into(), "/tmp".into()],
             files: vec!["/note".into()],
             hide: vec!["/home/--".into()],
+            git: vec!["/work/sub/.git".into()],
             sockets: vec!["/run/s".into()],
             reads_only: true,
             namespaces: true,

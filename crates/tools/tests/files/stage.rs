@@ -150,6 +150,7 @@ impl Stage {
             roots: vec![self.root()],
             reads: false,
             hide: Vec::new(),
+            git: Vec::new(),
             spool: self.dir.path().join("spool"),
             host: self.host.clone(),
         };

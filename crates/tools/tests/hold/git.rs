@@ -57,7 +57,7 @@ fn state(folders: &[PathBuf]) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// Ways to plant something in a repository that a word stands for.
-const PLANTS: [&str; 14] = [
+const PLANTS: [&str; 17] = [
     "printf '#!/bin/sh\\ntouch planted\\n' > REPO/hooks/post-commit && chmod +x REPO/hooks/post-commit",
     "git --git-dir REPO config core.hooksPath /tmp/hooks",
     "echo x >> REPO/config",
@@ -69,6 +69,9 @@ const PLANTS: [&str; 14] = [
     "ln -s /tmp REPO/hooks",
     "mkdir REPO/hooks && touch REPO/hooks/pre-commit",
     "mv REPO REPO.old && cp -r REPO.old REPO && echo x >> REPO/config",
+    "mkdir -p REPO/info; echo '* filter=x' > REPO/info/attributes",
+    "mkdir -p REPO/info; mv REPO/info REPO/x && mkdir REPO/info && echo x > REPO/info/attributes",
+    "mkdir -p REPO/info; mv -T REPO/info REPO/y; mkdir REPO/z && echo x > REPO/z/attributes && mv -T REPO/z REPO/info",
     "cd REPO && echo x > hooks/pre-commit",
     "cd REPO && echo x >> ./config",
     "unshare -Urm sh -c 'umount REPO/config; echo x >> REPO/config'",
@@ -81,8 +84,15 @@ async fn trial_27_commands_plant_nothing_in_hooks_and_settings_in_namespaces() {
         for has_hooks in [true, false] {
             let ground = ground(how, |stage| {
                 let hooks = stage.root().join(".git/hooks");
-                if !has_hooks && hooks.exists() {
-                    std::fs::remove_dir_all(hooks).expect("no hooks");
+                if !has_hooks {
+                    for none in [&hooks, &hooks.with_file_name("info")] {
+                        let _ = std::fs::remove_dir_all(none);
+                        assert!(!none.exists(), "{none:?}");
+                    }
+                    // What is no text is read, too.
+                    let config = hooks.with_file_name("config");
+                    let text = std::fs::read(&config).expect("settings");
+                    std::fs::write(config, [&text[..], b"# \xff\n"].concat()).expect("settings");
                 } else if has_hooks {
                     std::fs::create_dir_all(hooks).expect("hooks");
                 }
@@ -249,6 +259,116 @@ async fn trial_27_what_a_person_writes_during_a_call_stays() {
         let call = ground.prints("touch begun; until [ -e done ]; do sleep 0.05; done");
         tokio::join!(writes, call);
         assert_eq!(std::fs::read_to_string(&own).expect("it is there"), "[a]\nb = c\n", "{how:?}");
+    })
+    .await;
+}
+
+/// No plant changes anything in this repository, which may have others below it.
+async fn stays_as_it_is(ground: &Ground, repository: &Path) {
+    let folders = [repository.to_owned()];
+    let (name, before) = (repository.to_string_lossy(), state(&folders));
+    for plant in PLANTS {
+        let output = ground.run(&plant.replace("REPO", &name)).await;
+        assert_eq!(output.outcome, ToolOutcome::Failed, "{name}: {plant}: {}", output.content);
+        assert_eq!(state(&folders), before, "{name}: {plant}: {}", output.content);
+    }
+}
+
+#[tokio::test]
+async fn trial_27_a_repository_above_the_workspace_is_held_where_it_may_be_written() {
+    let test = "hold::git::trial_27_a_repository_above_the_workspace_is_held_where_it_may_be_written";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let above = |stage: &Stage| stage.root().with_file_name("open").join("above");
+        let mut ground = Ground::with(how, Network::Ask, |stage, sandbox| {
+            sandbox.write.push(stage.root().with_file_name("open"));
+            std::fs::create_dir_all(above(stage).join("a/sub")).expect("folders");
+            git(&above(stage), &["init", "-q"]);
+        });
+        let above = above(&ground.stage);
+        ground.stage.roots = vec![above.join("a/sub")];
+        stays_as_it_is(&ground, &above.join(".git")).await;
+        let folder = above.with_file_name("moved");
+        let output = ground.run(&format!("mv {} {}", above.display(), folder.display())).await;
+        assert!(output.outcome == ToolOutcome::Failed && above.exists(), "{}", output.content);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_27_a_repository_below_the_workspace_is_held_once_it_is_known() {
+    let test = "hold::git::trial_27_a_repository_below_the_workspace_is_held_once_it_is_known";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let mut ground = ground(how, |stage| {
+            let nested = stage.root().join("deep/nested");
+            std::fs::create_dir_all(&nested).expect("a folder");
+            git(&nested, &["init", "-q"]);
+            std::fs::write(stage.root().join("more.settings"), "[a]\n").expect("settings");
+        });
+        let root = ground.stage.root().to_owned();
+        ground.stage.git =
+            vec![root.join("deep/nested/.git"), root.join("more.settings"), root.join("gone/.git"), "/etc/passwd".into()];
+        stays_as_it_is(&ground, &root.join("deep/nested/.git")).await;
+        let output = ground.run("cd ../../..; mv deep deeper && cp -r deeper deep && echo x > deep/nested/.git/hooks/x").await;
+        assert_eq!(output.outcome, ToolOutcome::Failed, "{}", output.content);
+        for plant in ["echo x >> more.settings", "rm -f more.settings", "mv more.settings x"] {
+            let output = ground.run(plant).await;
+            assert_eq!(output.outcome, ToolOutcome::Failed, "{plant}: {}", output.content);
+        }
+        assert_eq!(std::fs::read(root.join("more.settings")).expect("settings"), b"[a]\n");
+        ground.prints("cd deep/nested && echo x > file && git add file && git -c user.name=a -c user.email=a@b commit -qm x").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn trial_27_a_repository_elsewhere_is_held_and_a_made_up_one_opens_nothing() {
+    let test = "hold::git::trial_27_a_repository_elsewhere_is_held_and_a_made_up_one_opens_nothing";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let mut ground = ground(how, |stage| {
+            let apart = stage.root().with_file_name("apart");
+            std::fs::create_dir(&apart).expect("a folder");
+            git(&apart, &["init", "-q", "--separate-git-dir", &stage.root().join("own").to_string_lossy()]);
+            let module = stage.root().with_file_name("remote").to_string_lossy().into_owned();
+            git(stage.root(), &["submodule", "--quiet", "add", &module, "sub"]);
+            git(stage.root(), &["worktree", "add", "-q", "../tree"]);
+            git(stage.root(), &["config", "extensions.worktreeConfig", "true"]);
+        });
+        let root = ground.stage.root().to_owned();
+        let apart = root.with_file_name("apart");
+        ground.stage.roots = vec![apart.clone(), root.clone()];
+        stays_as_it_is(&ground, &root.join("own")).await;
+        let link = std::fs::read(apart.join(".git")).expect("a link");
+        ground.run(&format!("cd {} && {{ rm -f .git; mv .git x; echo x > .git; }}", apart.display())).await;
+        assert_eq!(std::fs::read(apart.join(".git")).expect("a link"), link);
+        // A submodule as a workspace, whose repository lies in that of another one.
+        ground.stage.roots = vec![root.join("sub"), root.clone()];
+        stays_as_it_is(&ground, &root.join(".git/modules/sub")).await;
+        // Settings of a worktree alone.
+        ground.stage.roots = vec![root.with_file_name("tree")];
+        ground.run("git config --worktree core.fsmonitor x").await;
+        ground.run(&format!("echo x > {}/.git/worktrees/tree/config.worktree", root.display())).await;
+        assert!(!root.join(".git/worktrees/tree/config.worktree").exists());
+        // A link to where nothing may be written.
+        let outside = root.with_file_name("outside");
+        std::fs::create_dir_all(&outside).expect("a folder");
+        std::fs::write(outside.join("config"), "").expect("a file");
+        std::fs::remove_file(apart.join(".git")).expect("removed");
+        ground.stage.roots = vec![apart];
+        ground.prints(&format!("echo 'gitdir: {}' > .git", outside.display())).await;
+        let hook =
+            format!("mkdir {0}/hooks; echo x > {0}/hooks/pre-commit; echo x > {0}/config", outside.display());
+        ground.run(&hook).await;
+        assert_eq!(std::fs::read_dir(&outside).expect("there").count(), 1, "nothing is made there");
+        assert_eq!(std::fs::read(outside.join("config")).expect("there"), b"");
     })
     .await;
 }

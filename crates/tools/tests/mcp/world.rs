@@ -142,6 +142,7 @@ pub(super) async fn ask_as(host: &Arc<Caller>, servers: &McpServers, name: &str,
         roots: Vec::new(),
         reads: false,
         hide: Vec::new(),
+        git: Vec::new(),
         spool: spool.clone(),
         host: Arc::clone(host) as Arc<dyn Host>,
     };

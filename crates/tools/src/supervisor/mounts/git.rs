@@ -1,20 +1,26 @@
 //! What git runs later, on the person's word: hooks and settings of the roots' repositories. Commands get them read only; what is not
 //! there can't be made. Everything else in a repository stays as writable as it was.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FlockOperation;
 
 use super::Mounts;
 use crate::regular;
-use crate::sandbox::repository_of;
+use crate::sandbox::Confinement;
 
 /// Files and folders of a repository that name programs, or lead to those that do.
 const HELD: [&str; 6] = ["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
 
 /// So many repositories of submodules are held each by itself, and so many of worktrees.
 const MOST: usize = 100;
+
+/// No file that says where a repository is is longer.
+const LONGEST: u64 = 8 << 10;
 
 /// Settings of git are smaller.
 const LARGEST: u64 = 1 << 20;
@@ -23,38 +29,39 @@ const LARGEST: u64 = 1 << 20;
 const FOLDERS: usize = 20_000;
 
 impl Mounts {
-    /// Holds the repositories of these folders.
-    pub(super) fn keep_git(&mut self, roots: &[PathBuf]) -> Result<(), String> {
-        for root in roots {
-            let link = root.join(".git");
+    /// Holds the repositories that the roots are in, and what else the call was told of, where commands may write at all.
+    pub(super) fn keep_git(&mut self, confined: &Confinement) -> Result<(), String> {
+        let open = &confined.write;
+        let is_open = |path: &Path| open.iter().any(|open| path.starts_with(open));
+        // Upwards, as git looks.
+        let above =
+            confined.roots.iter().flat_map(|root| root.ancestors().take_while(|folder| is_open(folder)));
+        let links: Vec<PathBuf> = above.map(|folder| folder.join(".git")).collect();
+        let (mut kept, mut repositories) = (HashSet::new(), Vec::new());
+        for link in links.iter().chain(&confined.git).filter(|link| is_open(link)) {
             let Ok(found) = link.symlink_metadata() else { continue };
-            let real = link.canonicalize().unwrap_or_default();
-            if found.is_symlink() && is_folder(&real) && real.starts_with(root) {
-                self.pin(&real, std::slice::from_ref(root))?;
-                self.keep_repository(&real)?;
-            } else if found.is_dir() {
-                self.pin(&link, &[])?;
-                self.keep_repository(&link)?;
-            } else if found.is_file() {
-                self.hold(&link)?;
-                let parts = repository_of(root);
-                for folder in parts.iter().filter_map(|folder| folder.canonicalize().ok()) {
-                    self.pin(&folder, &[])?;
-                    self.keep_repository(&folder)?;
-                }
+            self.stay(link, open)?;
+            if found.is_file() && kept.insert(link.clone()) {
+                self.hold(link)?;
+                repositories.extend(elsewhere(link));
             }
+            repositories.extend(link.canonicalize().ok());
+        }
+        for folder in repositories.iter().filter(|folder| is_open(folder) && is_folder(folder)) {
+            self.pin(folder, open)?;
+            self.keep_repository(folder, &mut kept)?;
         }
         Ok(())
     }
 
-    fn keep_repository(&mut self, folder: &Path) -> Result<(), String> {
-        let (mut within, mut folders) = (Vec::new(), FOLDERS);
+    fn keep_repository(&mut self, folder: &Path, kept: &mut HashSet<PathBuf>) -> Result<(), String> {
+        let (mut within, mut folders) = (vec![folder.to_owned()], FOLDERS);
         // Where they are too many to be told apart, nothing of them changes.
         // Links are not followed: what they lead to is none of this repository's.
         if is_folder(&folder.join("modules")) && !modules(&folder.join("modules"), &mut within, &mut folders)
         {
             self.hold(&folder.join("modules"))?;
-            within.clear();
+            within.truncate(1);
         }
         if is_folder(&folder.join("worktrees")) {
             let all = std::fs::read_dir(folder.join("worktrees")).into_iter().flatten().flatten();
@@ -66,11 +73,17 @@ impl Mounts {
             }
         }
         let around = [folder.to_owned()];
-        for folder in std::iter::once(folder).chain(within.iter().map(PathBuf::as_path)) {
-            if folder != around[0] {
-                self.pin(folder, &around)?;
+        for folder in within {
+            if !kept.insert(folder.clone()) {
+                continue;
             }
-            self.make_missing(folder);
+            if folder != around[0] {
+                self.pin(&folder, &around)?;
+            }
+            self.make_missing(&folder, &around[0]);
+            if is_folder(&folder.join("info")) {
+                self.pin(&folder.join("info"), &around)?;
+            }
             for path in HELD.map(|name| folder.join(name)) {
                 let is_there = path.symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_dir());
                 if is_there {
@@ -83,22 +96,32 @@ impl Mounts {
     }
 
     /// Makes what git would read and is not there, so that it can be mounted on. It is empty, and goes with the call.
-    fn make_missing(&mut self, folder: &Path) {
-        let Some(config) = regular::text(&folder.join("config"), LARGEST) else { return };
-        let hooks = folder.join("hooks");
-        if hooks.symlink_metadata().is_err() && DirBuilder::new().create(&hooks).is_ok() {
-            self.lock(hooks);
-        }
-        let own = folder.join("config.worktree");
+    fn make_missing(&mut self, folder: &Path, around: &Path) {
+        let lacks = |name: &str| folder.join(name).symlink_metadata().is_err();
         // Git reads it only where the settings say so.
-        let is_read = config.to_ascii_lowercase().contains("worktreeconfig");
-        if is_read && own.symlink_metadata().is_err() && File::create_new(&own).is_ok() {
-            self.lock(own);
+        if [folder, around].iter().any(|folder| has_more(&folder.join("config"))) && lacks("config.worktree")
+        {
+            self.make(folder.join("config.worktree"), false);
+        }
+        // A worktree shares the rest with others.
+        if lacks("config") || !lacks("commondir") {
+            return;
+        }
+        for (name, is_folder) in [("hooks", true), ("info", true), ("info/attributes", false)] {
+            if lacks(name) {
+                self.make(folder.join(name), is_folder);
+            }
         }
     }
 
-    fn lock(&mut self, path: PathBuf) {
-        self.made.extend(shared(&path).map(|file| (file, path)));
+    fn make(&mut self, path: PathBuf, is_folder: bool) {
+        let made = match is_folder {
+            true => DirBuilder::new().create(&path),
+            false => File::create_new(&path).map(drop),
+        };
+        if made.is_ok() {
+            self.made.extend(shared(&path).map(|file| (file, path)));
+        }
     }
 
     /// Keeps the call that has made it from removing it.
@@ -111,6 +134,25 @@ impl Mounts {
             self.shared.extend(shared(path));
         }
     }
+}
+
+/// Where two files say that the repository of a worktree is. A command may have written them: what they name is held, no more.
+fn elsewhere(link: &Path) -> Vec<PathBuf> {
+    let named = |file: &Path, mark: &[u8]| {
+        let text = regular::bytes(file, LONGEST)?;
+        let name = text.strip_prefix(mark)?.trim_ascii_end();
+        file.parent()?.join(OsStr::from_bytes(name)).canonicalize().ok()
+    };
+    let own = named(link, b"gitdir: ");
+    let common = own.as_ref().and_then(|own| named(&own.join("commondir"), b""));
+    common.into_iter().chain(own).collect()
+}
+
+/// Whether settings have more of them read for each worktree.
+fn has_more(config: &Path) -> bool {
+    const NAME: &[u8] = b"worktreeconfig";
+    let says = |text: Vec<u8>| text.to_ascii_lowercase().windows(NAME.len()).any(|word| word == NAME);
+    config.symlink_metadata().is_ok() && regular::bytes(config, LARGEST).is_none_or(says)
 }
 
 fn is_folder(path: &Path) -> bool {
@@ -130,7 +172,7 @@ fn modules(folder: &Path, found: &mut Vec<PathBuf>, folders: &mut usize) -> bool
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        if *folders == 0 || found.len() == MOST {
+        if *folders == 0 || found.len() > MOST {
             return false;
         }
         *folders -= 1;
