@@ -172,7 +172,7 @@ async fn trial_27_git_does_its_work_and_a_refused_setting_is_explained() {
     let test = "hold::git::trial_27_git_does_its_work_and_a_refused_setting_is_explained";
     everywhere(test, async |how| {
         let ground = ground(how, |_| ());
-        let as_somebody = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ";
+        let as_somebody = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=maintenance.auto GIT_CONFIG_VALUE_0=false; ";
         let branch = "git rev-parse --abbrev-ref HEAD";
         for (command, printed) in [
             ("echo x > file && git add file && git commit -qm two && git log --oneline | wc -l", "2"),
