@@ -75,10 +75,9 @@ pub(super) fn runs(command: &[&str]) -> Option<Runs> {
     let is_word = |(pattern, word): (&str, &&str)| {
         pattern == base(word) || pattern.contains('*') && glob::word(pattern, base(word))
     };
-    let is_entry = |entry: &&str| {
-        entry.split(' ').count() == command.len() && entry.split(' ').zip(command).all(is_word)
-    };
-    RUNNERS.iter().find(|(_, entries)| entries.iter().any(|entry| is_entry(&entry))).map(|(runs, _)| *runs)
+    let is_entry =
+        |entry: &str| entry.split(' ').count() == command.len() && entry.split(' ').zip(command).all(is_word);
+    RUNNERS.iter().find(|(_, entries)| entries.iter().any(|entry| is_entry(entry))).map(|(runs, _)| *runs)
 }
 
 /// Whether another command may stand behind this one.
