@@ -3,6 +3,7 @@
 //! repository's own is read, and nothing is run.
 
 mod guard;
+mod settings;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::objs::tree::EntryKind;
 use retake_core::{ContentHash, FilePath, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Record};
+
+pub use settings::NamedBySettings;
 
 use crate::objects::Objects;
 

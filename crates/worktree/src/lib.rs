@@ -21,7 +21,7 @@ pub use capture::{
     Stats, Sweep, Tree, Uncovered, WhyNot, refuse,
 };
 pub use error::{Result, WorktreeError};
-pub use git::{GitState, Nested, reached, same_as_commit, tracked};
+pub use git::{GitState, NamedBySettings, Nested, reached, same_as_commit, tracked};
 pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Shown, Side, StoredMerges, diff,
     merge_texts, merge_texts_over, unified,

@@ -2,7 +2,7 @@
 //! result. Whatever the call does, it is written down before it begins.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use retake_core::{ConversationId, EntryId, Fact, FileChange, FilePath, Grade, without_full_folders};
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
@@ -11,7 +11,7 @@ use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
 
 use super::attribute::Attributed;
 use super::git;
-use super::planted::{self, Change, Planted};
+use super::planted::{self, Change, Planted, shown};
 use super::several::{HeldAll, shown_in};
 use super::unseen::{self, Outside};
 use super::workspace::{Held, accept, is_alive, see};
@@ -34,6 +34,8 @@ pub(crate) struct Around {
     outside: Vec<(WorkspaceNo, Outside)>,
     /// What git runs or is told by there.
     planted: Vec<(WorkspaceNo, Planted)>,
+    /// What of git it can be held from changing, beside the folders' own repositories.
+    pub(crate) git: Vec<PathBuf>,
     /// Further folders that could not be looked at, and why: it must change nothing there.
     pub(crate) lost: Vec<(PathBuf, EngineError)>,
 }
@@ -58,6 +60,7 @@ pub(super) struct Before {
     places: Vec<(WorkspaceNo, Option<GitState>)>,
     outside: Vec<(WorkspaceNo, Outside)>,
     planted: Vec<(WorkspaceNo, Planted)>,
+    git: Vec<PathBuf>,
     lost: Vec<(PathBuf, EngineError)>,
 }
 
@@ -72,6 +75,8 @@ struct After {
     uncovered: Vec<(String, String)>,
     /// What was changed of what git runs or is told by.
     planted: Vec<(String, Change)>,
+    /// The same, of files that captures cover, and what is said of each.
+    besides: Vec<String>,
 }
 
 impl Engine {
@@ -96,8 +101,8 @@ impl Engine {
         rows.dedup_by_key(|(_, (row, _))| row.no);
         let (folders, rows): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|(folder, row)| (folder, Ok(row))).unzip();
-        let (mut all, mut places, mut outside, mut planted) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut all, mut places, mut outside, mut planted, mut held_git) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (folder, held) in folders.into_iter().zip(self.hold_each(rows).await) {
             let looked = match held {
                 Ok(held) => self.capture_all(held, sweep.clone(), None).await,
@@ -113,13 +118,14 @@ impl Engine {
             };
             let (held, git) = git::look(held).await?;
             let (held, out) = Outside::of(held, uncovered).await?;
-            let (held, own) = planted::look(held).await?;
+            let (held, own) = planted::before_call(held).await?;
+            held_git.extend(held.planted.held(&held.made));
             planted.push((held.no, own));
             places.push((held.no, git));
             outside.push((held.no, out));
             all.push(held);
         }
-        Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, lost })
+        Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, git: held_git, lost })
     }
 
     /// Writes down that a call may be changing the folders from now on.
@@ -144,6 +150,7 @@ impl Engine {
             own: before.held.own,
             outside: std::mem::take(&mut before.outside),
             planted: std::mem::take(&mut before.planted),
+            git: std::mem::take(&mut before.git),
             lost: std::mem::take(&mut before.lost),
         })
     }
@@ -234,7 +241,8 @@ impl Engine {
         let uncovered: Vec<_> = after.iter().flat_map(|after: &After| after.uncovered.clone()).collect();
         let planted =
             self.planted(&of.id, after.iter_mut().flat_map(|after| std::mem::take(&mut after.planted)));
-        let told = planted_said(&planted);
+        let besides: Vec<_> = after.iter_mut().flat_map(|after| std::mem::take(&mut after.besides)).collect();
+        let told = planted_said(&planted, &besides);
         if let Some(told) = &told {
             remark(&mut say, &format!("\n[{told}]"));
         }
@@ -253,15 +261,6 @@ impl Engine {
         self.over_unseen(of, &blind, living > 0).await?;
         let living = if unseen.is_some() { 0 } else { living };
         Ok(AroundEnded { receipt, changed, living, planted: told, unseen })
-    }
-
-    /// What a call changed of what git runs or is told by, each with what it is and how it is put back.
-    fn planted(&self, id: &str, changes: impl Iterator<Item = (String, Change)>) -> Vec<(String, String)> {
-        let spool = self.parts().agent.as_ref().map(|agent| agent.spool.as_path());
-        let told = |(at, (shown, change)): (usize, (String, Change))| {
-            (shown, change.told(spool, &format!("{id}-git-{at}")))
-        };
-        changes.enumerate().map(told).collect()
     }
 
     /// The folders of a call once more, or why one can't be looked at.
@@ -290,14 +289,20 @@ impl Engine {
         let uncovered = outside.map(|outside| outside.changed(&now)).unwrap_or_default().into_iter();
         let uncovered = uncovered.map(|(path, why)| (shown_in(folder, &path), why.to_string())).collect();
         let (held, git) = git::look(held).await?;
-        let (held, now) = planted::look(held).await?;
-        let planted = of.planted.iter().find(|(no, _)| *no == held.no);
-        let planted = planted.map(|(_, before)| before.changed(&now)).unwrap_or_default();
-        let shown = |change: &Change| {
-            let below = change.path.strip_prefix(held.root.path()).ok().filter(|_| held.no == of.own);
-            below.unwrap_or(&change.path).to_string_lossy().into_owned()
-        };
-        let planted = planted.into_iter().map(|change| (shown(&change), change)).collect();
+        let (mut held, now) = planted::look(held).await?;
+        let before = of.planted.iter().find(|(no, _)| *no == held.no).map(|(_, planted)| planted);
+        let changes = before.map(|before| before.changed(&now)).unwrap_or_default();
+        held.made.extend(before.map(|before| now.came(before)).unwrap_or_default());
+        held.told = now;
+        held.lingers = living > 0 || held.calls.linger(&over);
+        let own = held.no == of.own;
+        // What captures cover, a step back undoes.
+        let (besides, planted): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| is_covered(&held, &change.path));
+        let besides =
+            besides.iter().map(|change| format!("{} ({})", shown(&held, own, change), change.said()));
+        let besides = besides.collect();
+        let planted = planted.into_iter().map(|change| (shown(&held, own, &change), change)).collect();
         let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
         let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
         let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
@@ -313,7 +318,7 @@ impl Engine {
         over.extend((living == 0).then(|| of.id.clone()));
         let calls = CallsSeen { owned, over: over.clone() };
         let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
-        Ok(After { held, capture, over, delta, uncovered, planted })
+        Ok(After { held, capture, over, delta, uncovered, planted, besides })
     }
 }
 
@@ -327,17 +332,26 @@ fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
 /// So many changes of git's own files are told of one call.
 const PLANTED: usize = 4;
 
-/// What a call changed of what git runs or is told by, as a sentence.
-fn planted_said(planted: &[(String, String)]) -> Option<String> {
-    let (named, more) = planted.split_at(planted.len().min(PLANTED));
-    let names: Vec<String> = named.iter().map(|(path, how)| format!("{path} ({how})")).collect();
-    let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
-    (!names.is_empty()).then(|| {
-        format!(
-            "while it ran, what git runs or is told by was changed, and no step back undoes that: {}{more}",
-            names.join(", ")
-        )
-    })
+/// What a call changed of what git runs or is told by, as a sentence; and `besides`, of files that captures cover.
+fn planted_said(planted: &[(String, String)], besides: &[String]) -> Option<String> {
+    let list = |all: Vec<String>| {
+        let more = all.len().saturating_sub(PLANTED);
+        let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+        (!all.is_empty()).then(|| format!("{}{more}", all[..all.len().min(PLANTED)].join(", ")))
+    };
+    let stays = list(planted.iter().map(|(path, how)| format!("{path} ({how})")).collect()).map(|list| {
+        format!("while it ran, what git runs or is told by was changed, and no step back undoes that: {list}")
+    });
+    let goes = list(besides.to_vec()).map(|list| format!("git runs or is told by what was changed: {list}"));
+    let told: Vec<String> = stays.into_iter().chain(goes).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Whether captures cover a path.
+fn is_covered(held: &Held, path: &Path) -> bool {
+    let is_git = path.components().any(|name| name.as_os_str().eq_ignore_ascii_case(".git"));
+    let below = below(held, &[path.to_owned()]).pop().filter(|_| !is_git);
+    below.is_some_and(|path| !matches!(held.tree.known(&path), Known::NotCovered(_)))
 }
 
 /// Adds a remark to a result.

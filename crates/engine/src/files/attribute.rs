@@ -86,6 +86,11 @@ impl Calls {
         self.jobs.iter().map(|job| &job.id).filter(|id| !is_alive(id)).cloned().collect()
     }
 
+    /// Whether processes of calls that are over live on, but for these calls.
+    pub(super) fn linger(&self, over: &[String]) -> bool {
+        self.jobs.iter().any(|job| !over.contains(&job.id))
+    }
+
     /// Forgets jobs that have ended: what they did has been attributed.
     pub(super) fn forget(&mut self, ended: &[String]) {
         self.jobs.retain(|job| !ended.contains(&job.id));

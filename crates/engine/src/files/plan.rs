@@ -304,7 +304,8 @@ impl Engine {
         let (held, nested) = nested::stays(held, &plan, own, (moved, worktrees)).await?;
         let (held, links) = of_links(held, &plan).await?;
         let rewritten = self.rewritten(conversation, &held, &plan).await?;
-        Ok((held, plan, [links, rewritten, nested, stays].concat()))
+        let (held, planted) = self.planted_since(held, own).await?;
+        Ok((held, plan, [links, rewritten, nested, stays, planted].concat()))
     }
 
     /// The same plan with what is known of whose work stands in its way.

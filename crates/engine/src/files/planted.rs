@@ -1,23 +1,31 @@
-//! What git runs or is told by in its own folder: hooks, settings, attributes. Captures leave that folder alone, and a command that
+//! What git runs or is told by: hooks, settings, attributes, lines of a rebase. Captures leave git's own folder alone, and a command that
 //! changes it acts at the person's next `git commit` (trial 27): so it is looked at around each call, and what is not as it was is told,
 //! with the command that puts it back. Must never write to a repository.
 
-use std::collections::BTreeMap;
+mod place;
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use retake_worktree::NamedBySettings;
+
+use self::place::What;
 use super::blocking;
 use super::workspace::Held;
+use crate::engine::Engine;
 use crate::error::Result;
 
 /// So many files are looked at.
 const MOST: usize = 512;
 
-/// So many entries of a folder are.
-const MOST_ENTRIES: usize = 128;
+/// So many repositories below the workspace are held.
+const MOST_HELD: usize = 100;
 
 /// A larger file is known by its stamp alone.
 const LARGEST: u64 = 64 << 10;
@@ -25,16 +33,26 @@ const LARGEST: u64 = 64 << 10;
 /// So many bytes of all of them are kept.
 const MOST_KEPT: usize = 2 << 20;
 
-/// Where a repository is says a file of so many bytes at most.
-const LONGEST_LINK: u64 = 8 << 10;
+/// A file or folder, whatever its name is.
+pub(super) type Id = (u64, u64);
 
-/// What git runs or is told by, of a repository, as it was at a moment. Cheap to clone.
+/// What git runs or is told by, of a workspace's repositories, as it was at a moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Planted(Arc<BTreeMap<PathBuf, Was>>);
+pub(super) struct Planted(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    files: BTreeMap<PathBuf, Was>,
+    /// What git keeps below the workspace, and what is there.
+    nested: BTreeMap<PathBuf, Id>,
+    /// Settings that others name.
+    named: Vec<PathBuf>,
+}
 
 /// A file as it was.
 #[derive(Clone, Debug)]
 struct Was {
+    what: What,
     stamp: [i64; 7],
     mode: u32,
     /// Nothing, where it is too large, or no regular file.
@@ -45,78 +63,196 @@ struct Was {
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) path: PathBuf,
+    what: What,
     before: Option<Was>,
     is_there: bool,
 }
 
-/// Looks at the repository of a workspace's folder.
+/// Looks before a call. Where processes of earlier calls lived on, it is as it was when the last call ended: what they changed is told
+/// with this one.
+pub(super) async fn before_call(held: Held) -> Result<(Held, Planted)> {
+    let (mut held, now) = look(held).await?;
+    if !held.lingers {
+        held.told = now;
+    }
+    let before = held.told.clone();
+    Ok((held, before))
+}
+
+/// Looks at the repositories of a workspace's folder.
 pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
     blocking(move || {
         let mut held = held;
-        let now = Planted::of(held.root.path(), &held.planted);
+        let root = held.root.path();
+        let below = held.tree.repositories();
+        let nested = below.iter().map(|path| root.join(OsStr::from_bytes(path.as_bytes())));
+        let nested = nested.flat_map(|folder| place::kept_in(&folder)).collect();
+        let now = Planted::of(root, nested, &held.planted);
         held.planted = now.clone();
         (held, now)
     })
     .await
 }
 
+impl Engine {
+    /// What changed since the last call ended, of which processes lived on: a sentence each.
+    pub(super) async fn planted_since(&self, held: Held, own: bool) -> Result<(Held, Vec<String>)> {
+        if !held.lingers {
+            return Ok((held, Vec::new()));
+        }
+        let (held, now) = look(held).await?;
+        let changes = held.told.changed(&now).into_iter().map(|change| (shown(&held, own, &change), change));
+        let told = self.planted(&format!("later-{}", held.no.0), changes).into_iter();
+        let told = told.map(|(path, how)| format!("{path} stays as it is now, since the last call: {how}"));
+        let told = told.collect();
+        Ok((held, told))
+    }
+
+    /// What was changed of what git runs or is told by, each with what it is and how it is put back.
+    pub(super) fn planted(
+        &self,
+        id: &str,
+        changes: impl Iterator<Item = (String, Change)>,
+    ) -> Vec<(String, String)> {
+        let spool = self.parts().agent.as_ref().map(|agent| agent.spool.as_path());
+        let told = |(at, (shown, change)): (usize, (String, Change))| {
+            (shown, change.told(spool, &format!("{id}-git-{at}")))
+        };
+        changes.enumerate().map(told).collect()
+    }
+}
+
+/// The path of a change as a person is told.
+pub(super) fn shown(held: &Held, own: bool, change: &Change) -> String {
+    let below = change.path.strip_prefix(held.root.path()).ok().filter(|_| own);
+    below.unwrap_or(&change.path).to_string_lossy().into_owned()
+}
+
 impl Planted {
-    /// As it is now; what has the stamp that is known is not read again.
-    fn of(root: &Path, known: &Self) -> Self {
-        let (mut all, mut kept) = (BTreeMap::new(), 0);
-        for path in files(root) {
+    /// As it is now, with these repositories below; what has the stamp that is known is not read again.
+    fn of(root: &Path, nested: Vec<PathBuf>, known: &Self) -> Self {
+        let id = |path: PathBuf| path.symlink_metadata().ok().map(|meta| (path, (meta.dev(), meta.ino())));
+        let nested: BTreeMap<PathBuf, Id> = nested.into_iter().filter_map(id).collect();
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let mut todo = place::of(root, nested.keys());
+        let (mut files, mut named, mut kept) = (BTreeMap::new(), Vec::new(), 0);
+        while let Some((path, what)) = todo.pop_front() {
+            if files.len() == MOST {
+                break;
+            }
             let Ok(meta) = path.symlink_metadata() else { continue };
+            if meta.is_symlink() {
+                todo.extend(place::real(&path).map(|real| (real, what)));
+            }
+            // What is empty says nothing; a call that runs may have had it made.
+            let says_nothing = meta.is_dir() || meta.is_file() && meta.len() == 0;
+            if says_nothing || files.contains_key(&path) {
+                continue;
+            }
             let stamp = stamp(&meta);
-            let bytes = match known.0.get(&path).filter(|was| was.stamp == stamp) {
+            let bytes = match known.0.files.get(&path).filter(|was| was.stamp == stamp) {
                 Some(was) => was.bytes.clone(),
                 None => bytes(&path, &meta),
             };
+            if let (What::Settings, Some(text)) = (what, &bytes) {
+                let worktree = place::worktree(&path).unwrap_or(root);
+                let by = NamedBySettings::of(&path, text, worktree, home.as_deref());
+                named.extend(by.settings.iter().filter_map(|path| place::real(path)));
+                todo.extend(place::named(by));
+            }
             kept += bytes.as_ref().map_or(0, |bytes| bytes.len());
             let bytes = bytes.filter(|_| kept <= MOST_KEPT);
-            all.insert(path, Was { stamp, mode: meta.mode() & 0o777, bytes });
+            files.insert(path, Was { what, stamp, mode: meta.mode() & 0o777, bytes });
         }
-        Self(Arc::new(all))
+        Self(Arc::new(State { files, nested, named }))
     }
 
-    /// What is not as it was.
+    /// What is not as it was. Of repositories that came meanwhile nothing is: who made them says what they do.
     pub(super) fn changed(&self, after: &Self) -> Vec<Change> {
-        let paths = self.0.keys().chain(after.0.keys().filter(|path| !self.0.contains_key(*path)));
+        let (was, is) = (&self.0.files, &after.0.files);
+        let came: Vec<&PathBuf> =
+            after.0.nested.keys().filter(|git| !self.0.nested.contains_key(*git)).collect();
+        let is_new =
+            |path: &&PathBuf| !was.contains_key(*path) && !came.iter().any(|git| path.starts_with(git));
+        let paths = was.keys().chain(is.keys().filter(is_new));
         let change = |path: &PathBuf| {
-            let (before, now) = (self.0.get(path), after.0.get(path));
+            let (before, now) = (was.get(path), is.get(path));
+            let what = now.or(before)?.what;
             let is_same = match (before, now) {
+                (before, now) if what == What::Rebase => !now.is_some_and(|now| now.runs_more(before)),
                 (Some(before), Some(now)) => {
                     let same_bytes = before.bytes.is_some() && before.bytes == now.bytes;
                     before.stamp == now.stamp || before.mode == now.mode && same_bytes
                 }
                 _ => false,
             };
-            let change = Change { path: path.clone(), before: before.cloned(), is_there: now.is_some() };
-            (!is_same).then_some(change)
+            let (before, is_there) = (before.cloned(), now.is_some());
+            (!is_same).then(|| Change { path: path.clone(), what, before, is_there })
         };
         paths.filter_map(change).collect()
+    }
+
+    /// What a call can be held from changing: repositories that are not one of these, and settings that others name.
+    pub(super) fn held(&self, made: &HashSet<Id>) -> Vec<PathBuf> {
+        let theirs = self.0.nested.iter().filter(|(_, id)| !made.contains(*id)).map(|(path, _)| path);
+        theirs.take(MOST_HELD).chain(&self.0.named).cloned().collect()
+    }
+
+    /// What git keeps below the workspace and was nowhere there before.
+    pub(super) fn came(&self, before: &Self) -> Vec<Id> {
+        let known: HashSet<Id> = before.0.nested.values().copied().collect();
+        self.0.nested.values().filter(|id| !known.contains(*id)).copied().collect()
+    }
+}
+
+impl Was {
+    /// Whether a rebase that goes on runs a line that it would not have run.
+    fn runs_more(&self, before: Option<&Self>) -> bool {
+        fn lines(was: &Was) -> HashSet<&[u8]> {
+            let lines = was.bytes.as_deref().unwrap_or_default().split(|byte| *byte == b'\n');
+            let lines = lines.map(<[u8]>::trim_ascii);
+            let runs = |line: &&[u8]| {
+                let word = line.split(u8::is_ascii_whitespace).next();
+                word == Some(b"exec") || word == Some(b"x")
+            };
+            lines.filter(runs).collect()
+        }
+        let before = before.map(lines).unwrap_or_default();
+        self.bytes.is_none() || !lines(self).is_subset(&before)
     }
 }
 
 impl Change {
-    /// What it is to git, and how it is put back. What was there before is kept in this folder, under a name that begins so.
-    pub(super) fn told(&self, spool: Option<&Path>, name: &str) -> String {
-        let is_hook = self.path.parent().is_some_and(|folder| folder.ends_with("hooks"));
-        let what = if is_hook { "git runs it" } else { "git does what it says" };
-        let path = quoted(&self.path);
-        let back = match &self.before {
-            None => Some(format!("rm -- {path}")),
-            Some(was) => self
-                .keep(was, spool, name)
-                .map(|kept| format!("install -m {:o} -- {} {path}", was.mode, quoted(&kept))),
-        };
+    /// What happened to it, and what it is to git.
+    pub(super) fn said(&self) -> String {
         let how = match (&self.before, self.is_there) {
             (None, _) => "new",
             (Some(_), true) => "changed",
             (Some(_), false) => "removed",
         };
+        let what = match self.what {
+            What::Hook => "git runs it",
+            What::Settings | What::Plain => "git does what it says",
+            What::Rebase => "git runs its `exec` lines when the rebase goes on",
+        };
+        format!("{how}; {what}")
+    }
+
+    /// The same, and how it is put back. What was there before is kept in this folder, under a name that begins so.
+    pub(super) fn told(&self, spool: Option<&Path>, name: &str) -> String {
+        let path = quoted(&self.path);
+        let back = match (&self.before, self.what) {
+            (None, What::Rebase) => {
+                Some(format!("rm -r -- {}", quoted(self.path.parent().unwrap_or(&self.path))))
+            }
+            (None, _) => Some(format!("rm -- {path}")),
+            (Some(was), _) => self
+                .keep(was, spool, name)
+                .map(|kept| format!("install -m {:o} -- {} {path}", was.mode, quoted(&kept))),
+        };
         match back {
-            Some(back) => format!("{how}; {what}; to put it back: {back}"),
-            None => format!("{how}; {what}; what it was could not be kept"),
+            Some(back) => format!("{}; to put it back: {back}", self.said()),
+            None => format!("{}; what it was could not be kept", self.said()),
         }
     }
 
@@ -167,79 +303,6 @@ fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= most).then_some(bytes)
 }
 
-/// What git runs or is told by of the repository whose worktree this folder is, its submodules and other worktrees.
-fn files(root: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for git in folders(root) {
-        of_repository(&git, 0, &mut all);
-        let worktrees = entries(&git.join("worktrees")).into_iter();
-        all.extend(worktrees.map(|worktree| worktree.join("config.worktree")));
-    }
-    all.sort();
-    all.dedup();
-    all.truncate(MOST);
-    all
-}
-
-/// Git's folders for a worktree: its own, and the one that it shares with others.
-fn folders(root: &Path) -> Vec<PathBuf> {
-    let git = root.join(".git");
-    let Ok(meta) = git.symlink_metadata() else { return Vec::new() };
-    if meta.is_dir() {
-        return vec![git];
-    }
-    let line = |path: &Path| {
-        let text = String::from_utf8(read(path, LONGEST_LINK)?).ok()?;
-        Some(text.trim_end().to_owned())
-    };
-    let Some(own) = line(&git).and_then(|text| text.strip_prefix("gitdir: ").map(|to| root.join(to))) else {
-        return vec![git];
-    };
-    let shared = line(&own.join("commondir")).map(|to| own.join(to));
-    // Where it is told to be is one of them.
-    [Some(git), Some(own), shared].into_iter().flatten().collect()
-}
-
-fn of_repository(git: &Path, depth: usize, all: &mut Vec<PathBuf>) {
-    if all.len() >= MOST {
-        return;
-    }
-    if git.is_file() {
-        return all.push(git.to_owned());
-    }
-    all.extend(["config", "config.worktree", "info/attributes"].map(|name| git.join(name)));
-    let is_sample = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sample");
-    all.extend(entries(&git.join("hooks")).into_iter().filter(|path| !is_sample(path)));
-    of_modules(&git.join("modules"), depth, all);
-}
-
-/// The repositories of submodules, whose names may have slashes.
-fn of_modules(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
-    const DEEPEST: usize = 6;
-    if depth > DEEPEST {
-        return;
-    }
-    for module in
-        entries(folder).into_iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir()))
-    {
-        // One whose HEAD was moved away could get it back later.
-        let is_one =
-            ["HEAD", "config", "hooks"].iter().any(|name| module.join(name).symlink_metadata().is_ok());
-        match is_one {
-            true => of_repository(&module, depth + 1, all),
-            false => of_modules(&module, depth + 1, all),
-        }
-    }
-}
-
-/// What is in a folder, by its names: as many as are looked at.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.take(MOST_ENTRIES).map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -253,9 +316,10 @@ mod tests {
 
     /// The paths that a change of the folder tells, and what was said of each.
     fn told(root: &Path, spool: &Path, change: impl FnOnce()) -> Vec<(String, String)> {
-        let before = Planted::of(root, &Planted::default());
+        let nested = || vec![root.join("nested/.git"), root.join("new/.git")];
+        let before = Planted::of(root, nested(), &Planted::default());
         change();
-        let after = Planted::of(root, &before);
+        let after = Planted::of(root, nested(), &before);
         let changes = before.changed(&after).into_iter().enumerate();
         let told = changes.map(|(at, change)| {
             (change.path.display().to_string(), change.told(Some(spool), &format!("call-git-{at}")))
@@ -345,5 +409,62 @@ mod tests {
         let huge = || put(&root.join(".git/hooks/huge"), &"y".repeat(1 << 20));
         let told = self::told(&root, &spool, huge);
         assert!(told.len() == 1 && told[0].1.contains("could not be kept"), "{told:?}");
+    }
+
+    #[test]
+    fn trial_27_repositories_around_and_what_settings_name_are_looked_at() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let top = dir.path().canonicalize().expect("there");
+        let (root, spool, apart) = (top.join("above/work"), top.join("output"), top.join("apart"));
+        put(&top.join("above/.git/HEAD"), "ref: x");
+        put(&root.join(".git"), "gitdir: ../../apart\n");
+        put(&root.join("nested/.git/HEAD"), "ref: x");
+        let settings =
+            "[include]\npath = ../more\n[core]\nhooksPath = .githooks\nattributesFile = its\n# \u{ff}\n";
+        put(&apart.join("config"), settings);
+        put(&top.join("more"), "[a]\n");
+        fs::create_dir(root.join(".githooks")).expect("made");
+        let hooks = [
+            "above/.git/hooks/a",
+            "apart/hooks/b",
+            "above/work/.githooks/c",
+            "above/work/nested/.git/hooks/d",
+        ];
+        let told = self::told(&root, &spool, || {
+            hooks.iter().for_each(|hook| put(&top.join(hook), "evil"));
+            put(&top.join("more"), "[b]\n");
+            put(&root.join("its"), "* filter=evil\n");
+            // These say nothing, or are of who made the repository.
+            put(&apart.join("info/attributes"), "");
+            put(&apart.join("rebase-merge/git-rebase-todo"), "pick 1 exec\n");
+            put(&root.join("new/.git/config"), "[core]\n");
+        });
+        let of = |told: &[(String, String)]| -> Vec<String> {
+            let mut paths: Vec<String> = told.iter().map(|(path, how)| format!("{path}: {how}")).collect();
+            paths.sort();
+            paths
+        };
+        let named = of(&told);
+        let mut expected =
+            hooks.map(|hook| format!("{}: new; git runs it", top.join(hook).display())).to_vec();
+        expected.push(format!("{}: new; git does what it says", root.join("its").display()));
+        expected.push(format!("{}: changed; git does what it says", top.join("more").display()));
+        expected.sort();
+        assert_eq!(named.len(), expected.len(), "{named:?}");
+        for (named, expected) in named.iter().zip(&expected) {
+            assert!(named.starts_with(expected), "{named}: {expected}");
+        }
+        let todo = apart.join("rebase-merge/git-rebase-todo");
+        let told = self::told(&root, &spool, || put(&todo, "pick 1\n exec evil\n"));
+        assert!(told.len() == 1 && told[0].1.contains("`exec` lines when the rebase goes on"), "{told:?}");
+        let told = self::told(&root, &spool, || put(&todo, "exec evil\n"));
+        assert_eq!(told, [], "a rebase that goes on");
+        // Of what was made, the next call may tell more.
+        let told = self::told(&root, &spool, || put(&root.join("new/.git/hooks/e"), "evil"));
+        assert_eq!(told.len(), 1, "{told:?}");
+        let nested = vec![root.join("nested/.git"), root.join("new/.git")];
+        let now = Planted::of(&root, nested, &Planted::default());
+        let made = now.0.nested.get(&root.join("new/.git")).copied().into_iter().collect();
+        assert_eq!(now.held(&made), [root.join("nested/.git"), top.join("more")]);
     }
 }

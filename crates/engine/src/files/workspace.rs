@@ -1,5 +1,6 @@
 //! A workspace that is open: its root, its tree, and the calls that may be changing it.
 
+use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use retake_worktree::{
 use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use super::attribute::{Attributed, Calls};
-use super::planted::Planted;
+use super::planted::{Id, Planted};
 use super::work::{Doing, Work};
 use super::{Files, blocking};
 use crate::engine::Engine;
@@ -36,6 +37,12 @@ pub(crate) struct Workspace {
     pub(super) git: Option<GitState>,
     /// What git runs or is told by there, when that was last looked at.
     pub(super) planted: Planted,
+    /// The same, as the last call left it or the next one found it.
+    pub(super) told: Planted,
+    /// Processes of a call lived on when the last one ended.
+    pub(super) lingers: bool,
+    /// Repositories that calls have made below it, since it was opened.
+    pub(super) made: HashSet<Id>,
     /// Files that hold secrets by their names, when that was last looked at.
     pub(super) picked: Picked,
     /// What the store has of the last capture.
@@ -269,6 +276,9 @@ impl Files {
             calls,
             git: None,
             planted: Planted::default(),
+            told: Planted::default(),
+            lingers: false,
+            made: HashSet::new(),
             picked: Picked::default(),
             mark_kept,
             called: false,

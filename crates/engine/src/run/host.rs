@@ -51,7 +51,7 @@ impl Backstage {
     /// What a call is given. A command may write in the folders that were looked at, and in no other root; files there that hold
     /// secrets by their names are kept from it, but for those that a rule lets be read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&Around>) -> Result<Call> {
-        let (mut roots, mut hide) = (self.roots.clone(), Vec::new());
+        let (mut roots, mut hide, mut git) = (self.roots.clone(), Vec::new(), Vec::new());
         if ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
             let is_lost =
                 |root: &PathBuf| around.is_some_and(|it| it.lost.iter().any(|(lost, _)| lost == root));
@@ -60,6 +60,7 @@ impl Backstage {
             hide = self.engine.secret_files(&roots, &self.guarded).await?;
             let guards = Guards { guarded: &self.guarded, permission: &self.permission, roots: &self.roots };
             hide.retain(|path| guards.of(READ, path) == Some(Guard::Refused));
+            git = around.map(|around| around.git.clone()).unwrap_or_default();
         }
         Ok(Call {
             id: ready.key.clone(),
@@ -67,6 +68,7 @@ impl Backstage {
             roots,
             reads: ready.intent.class == EffectClass::None,
             hide,
+            git,
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
         })

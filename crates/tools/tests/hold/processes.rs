@@ -162,7 +162,7 @@ async fn trial_26_a_process_whose_first_thread_has_ended_is_a_job_and_is_ended()
         .await;
         assert!(processes::calls().contains(&id), "{how:?}");
         assert!(processes::end(None, &id), "{how:?}");
-        assert!(processes::alive(&id).is_empty() && !process.exists(), "{how:?}");
+        until("it is gone", async || processes::alive(&id).is_empty() && !process.exists()).await;
     })
     .await;
 }

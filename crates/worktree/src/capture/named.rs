@@ -1,6 +1,6 @@
-//! Files by their names, wherever they are in a tree.
+//! Files by their names, wherever they are in a tree, and repositories.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 use retake_core::FilePath;
 
@@ -30,5 +30,11 @@ impl Tree {
             *picked = Picked { of: now, files };
         }
         &picked.files
+    }
+
+    /// Folders below the root in which git keeps something, or that are repositories themselves, as far as captures list folders. They
+    /// may be gone, or such no longer.
+    pub fn repositories(&self) -> Vec<FilePath> {
+        self.git.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use retake_core::{ContentHash, Record};
+use retake_core::{ContentHash, FilePath, Record};
 
 use super::below::Signature;
 use super::coverage::{CoverageChange, WhyNot};
@@ -39,6 +39,8 @@ pub(crate) struct Context<'a> {
     /// another folder took the place of a known one in it, or a file in it has a name that may be anywhere: then that is
     /// not enough.
     pub not_enough: AtomicBool,
+    /// Gets the folders in which git keeps something.
+    pub git: &'a Mutex<BTreeSet<FilePath>>,
 }
 
 impl Context<'_> {

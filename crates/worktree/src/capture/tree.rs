@@ -1,7 +1,7 @@
 //! A workspace's tree as captures see it: opened with the index of the last capture, captured, and moved on when the
 //! capture has been kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -144,10 +144,11 @@ pub struct Tree {
     watching: Mutex<Watching>,
     /// When the last capture began, if it did not look everywhere.
     since: Option<i64>,
+    /// Folders below the root in which git keeps something, as they were listed since it was opened.
+    pub(crate) git: Mutex<BTreeSet<FilePath>>,
 }
 
-/// Young files beyond these are trusted although a program may have them mapped; very many are young after a checkout,
-/// and reading them all again for a minute would cost more than it finds.
+/// Young files beyond these are trusted although a program may have them mapped: to read very many again would cost too much.
 const WARM_FILES: usize = 512;
 const WARM_BYTES: u64 = 16 << 20;
 
@@ -195,6 +196,7 @@ impl Tree {
             index: Arc::new(index),
             watching: Mutex::default(),
             since: None,
+            git: Mutex::default(),
         };
         tree.doubt_what_is_missing();
         Ok(tree)
@@ -299,6 +301,7 @@ impl Tree {
             looked: &|folders| progress(Progress::Looked(folders)),
             links,
             not_enough: AtomicBool::new(false),
+            git: &self.git,
         };
         let (looked, (mut found, counts)) = self.sweep(&context, named)?;
         self.pass(failpoint!("capture.swept"))?;

@@ -3,6 +3,7 @@
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use rustix::fs::{self, FileType};
@@ -102,6 +103,7 @@ impl<'a> Visitor<'a> {
         }
         listing.read(fd.as_fd())?;
         failpoint!("capture.listed").map_err(failpoint::errno)?;
+        self.note_git(job, listing);
         let mut standing = job.standing;
         let mut line = job.line;
         if job.place.is_some()
@@ -142,6 +144,15 @@ impl<'a> Visitor<'a> {
             line,
             drafts,
         }))
+    }
+
+    /// Notes a folder in which git keeps something, or that is a repository itself: nothing of that is captured.
+    fn note_git(&self, job: &Job, listing: &Listing) {
+        let Some(place) = &job.place else { return };
+        let is_bare = || rules::marked(listing, || false) == Some(WhyNot::Repository);
+        if listing.kind_of(b".git").is_some() || is_bare() {
+            self.context.git.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone());
+        }
     }
 
     fn changed(
