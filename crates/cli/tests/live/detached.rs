@@ -23,7 +23,7 @@ fn log(world: &World) -> String {
 }
 
 /// The program by a shell, with its environment.
-fn shell(world: &World, script: &str) -> Command {
+pub(super) fn shell(world: &World, script: &str) -> Command {
     let given = world.command(&[]);
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", script, "sh"]).arg(given.get_program()).current_dir(world.folder());

@@ -1,8 +1,9 @@
 //! The owner as a process: where it is, who else gets to it, and how it ends.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::net::UnixListener;
-use std::process::{Child, Command};
+use std::net::TcpStream;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use rustix::process::Signal;
@@ -274,4 +275,67 @@ fn trial_18_an_owner_of_another_version_that_says_the_same_is_worked_with() {
     let refused = other.run(&["status"]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
     assert!(error(&refused).contains("retake 99.1.0 (process 4117)"), "{refused:?}");
+}
+
+/// So few descriptors that idle connections could take all of them; all that connect have a place in a queue at least.
+const FEW: usize = 96;
+
+/// An owner with few descriptors that listens over TCP as well; its address there.
+fn with_few_descriptors(world: &World) -> (Serving, String) {
+    let script = format!("ulimit -n {FEW}; exec \"$1\" serve --listen 127.0.0.1:0");
+    let mut command = super::detached::shell(world, &script);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let serving = Serving::by(command);
+    let rest = serving.said[1].split_once("http://").expect("an address").1;
+    let address =
+        rest.split(|c: char| !c.is_ascii_digit() && !".:".contains(c)).next().unwrap_or_default().to_owned();
+    (serving, address)
+}
+
+/// Waits until an owner has taken as many connections as it takes, and gives how many descriptors it has then.
+fn descriptors_at_rest(pid: u32) -> usize {
+    let count = || std::fs::read_dir(format!("/proc/{pid}/fd")).expect("its descriptors").count();
+    let (mut last, mut same) = (count(), 0);
+    until("no more connections are taken", || {
+        let now = count();
+        same = if now == last { same + 1 } else { 0 };
+        last = now;
+        same > 20
+    });
+    last
+}
+
+/// Nobody needs a token to connect, over TCP: all that connections there may have is less than all that there is.
+#[test]
+fn trial_29_the_socket_answers_while_idle_connections_have_all_places_of_tcp() {
+    let world = World::working(&[]);
+    let (serving, address) = with_few_descriptors(&world);
+    let idle: Vec<_> = (0..FEW).map(|_| TcpStream::connect(&address).expect("connected")).collect();
+    let taken = descriptors_at_rest(serving.pid());
+    world.does(&["ask", "one apple"]);
+    world.does(&["exec", "--", "true"]);
+    assert_eq!(world.texts().len(), 4, "{taken} descriptors");
+    assert!(descriptors_at_rest(serving.pid()) >= taken, "they were let go before the socket answered");
+    drop(idle);
+    world.does(&["stop"]);
+    assert!(serving.ended());
+}
+
+/// Each listener has places of its own.
+#[test]
+fn trial_29_tcp_answers_while_idle_connections_have_all_places_of_the_socket() {
+    let world = World::new();
+    let (serving, address) = with_few_descriptors(&world);
+    let socket = world.data().join("owner.sock");
+    let idle: Vec<_> = (0..FEW).map(|_| UnixStream::connect(&socket).expect("connected")).collect();
+    descriptors_at_rest(serving.pid());
+    let mut stream = TcpStream::connect(&address).expect("connected");
+    stream.write_all(b"GET /v1/status HTTP/1.1\r\nhost: owner\r\n\r\n").expect("sent");
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(10))).expect("a limit");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("answered");
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    drop(idle);
+    world.does(&["stop"]);
+    assert!(serving.ended());
 }
