@@ -126,12 +126,44 @@ pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
         };
         let goes = |path: &&mut PathPlan| path.verdict == Verdict::Delete && path.choice.is_none();
         let Some(goes) = paths.get_mut(new).filter(goes) else { continue };
-        goes.verdict = Verdict::Conflict(clash);
-        goes.step.change.after.clone_from(&goes.step.change.before);
-        goes.step.stack_after.clone_from(&goes.step.stack_before);
-        goes.choices.sort_by_key(|choice| *choice != Choice::Skip);
-        (goes.against, goes.renamed) = (against, Some(old.clone()));
+        waits_for(goes, clash, against, old);
     }
+    for (old, new) in pairs {
+        // The layer that took it from its old name is in doubt and stays, and the one that put it at the new name goes.
+        let Some((left, against)) = paths.get(old).map(|path| (left_gone(path), path.against)) else {
+            continue;
+        };
+        let goes = |path: &&mut PathPlan| {
+            let after = path.step.stack_after.layers();
+            let is_taken =
+                |delta| path.out.contains(delta) && after.iter().all(|layer| layer.delta != *delta);
+            let is_open = path.choice != Some(Choice::Checkpoint);
+            is_open && matches!(path.verdict, Verdict::Delete | Verdict::Revert) && left.iter().any(is_taken)
+        };
+        let Some(goes) = paths.get_mut(new).filter(goes) else { continue };
+        waits_for(goes, Clash::Removed, against, old);
+    }
+}
+
+/// The deltas that were to leave a path and stay, so that what they took from it is not there.
+fn left_gone(path: &PathPlan) -> Vec<DeltaId> {
+    let is_left = |layer: &&Layer| path.out.contains(&layer.delta) && taken(layer).is_some();
+    match path.step.change.after {
+        // A conflict is to be settled anyway.
+        None if !matches!(path.verdict, Verdict::Conflict(_)) => {
+            path.step.stack_after.layers().iter().filter(is_left).map(|layer| layer.delta).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Leaves a path as it is until something is chosen, because of what is at another one.
+fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<whose::Against>, other: &FilePath) {
+    path.verdict = Verdict::Conflict(clash);
+    path.step.change.after.clone_from(&path.step.change.before);
+    path.step.stack_after.clone_from(&path.step.stack_before);
+    path.choices.sort_by_key(|choice| *choice != Choice::Skip);
+    (path.against, path.renamed) = (against, Some(other.clone()));
 }
 
 /// What somebody has removed under one name of a rename, or what is not there as the turn that made it is not, is not made again

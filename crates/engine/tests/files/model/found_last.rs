@@ -206,3 +206,16 @@ fn what_comes_back_into_a_text_that_has_another_name_for_good_may_be_in_conflict
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn what_a_person_wrote_stays_where_a_rename_in_doubt_is_taken_back_at_its_new_name_alone() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Do::Edit(vec![Lines(A, 0, 1)])),
+        (0, Do::Begin(false)),
+        (1, call(&[Rename(A, B)])),
+        (0, Do::End),
+        (0, all(Aim::Rewind(2), Choice::Merge)),
+    ];
+    run(&[Lines(B, 0, 0)], &steps);
+}
