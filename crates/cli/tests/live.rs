@@ -35,6 +35,7 @@ mod tmux;
 mod waits;
 mod whole;
 mod world;
+mod written;
 
 use std::io::Write;
 use std::path::Path;
