@@ -17,6 +17,7 @@ mod halfway;
 mod json;
 mod keep;
 mod killed;
+mod lacking;
 mod mcp;
 mod model;
 mod moved;
