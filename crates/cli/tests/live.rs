@@ -17,6 +17,7 @@ mod halfway;
 mod json;
 mod keep;
 mod killed;
+mod lacking;
 mod mcp;
 mod model;
 mod moved;
@@ -35,6 +36,7 @@ mod tmux;
 mod waits;
 mod whole;
 mod world;
+mod written;
 
 use std::io::Write;
 use std::path::Path;

@@ -15,6 +15,7 @@ use retake_core::{ConversationId, Head, RequestId};
 use retake_store::{
     Care, Checked, Copied, ExportPlace, Import, Receipt, StoreError, encode_export_header, encode_exported,
 };
+use retake_tools::destination;
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -165,6 +166,8 @@ impl Engine {
                 .hint("name a new file; the command `retake backup` also writes to pipes and devices"));
         }
         let named = to.is_some();
+        // The copy is made where a link leads; where it leads nowhere that can be told, the link is what is there.
+        let to = to.map(|to| destination::behind_links(&to).unwrap_or(to));
         let copied = self.store().backup(to, self.now()).await;
         copied.map_err(|error| match named && can_not_be(&error) {
             true => EngineError { kind: Kind::Refused, code: "no_place", ..error.into() }

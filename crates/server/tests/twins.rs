@@ -331,6 +331,91 @@ async fn trial_12_a_key_on_a_request_that_has_none_is_refused() {
     }
 }
 
+/// The routes of the document and its own, each with the example of a body and whether it says that a key is taken.
+fn routes() -> Vec<(Method, String, serde_json::Value, bool)> {
+    let document = retake_server::openapi();
+    let mut routes = vec![(Method::GET, "/openapi.json".to_owned(), json!(null), false)];
+    for (path, operations) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+            let takes = parameters.iter().any(|it| it["in"] == "header" && it["name"] == REQUEST_ID);
+            let of_query = parameters.iter().filter(|it| it["in"] == "query" && it["required"] == true);
+            let query = of_query.map(|it| format!("{}={}", it["name"], it["example"]).replace('"', ""));
+            // No name in a path is looked up before the key.
+            let path = format!("{}?{}", path.replace(['{', '}'], ""), query.collect::<Vec<_>>().join("&"));
+            let body = operation["requestBody"]["content"]["application/json"]["example"].clone();
+            routes.push((method.to_uppercase().parse().expect("a method"), path, body, takes));
+        }
+    }
+    routes
+}
+
+/// No request is done: whoever takes keys says what is wrong with a malformed one, and all others that they take none.
+#[tokio::test]
+async fn trial_12_every_route_takes_or_refuses_a_key_as_the_document_says() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let routes = routes();
+    assert_eq!(routes.iter().filter(|(.., takes)| *takes).count(), 8);
+    assert!(routes.len() > retake_wire::http::ENDPOINTS.len() + 5, "streams and runs too");
+    for (method, path, body, takes) in routes {
+        let request =
+            asking.request(method.clone(), &path).header(REQUEST_ID, if takes { "a b" } else { "k" });
+        let request = if body.is_null() { request } else { request.json(&body) };
+        let told = asking.refused(request).await;
+        let (says, other) = ("is empty, too long, or has blanks", "takes no Idempotency-Key");
+        let (says, other) = if takes { (says, other) } else { (other, says) };
+        assert!(
+            told.contains(says) && !told.contains(other),
+            "{method} {path}, takes a key: {takes}: {told}"
+        );
+    }
+    get!(desk, Status, Request::Status);
+}
+
+/// What the document says of the scope and the lifetime of a key.
+#[tokio::test]
+async fn trial_12_a_key_counts_where_and_as_long_as_the_document_says() {
+    let desk = Desk::new().await;
+    let (one, entries) = desk.talk(&["one", "two"]).await;
+    let (two, _) = desk.talk(&["one", "two"]).await;
+    let says = |of: &str, text: &str| Request::Say(request_of(said(of, Role::User, text)));
+    // A refusal is not remembered.
+    let gone = Apply { conversation: one.clone(), ..keyed(rewind("t9"), "") };
+    desk.refused(Request::Apply(Apply { head: None, ..gone })).await;
+    let first = get!(desk, Receipt, says(&one, "three"));
+    // It counts in its conversation, whatever kind of request has it.
+    let other = get!(desk, Receipt, says(&two, "other words"));
+    assert_ne!(first.entries, other.entries);
+    let reused = [
+        says(&one, "other words"),
+        Request::Apply(Apply { conversation: one.clone(), head: None, ..keyed(rewind(&entries[0]), "") }),
+    ];
+    for request in reused {
+        assert_eq!(desk.refused(request).await.code, "request_reused");
+    }
+    // Among those that make a conversation it is another one.
+    let create = |title: &str| {
+        let request_id = Some("twin".to_owned());
+        Request::Create(Create { title: Some(title.to_owned()), folder: None, request_id })
+    };
+    let made = get!(desk, Receipt, create("new"));
+    assert_eq!(desk.refused(create("newer")).await.code, "request_reused");
+    let fork = Request::Fork(Fork {
+        conversation: one.clone(),
+        entry: None,
+        title: None,
+        request_id: Some("twin".to_owned()),
+    });
+    assert_eq!(desk.refused(fork).await.code, "request_reused");
+    // It is remembered after a restart.
+    let desk = desk.gives_way().await;
+    assert_eq!(get!(desk, Receipt, says(&one, "three")), first);
+    assert_eq!(get!(desk, Receipt, says(&two, "other words")), other);
+    assert_eq!(get!(desk, Receipt, create("new")), made);
+    assert_eq!(desk.texts(&one).await, ["one", "two", "three"]);
+}
+
 #[tokio::test]
 async fn trial_12_a_body_and_a_key_that_could_be_misread_are_refused_by_name() {
     let desk = Desk::new().await;

@@ -141,8 +141,8 @@ fn same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// The name that links lead to, where nothing has it yet.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+/// The name that links lead to, whether something has it or nothing yet.
+pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {

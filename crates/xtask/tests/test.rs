@@ -1,4 +1,4 @@
-//! `cargo xtask test` as a person starts it, on a machine that is made of a few scripts.
+//! `cargo xtask test` and `deny` as a person starts it, on a machine that is made of a few scripts.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,17 +21,21 @@ fn xtask_test(commands: &[(&str, &str)]) -> (Output, TempDir) {
 /// The same, where the tests are a script.
 fn xtask_test_with(tests: &str, commands: &[(&str, &str)]) -> (Output, TempDir) {
     let home = tempfile::tempdir().expect("a folder");
-    let bin = home.path().join("bin");
-    fs::create_dir(&bin).expect("made");
     let seed = "[ -z \"$PROPTEST_RNG_SEED\" ] || echo \"with $PROPTEST_RNG_SEED\" >> \"$HOME/calls\"";
     let cargo = format!("{NOTES}; {seed}; [ \"$1\" != test ] && exit; {tests}");
-    for (name, script) in [("cargo", cargo.as_str())].iter().chain(commands) {
-        script_at(&bin.join(name), script);
-    }
+    let all: Vec<_> = [("cargo", cargo.as_str())].iter().chain(commands).copied().collect();
+    (xtask("test", home.path(), &all).output().expect("it starts"), home)
+}
+
+/// A command of `cargo xtask` on a machine with these commands.
+fn xtask(what: &str, home: &Path, commands: &[(&str, &str)]) -> Command {
+    let bin = home.join("bin");
+    fs::create_dir(&bin).expect("made");
+    commands.iter().for_each(|(name, script)| script_at(&bin.join(name), script));
     let mut xtask = Command::new(env!("CARGO_BIN_EXE_retake-xtask"));
-    xtask.arg("test").env("HOME", home.path()).env("PATH", &bin).env("CARGO", bin.join("cargo"));
-    xtask.env("RETAKE_TEST_TOOLS", home.path().join("tools/bin")).env_remove("PROPTEST_RNG_SEED");
-    (xtask.output().expect("it starts"), home)
+    xtask.arg(what).env("HOME", home).env("PATH", &bin).env("CARGO", bin.join("cargo"));
+    xtask.env("RETAKE_TEST_TOOLS", home.join("tools/bin")).env_remove("PROPTEST_RNG_SEED");
+    xtask
 }
 
 fn script_at(path: &Path, script: &str) {
@@ -109,4 +113,31 @@ fn a_test_that_fails_twice_or_does_not_run_again_stops_the_run() {
 fn more_than_a_few_tests_that_fail_do_not_run_again() {
     let (output, calls) = failing(&["a", "b", "c", "d"], "exit 0");
     assert_eq!((output.status.success(), calls.len()), (false, 1));
+}
+
+/// What `cargo xtask deny` says, and whether all is well; the tool ends so for its checks, its database and its advisories.
+fn deny(checks: &str, database: &str, advisories: &str) -> (String, bool) {
+    let home = tempfile::tempdir().expect("a folder");
+    let tools = home.path().join("tools/bin");
+    fs::create_dir_all(&tools).expect("made");
+    let known = format!(
+        "*advisories) {advisories};; *' fetch db') {database};; *'bans sources') {checks};; *) exit 9;;"
+    );
+    script_at(&tools.join("cargo-deny"), &format!("case \"$*\" in {known} esac"));
+    let output = xtask("deny", home.path(), &[("cargo", "")]).output().expect("it starts");
+    let said = String::from_utf8(output.stdout).expect("text");
+    let of_deny = said.lines().filter(|line| !line.starts_with("tools: ")).map(|line| format!("{line}\n"));
+    (of_deny.collect(), output.status.success())
+}
+
+#[test]
+fn trial_30_deny_says_when_it_could_not_check_advisories_and_fails_on_what_it_finds() {
+    let none = "echo >&2; echo 'can not reach the host' >&2; exit 1";
+    let said = "deny: security advisories were not checked, because their database can't be had: can not reach the host\n\
+                deny: with a network, run `cargo xtask deny` again\n";
+    assert_eq!(deny("true", none, "exit 9"), (said.to_owned(), true), "what could be checked is well");
+    assert_eq!(deny("exit 1", none, "exit 9"), (said.to_owned(), false));
+    assert_eq!(deny("true", "true", "true"), (String::new(), true));
+    assert_eq!(deny("true", "true", "exit 1"), (String::new(), false), "an advisory is known");
+    assert_eq!(deny("exit 1", "true", "true"), (String::new(), false));
 }

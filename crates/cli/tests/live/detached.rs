@@ -287,6 +287,37 @@ fn trial_18_a_busy_owner_says_that_it_keeps_older_settings() {
     until("it ends with the job", || world.owners().is_empty());
 }
 
+/// A person at a terminal is asked whether the owner that keeps the old settings is to stop, and the next one has the new ones.
+#[test]
+fn trial_17_a_setting_that_needs_another_owner_offers_to_stop_the_one_that_runs() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let line = world.waits_for("go");
+    let job = call("shell", json!({"command": line, "background": true}));
+    model.turn(&world, "begin", vec![job, words("begun")]);
+    let first = pid(&world);
+    let sets = |value: &str, key: &str| {
+        let mut pty = world.types(&["config", "set", "permissions.sandbox", value]);
+        pty.shows("Stop it now? [y/N]");
+        pty.reads_keys();
+        pty.send(key);
+        assert!(pty.ended(), "{}", pty.screen());
+        pty.screen()
+    };
+    let screen = sets("true", "n");
+    assert!(screen.contains(&format!("process {first}) keeps the settings")), "{screen}");
+    assert!(runs(&first), "a no stops nothing");
+    assert!(sets("false", "y").contains("stopped"));
+    assert!(!runs(&first));
+    // The next one has the new setting, by what it says of the sandbox.
+    let status = world.json(&["status"]);
+    assert!(status["pid"].is_null(), "nobody has started one yet: {status}");
+    let told = world.json(&["doctor"])["sandbox"].to_string();
+    assert!(told.contains("permissions.sandbox"), "{told}");
+    fs::write(world.home().join("go"), "").expect("written");
+    until("it ends with the job", || world.owners().is_empty());
+}
+
 #[test]
 fn trial_18_each_data_folder_has_an_owner_of_its_own() {
     let world = staying();

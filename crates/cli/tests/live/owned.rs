@@ -277,6 +277,37 @@ fn trial_18_an_owner_of_another_version_that_says_the_same_is_worked_with() {
     assert!(error(&refused).contains("retake 99.1.0 (process 4117)"), "{refused:?}");
 }
 
+/// Whatever is asked for: nothing is done in a way that the owner may understand otherwise, and no second owner is started.
+#[test]
+fn trial_18_an_older_client_is_refused_by_a_newer_owner_and_told_what_to_do() {
+    let newer = retake_wire::PROTOCOL + 1;
+    let status = r#"{"reply":"status","version":"99.1.0","pid":4117,"data_dir":"there","since_ms":0,"serves":true,"running":[],"following":0,"#;
+    for arguments in [
+        &["new"][..],
+        &["say", "one"],
+        &["ask", "one"],
+        &["exec", "--", "true"],
+        &["rewind", "t1"],
+        &["undo"],
+        &["erase", "t1", "--yes"],
+        &["export"],
+        &["config", "set", "model.system_prompt", "be brief"],
+    ] {
+        let world = World::working(&[]);
+        answers_as(&world, &format!("{status}\"protocol\":{newer}}}"));
+        let told = world.run(arguments);
+        if arguments[0] != "config" {
+            assert_eq!(told.status.code(), Some(4), "{arguments:?}: {told:?}");
+            let told = error(&told);
+            let named = told.contains("retake 99.1.0 (process 4117)") && told.contains("hint: `retake stop`");
+            assert!(named, "{arguments:?}: {told}");
+        }
+        assert!(!error(&told).contains("panic"), "{told:?}");
+        assert_eq!(world.owners(), Vec::<String>::new(), "{arguments:?}");
+        assert!(!world.data().join("retake.db").exists(), "{arguments:?}");
+    }
+}
+
 /// So few descriptors that idle connections could take all of them; all that connect have a place in a queue at least.
 const FEW: usize = 96;
 

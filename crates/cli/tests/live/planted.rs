@@ -1,12 +1,14 @@
-//! What commands plant in git's own folder, which runs at the person's next commit: it is told at once, and before and after a step back.
+//! What a folder or a command plants in git's own folder: what would run at the person's next commit is told at once, and before and after
+//! a step back; what would run in a reading command does nothing; and nobody is held up.
 
 use std::fs;
 use std::process::Command;
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use super::model::{Answer, Model, call, shell, words};
-use super::world::World;
+use super::world::{World, out, runs, signal, until};
 
 #[test]
 fn trial_27_a_planted_hook_is_told_in_card_plan_and_receipt_and_can_be_put_back() {
@@ -140,7 +142,7 @@ fn trial_24_a_pipe_in_the_place_of_a_repository_holds_nobody_up() {
         let made = Command::new("mkfifo").arg(world.folder().join(path)).status();
         assert!(made.expect("mkfifo is there").success(), "{path}");
     };
-    let runs = || {
+    let calls = || {
         for line in ["ls", "env true; ls"] {
             let told = model.turn(&world, "go", vec![shell(line), words("done")]);
             let called = told.iter().find(|event| event["event"] == "called").expect("a call");
@@ -148,19 +150,81 @@ fn trial_24_a_pipe_in_the_place_of_a_repository_holds_nobody_up() {
         }
     };
     pipe(".git");
-    runs();
+    calls();
     fs::remove_file(world.folder().join(".git")).expect("removed");
     fs::create_dir(world.folder().join("g")).expect("made");
     fs::write(world.folder().join(".git"), "gitdir: g\n").expect("written");
     pipe("g/gitdir");
-    runs();
+    calls();
     fs::remove_file(world.folder().join(".git")).expect("removed");
     fs::create_dir(world.folder().join(".git")).expect("made");
     pipe(".git/config");
     std::os::unix::fs::symlink("/dev/zero", world.folder().join("g/config")).expect("linked");
     fs::create_dir(world.folder().join(".git/modules")).expect("made");
     fs::rename(world.folder().join("g"), world.folder().join(".git/modules/g")).expect("moved");
-    runs();
+    calls();
     world.run(&["stop"]);
-    super::world::until("the owner has ended", || world.owners().is_empty());
+    until("the owner has ended", || world.owners().is_empty());
+}
+
+/// Reading runs unasked also in plan mode, where nobody may write; so does what the repository names for it, which can do nothing.
+#[test]
+fn trial_22_in_plan_mode_a_hostile_repository_runs_nothing_that_writes() {
+    let model = Model::start();
+    let world = model.world(&[("a", "a\n"), ("evil", "#!/bin/sh\necho ran >&2\necho x > written\n")]);
+    let line = "chmod +x evil && git init -q && git config core.fsmonitor ./evil";
+    let made = Command::new("sh").args(["-c", line]).current_dir(world.folder()).output().expect("it runs");
+    assert!(made.status.success(), "{made:?}");
+    model.then(vec![shell("git status --short"), words("done")]);
+    let asked = world.run(&["--json", "ask", "--mode", "plan", "what has changed?"]);
+    assert_eq!(asked.status.code(), Some(0), "nothing was refused: {asked:?}");
+    let told = out(&asked);
+    let shown = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["shown"].clone();
+    let shown = told.lines().map(shown).find(serde_json::Value::is_string).expect("a call").to_string();
+    assert!(shown.contains("?? a\\n"), "git has answered: {shown}");
+    assert!(shown.contains("ran\\n"), "the program was started: {shown}");
+    assert_eq!(world.read("written"), None);
+    // It could have.
+    let status = Command::new("git").args(["status", "--short"]).current_dir(world.folder()).output();
+    assert!(status.expect("git is there").status.success() && world.read("written").is_some());
+}
+
+/// A folder whose ignore rules, each file as long as one may be, keep a capture busy for many seconds.
+fn ruled(world: &World, megabytes: usize) {
+    let rules: String = (0..80_000).map(|at| format!("x{at}*y{at}z\n")).collect();
+    let rules = &rules[..(1 << 20) - 1];
+    for at in 0..megabytes {
+        let folder = world.folder().join(format!("sub{at}"));
+        fs::create_dir_all(folder.join("kept")).expect("made");
+        fs::write(folder.join(".gitignore"), format!("{rules}{at}")).expect("written");
+    }
+}
+
+/// A capture of 51 MB of rules takes its time, and nobody else's.
+#[test]
+fn trial_24_others_are_answered_and_sigterm_works_while_a_hostile_repository_is_captured() {
+    let world = World::working(&[("a", "a\n")]).with("RETAKE_IDLE_S", "600").with("RETAKE_WAIT_MS", "20000");
+    ruled(&world, 51);
+    let mut busy = world.command(&["exec", "--", "true"]).spawn().expect("it starts");
+    until("it is at work", || {
+        world.json(&["status"])["running"].as_array().is_some_and(|running| running.len() == 1)
+    });
+    let other = world.home().join("other");
+    fs::create_dir(&other).expect("made");
+    let does = |arguments: &[&str]| {
+        let done = world.command(arguments).current_dir(&other).output().expect("it runs");
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
+    };
+    for command in
+        [&["new"][..], &["ask", "one apple"], &["exec", "--", "true"], &["rewind", "t1"], &["list"]]
+    {
+        does(command);
+        assert!(busy.try_wait().expect("asked").is_none(), "it was no longer at work: {command:?}");
+    }
+    let owner = world.json(&["status"])["pid"].to_string();
+    signal(&owner, Signal::TERM);
+    until("it ends", || !runs(&owner));
+    until("whoever waited is told", || busy.try_wait().expect("asked").is_some());
+    does(&["list"]);
+    world.run(&["stop"]);
 }

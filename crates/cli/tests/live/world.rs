@@ -245,6 +245,13 @@ impl World {
 
     /// The conversation, in a terminal.
     pub(super) fn converse(&self) -> Pty {
+        let all = self.json(&["list", "--all"]);
+        let id = all["conversations"][0]["id"].as_str().expect("an id");
+        self.types(&["--plain", "-r", id])
+    }
+
+    /// A command, in a terminal.
+    pub(super) fn types(&self, arguments: &[&str]) -> Pty {
         let path = |path: &Path| path.display().to_string();
         let (home, data, config) = (path(self.home()), path(self.data()), path(&self.config()));
         let own = self.variables.iter().map(|(name, value)| (*name, value.as_str()));
@@ -257,9 +264,7 @@ impl World {
         .into_iter()
         .chain(own)
         .collect();
-        let all = self.json(&["list", "--all"]);
-        let id = all["conversations"][0]["id"].as_str().expect("an id");
-        Pty::run(Path::new(env!("CARGO_BIN_EXE_retake")), &["--plain", "-r", id], &variables)
+        Pty::run(Path::new(env!("CARGO_BIN_EXE_retake")), arguments, &variables)
     }
 
     pub(super) fn json(&self, arguments: &[&str]) -> Value {

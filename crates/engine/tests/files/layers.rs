@@ -386,3 +386,71 @@ async fn trial_06_what_a_person_took_out_of_a_turn_that_stays_does_not_return_wh
         assert_eq!(yard.read("f"), Some(with(&[(5, "A1"), (20, "B2")])));
     }
 }
+
+/// A dropped turn comes back below what stayed and what a person wrote before. What they wrote since goes where it comes exactly.
+#[tokio::test]
+async fn trial_06_a_person_s_line_outlives_a_dropped_turn_that_is_shown_exactly() {
+    for (gone, come, exactly) in [
+        (FilesWish::default(), all(Choice::Checkpoint), true),
+        (all(Choice::Checkpoint), all(Choice::Checkpoint), true),
+        (all(Choice::Checkpoint), FilesWish::default(), false),
+    ] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/A1/' f").await;
+        yard.edits("f", &[("line 30", "PERSON")]);
+        yard.run("sed -i 's/^line 12$/A2/' f").await;
+        let goes = yard.drop_of(1).await;
+        let Action::Mark { entries, .. } = &goes else { panic!("no mark: {goes:?}") };
+        let comes = Action::Mark { verb: Reason::Show, entries: entries.clone(), range: true, seen: None };
+        yard.apply(goes, gone.clone()).await.expect("done");
+        assert_eq!(yard.read("f"), Some(text(&[(12, "A2"), (30, "PERSON")])), "{gone:?}");
+        yard.edits("f", &[("line 20", "SINCE")]);
+        yard.apply(comes, come.clone()).await.expect("done");
+        let with = |words: &[(usize, &str)]| {
+            let since = if exactly { None } else { Some((20, "SINCE")) };
+            Some(text(&words.iter().copied().chain(since).chain([(30, "PERSON")]).collect::<Vec<_>>()))
+        };
+        let whole = with(&[(5, "A1"), (12, "A2")]);
+        assert_eq!(yard.read("f"), whole, "{gone:?} {come:?}");
+        yard.back("t2").await;
+        assert_eq!(yard.read("f"), with(&[(5, "A1")]), "{come:?}");
+        yard.back("t1").await;
+        assert_eq!(yard.read("f"), with(&[]), "{come:?}");
+        yard.undo().await;
+        yard.undo().await;
+        assert_eq!(yard.read("f"), whole, "{come:?}");
+        yard.undo().await;
+        assert_eq!(yard.read("f"), Some(text(&[(12, "A2"), (20, "SINCE"), (30, "PERSON")])), "{come:?}");
+    }
+}
+
+/// What somebody else wrote last is on the disk then, and is theirs for good; a turn that stays and wrote there is a conflict later.
+#[tokio::test]
+async fn trial_06_a_person_s_line_outlives_a_choice_of_their_version() {
+    for (later, line) in [("sed -i 's/^line 12$/A2/' f", 12), ("sed -i 's/^A1$/A2/' f", 5)] {
+        let yard = Yard::with_text(&[]).await;
+        yard.run("sed -i 's/^line 5$/A1/' f").await;
+        yard.edits("f", &[("line 30", "PERSON")]);
+        yard.run(later).await;
+        let before = yard.read("f");
+        yard.drops(1, choose("f", Choice::Yours)).await;
+        let theirs = Some(text(&[(5, "A1"), (30, "PERSON")]));
+        assert_eq!(yard.read("f"), theirs, "{later}");
+        let back = yard.apply(yard.rewind("t2").await, FilesWish::default()).await;
+        match line {
+            5 => assert_eq!(back.expect_err("it is in the same place").code, "conflict"),
+            _ => drop(back.expect("done")),
+        }
+        assert_eq!(yard.read("f"), theirs, "{later}");
+        if line != 5 {
+            yard.undo().await;
+        }
+        yard.undo().await;
+        assert_eq!(yard.read("f"), before, "{later}");
+        // Of the last turn, their version is the one below it.
+        yard.apply(yard.rewind("t2").await, choose("f", Choice::Yours)).await.expect("done");
+        assert_eq!(yard.read("f"), theirs, "{later}");
+        yard.back("t1").await;
+        assert_eq!(yard.read("f"), Some(text(&[(30, "PERSON")])), "{later}");
+    }
+}

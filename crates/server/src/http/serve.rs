@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, RawPathParams, Request as HttpRequest, State};
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on, post};
@@ -340,6 +340,7 @@ async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
     }
 }
 
-async fn openapi() -> Response {
-    json_of(document().to_string().into_bytes())
+async fn openapi(headers: HeaderMap) -> Result<Response, Told> {
+    ask::without_identity(&headers)?;
+    Ok(json_of(document().to_string().into_bytes()))
 }

@@ -1,11 +1,13 @@
-//! A command gets no more memory than it may have, where the machine has control groups.
+//! A command gets no more memory than it may have, where the machine has control groups; and is bounded in time and sizes anyway.
 
 use std::path::{Path, PathBuf};
 
 use retake_core::ToolOutcome;
-use retake_tools::ShellConfig;
+use retake_testkit::again::may_mount;
+use retake_tools::{Network, ShellConfig};
+use serde_json::json;
 
-use super::stand::{Ground, everywhere};
+use super::stand::{Ground, How, everywhere};
 use crate::stage::{config, until};
 
 /// So much may be used in these tests.
@@ -77,4 +79,40 @@ async fn trial_26_a_command_gets_no_more_memory_than_it_may() {
         .await;
     })
     .await;
+}
+
+/// The control groups of this machine are out of sight here.
+#[tokio::test]
+async fn trial_26_without_control_groups_the_time_of_a_command_and_the_size_of_a_file_are_bounded() {
+    const MOST: u64 = 64 << 30;
+    if !may_mount(
+        "hold::memory::trial_26_without_control_groups_the_time_of_a_command_and_the_size_of_a_file_are_bounded",
+    ) {
+        return;
+    }
+    let mut mount = std::process::Command::new("mount");
+    let hidden = mount.args(["-t", "tmpfs", "-o", "ro", "none", "/sys/fs/cgroup"]).status();
+    assert!(hidden.expect("mount is there").success());
+    for how in [How::Namespaces, How::WithoutNamespaces] {
+        let ground = Ground::new(how, Network::Ask);
+        assert!(ground.told.iter().any(|told| told.contains("is not limited: ")), "{:?}", ground.told);
+        let limits = "python3 -c 'import resource as r; print(*r.getrlimit(r.RLIMIT_FSIZE)); m = r.RLIM_INFINITY; \
+                      r.setrlimit(r.RLIMIT_FSIZE, (m, m)); print(\"raised\")' 2>&1 || true";
+        let printed = ground.prints(limits).await;
+        assert!(printed.starts_with(&format!("{MOST} {MOST}\n")), "{how:?}: {printed}");
+        assert!(!printed.contains("raised"), "{how:?}: {printed}");
+        ground.prints(&format!("truncate -s {MOST} big && rm big")).await;
+        ground.refuses(&format!("truncate -s {} big", MOST + 1), "File size limit exceeded").await;
+        let job =
+            json!({ "command": format!("truncate -s {} big; echo $? > code", MOST + 1), "background": true });
+        ground.call("shell", job).await;
+        let code = ground.stage.root().join("code");
+        crate::stage::until("it has ended", async || std::fs::metadata(&code).is_ok_and(|it| it.len() > 0))
+            .await;
+        assert_ne!(std::fs::read_to_string(code).expect("a file"), "0\n", "{how:?}");
+        let endless =
+            json!({ "command": "env true; trap '' TERM; while :; do sleep 1000; done", "timeout_s": 1 });
+        let output = ground.call("shell", endless).await;
+        assert!(output.content.contains("[its time limit has passed"), "{how:?}: {}", output.content);
+    }
 }

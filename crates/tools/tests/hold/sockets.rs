@@ -164,3 +164,54 @@ async fn trial_20_a_command_does_nothing_to_other_processes() {
     })
     .await;
 }
+
+/// A server of a desktop, at the two names that programs look for: of a number that no desktop has, and gone with this.
+struct Desktop {
+    path: PathBuf,
+    made: bool,
+    _listens: [UnixListener; 2],
+}
+
+impl Desktop {
+    fn start() -> Self {
+        let folder = std::path::Path::new("/tmp/.X11-unix");
+        // Every user's servers are there.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+        let made = std::fs::create_dir(folder).is_ok();
+        assert!(!made || std::fs::set_permissions(folder, mode).is_ok());
+        let path = folder.join(format!("X{}", 100_000 + std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let twin = SocketAddr::from_abstract_name(path.to_str().expect("UTF-8")).expect("an address");
+        let listens = [UnixListener::bind(&path), UnixListener::bind_addr(&twin)];
+        Self { path, made, _listens: listens.map(|it| it.expect("a socket")) }
+    }
+}
+
+impl Drop for Desktop {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+        if self.made {
+            // It stays where another test has its own in it.
+            let _ = std::fs::remove_dir("/tmp/.X11-unix");
+        }
+    }
+}
+
+#[tokio::test]
+async fn trial_20_a_command_with_network_reaches_no_desktop() {
+    let test = "hold::sockets::trial_20_a_command_with_network_reaches_no_desktop";
+    everywhere(test, async |how| {
+        let desktop = Desktop::start();
+        let name = desktop.path.display().to_string();
+        let ground = Ground::new(how, Network::On);
+        ground.can_not(ATTACK, &[&name, &format!("@{name}")]).await;
+        // They are there.
+        let mut outside = std::process::Command::new("python3");
+        let attack = ground.stage.root().join("attack.py");
+        outside.arg(attack).args([format!("+{name}"), format!("+@{name}")]).current_dir(ground.stage.root());
+        let printed = outside.output().expect("python3 is there").stdout;
+        let printed = String::from_utf8_lossy(&printed);
+        assert_eq!(printed.matches("REACHED").count(), 2, "{printed}");
+    })
+    .await;
+}
