@@ -34,7 +34,9 @@ impl Listening {
         ];
         let mut streams: Vec<_> =
             paths.iter().map(|path| UnixListener::bind(path).expect("a socket")).collect();
-        let without_path = format!("retake-test-{}-{:?}", std::process::id(), ground.how);
+        // Of its own, as other tests of this process have one at the same time.
+        let own = folder.path().file_name().expect("a name").to_string_lossy();
+        let without_path = format!("retake-test-{own}");
         let address = SocketAddr::from_abstract_name(&without_path).expect("an address");
         streams.push(UnixListener::bind_addr(&address).expect("a socket"));
         let datagram = path("outside/datagram");
