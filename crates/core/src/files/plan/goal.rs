@@ -14,9 +14,12 @@ impl Want {
             Self::Layers(layers) => Some(Stack::new(layers.clone())),
             Self::Back { reversed, without, staying } => {
                 let last = reversed.last().map_or(stack, |made| &made.stack_before);
-                let mut upon = stack.layers().to_vec();
-                upon.retain(|layer| staying.contains(&layer.delta));
-                Some(last.without(without).together(&upon))
+                // Also what only a step among them brings back.
+                let all = std::iter::once(stack).chain(reversed.iter().map(|made| &made.stack_before));
+                let own = |stack: &Stack| -> Vec<Layer> {
+                    stack.layers().iter().filter(|layer| staying.contains(&layer.delta)).cloned().collect()
+                };
+                Some(all.fold(last.without(without), |goal, stack| goal.together(&own(stack))))
             }
             Self::PutBack(_) | Self::Version { .. } => None,
         }

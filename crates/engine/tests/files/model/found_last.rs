@@ -219,3 +219,15 @@ fn what_a_person_wrote_stays_where_a_rename_in_doubt_is_taken_back_at_its_new_na
     ];
     run(&[Lines(B, 0, 0)], &steps);
 }
+
+#[test]
+fn several_steps_that_are_undone_at_once_bring_back_all_that_the_conversation_has_then() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 1)])),
+        (0, act(Aim::Drop(0))),
+        (0, call(&[Lines(A, 1, 0)])),
+        (0, act(Aim::Rewind(0))),
+        (0, act(Aim::Undo(2))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
