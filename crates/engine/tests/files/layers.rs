@@ -83,6 +83,22 @@ async fn trial_06_a_turn_that_removed_the_file_gives_back_what_a_person_wrote_be
 }
 
 #[tokio::test]
+async fn trial_06_what_a_person_wrote_below_a_removal_comes_back_also_where_the_file_was_made_anew() {
+    let yard = Yard::with_text(&[]).await;
+    yard.run("sed -i 's/^line 30$/A0/' f").await;
+    yard.run("sed -i 's/^line 5$/A1/' f").await;
+    yard.edits("f", &[("A1", "PERSON")]);
+    yard.run("rm f").await;
+    yard.run("echo anew > f").await;
+    yard.drops(2, FilesWish::default()).await;
+    assert_eq!(yard.read("f").as_deref(), Some("anew\n"));
+    yard.back("t3").await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "PERSON"), (30, "A0")])));
+    yard.back("t1").await;
+    assert_eq!(yard.read("f"), Some(text(&[(5, "PERSON")])), "the first turn is still in it, and goes");
+}
+
+#[tokio::test]
 async fn trial_06_a_person_s_mode_and_removal_outlive_a_drop_that_keeps_the_file() {
     let yard = Yard::with_text(&[]).await;
     yard.run("sed -i 's/^line 5$/A1/' f").await;

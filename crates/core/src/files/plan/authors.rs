@@ -271,8 +271,14 @@ impl File {
         for slot in 0..SLOTS {
             // What comes back comes where nothing is, whoever has removed it: that can't be told from what the agent left.
             let is_shown = |token: u8| {
-                let mut shown = self.written[slot].iter().filter(|(written, _)| *written == token);
-                shown.any(|(_, by)| matches!(by, By::Agent(no) if self.shown.contains(no)))
+                let written =
+                    self.written[slot].iter().enumerate().filter(|(_, (written, _))| *written == token);
+                // Also where a choice has made it a person's since.
+                let mut deltas = written.filter_map(|(at, (_, by))| match by {
+                    By::Agent(no) => Some(no),
+                    By::Person => self.adopted.get(&(slot, at)),
+                });
+                deltas.any(|no| self.shown.contains(no))
             };
             let removed = self.written[slot].iter().any(|(token, by)| *token == ABSENT && *by != By::Person);
             let is_excused =
@@ -352,4 +358,22 @@ proptest! {
             file.does(step)?;
         }
     }
+}
+
+#[test]
+fn trial_06_what_a_person_wrote_below_a_removal_comes_back_when_all_turns_go() {
+    let agent = Some(Grade::Seen);
+    let steps = [
+        Do::Write { who: agent, slots: vec![3] },
+        Do::Write { who: None, slots: vec![3] },
+        Do::Flip { who: agent },
+        Do::Flip { who: agent },
+        Do::One { at: 0, choice: None },
+        Do::From { at: 0, wanted: false, choice: None },
+    ];
+    let mut file = File::new();
+    for step in &steps {
+        file.does(step).expect("nothing is lost");
+    }
+    assert_eq!(file.disk, [1, 2, 3, 7]);
 }

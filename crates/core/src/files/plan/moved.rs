@@ -149,7 +149,7 @@ fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed>
     }
     let Now::Covered(now) = look.now(&wish.path) else { return None };
     let (mut taken, mut layers, mut start) = (Vec::new(), Vec::new(), (0, 0));
-    let mut becomes: Option<Result<Option<Record>, Clashed>> = None;
+    let mut found_by_removal: Option<Option<Record>> = None;
     // Each time that the path was taken away, and at last what is there now.
     for end in removals(have, wanted).into_iter().map(Some).chain([None]) {
         let (from, to) = end.unwrap_or((have.len(), wanted.len()));
@@ -157,9 +157,20 @@ fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed>
         let part = Stack::new(have[start.0..from].to_vec());
         let part = part.rebuild(found.as_ref(), &wanted[start.1..to], look.bytes());
         let part = part.and_then(|part| under(below, part, look.bytes()));
-        let mut above = part.as_ref().map_or_else(|_| Vec::new(), |part| part.stack.layers().to_vec());
-        if let (Some(becomes), Some(removal)) = (becomes.take(), above.first_mut()) {
-            removal.before = becomes.ok().flatten();
+        let (mut above, next) = match (&part, end) {
+            // A clash below a removal loses nothing: what goes is out of each layer that stays as far as it can be told.
+            (Err(_), Some((from, to))) => {
+                let part = Stack::new(have[start.0..=from].to_vec());
+                let part = settled(below, part.exactly(&wanted[start.1..=to], look.bytes()), look.bytes());
+                let mut layers = part.layers().to_vec();
+                let found = layers.pop().and_then(|removal| removal.before);
+                (layers, found)
+            }
+            (Ok(part), _) => (part.stack.layers().to_vec(), part.record.clone()),
+            (Err(_), None) => return None,
+        };
+        if let (Some(found), Some(removal)) = (found_by_removal.take(), above.first_mut()) {
+            removal.before = found;
         }
         layers.extend(above);
         let Some((from, to)) = end else {
@@ -174,7 +185,7 @@ fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed>
         if part.as_ref().ok() != Some(&found) {
             taken.push(Taken { by: wanted[to].delta, was: found, becomes: part.clone() });
         }
-        (becomes, start) = (Some(part), (from, to));
+        (found_by_removal, start) = (Some(next), (from, to));
     }
     None
 }
@@ -233,8 +244,12 @@ impl Moved {
 
     /// The layers of a path with what goes along into it, whatever is there.
     pub(super) fn settled(&self, stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
-        self.below.iter().fold(stack, |stack, below| below.settled(stack, bytes))
+        settled(&self.below, stack, bytes)
     }
+}
+
+fn settled(below: &[Below], stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
+    below.iter().fold(stack, |stack, below| below.settled(stack, bytes))
 }
 
 /// A path with these changes in it.
