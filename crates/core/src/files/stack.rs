@@ -1,6 +1,7 @@
 //! What the agent's deltas have done to one path, in the order of application; and how the path becomes another
 //! selection of them.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use super::change::Grade;
@@ -354,23 +355,30 @@ impl Stack {
         self.freed(wanted, bytes).0
     }
 
-    /// The layers without those that are not wanted, and whether all that those did is out of them.
+    /// The layers without those that are not wanted, and whether all that those did is out of them. What a layer that stays wrote
+    /// over is that layer's, and stays in those above it.
     fn freed(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> (Self, bool) {
-        let (mut stack, mut dropped): (Vec<Layer>, Vec<&Layer>) = (Vec::new(), Vec::new());
+        let mut stack: Vec<Layer> = Vec::new();
+        // What is to be taken out of the next layer, the last first: from one version to another each.
+        let mut steps: VecDeque<(Option<Record>, Option<Record>)> = VecDeque::new();
         let mut all_whole = true;
         for layer in &self.0 {
-            if wanted.iter().any(|want| want.delta == layer.delta) {
-                let steps = dropped.iter().rev().map(|layer| (layer.after.as_ref(), layer.before.as_ref()));
-                let (before, stopped) = as_far_as(layer.before.as_ref(), steps, bytes);
-                let (mut layer, whole) = upon(layer, before, bytes);
-                all_whole &= stopped.is_none() && whole;
-                if let Some(found) = stopped.and_then(|made| without_written(&layer, made, bytes)) {
-                    layer.before = Some(found);
-                }
-                stack.push(layer);
-            } else {
-                dropped.push(layer);
+            if !wanted.iter().any(|want| want.delta == layer.delta) {
+                steps.push_front((layer.after.clone(), layer.before.clone()));
+                continue;
             }
+            let taken = steps.iter().map(|(from, to)| (from.as_ref(), to.as_ref()));
+            let (before, stopped) = as_far_as(layer.before.as_ref(), taken, bytes);
+            let (mut freed, whole) = upon(layer, before, bytes);
+            all_whole &= stopped.is_none() && whole;
+            if let Some(found) = stopped.and_then(|made| without_written(&freed, made, bytes)) {
+                freed.before = Some(found);
+            }
+            if whole {
+                steps.clear();
+                steps.push_front((layer.after.clone(), freed.after.clone()));
+            }
+            stack.push(freed);
         }
         (Self(stack), all_whole)
     }

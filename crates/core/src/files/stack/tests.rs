@@ -352,6 +352,8 @@ fn trial_06_what_is_kept_of_dropped_turns_stays_below_everything_that_later_turn
         (&[["1111", ""], ["", "2222"]], &[1], "2222", "1111"),
         // Removed; made anew by a person, and removed by a later turn.
         (&[["1111", ""], ["9999", ""]], &[1], "", "9999"),
+        // The same, and made anew by one that goes alone: the removal that stays is the reason that nothing was there.
+        (&[["1111", ""], ["9999", ""], ["", "2222"]], &[1], "2222", "9999"),
     ] {
         let stack = told(have);
         let wanted = stack.without(&dropped.iter().map(|no| delta(*no)).collect::<Vec<_>>());
