@@ -57,6 +57,8 @@ struct File {
     muddled: BTreeSet<DeltaId>,
     /// Deltas that a step has put in again.
     shown: BTreeSet<DeltaId>,
+    /// Deltas that a choice has settled for this path: no later step takes them out or puts them in (spec `rewind.md`, *Adoption*).
+    settled: BTreeSet<DeltaId>,
     next: u8,
     /// What a person wrote last.
     theirs: Option<Slots>,
@@ -85,6 +87,7 @@ impl File {
             adopted: BTreeMap::new(),
             muddled: BTreeSet::new(),
             shown: BTreeSet::new(),
+            settled: BTreeSet::new(),
             next: 1 + u8::try_from(SLOTS).expect("small"),
             theirs: None,
         }
@@ -126,8 +129,10 @@ impl File {
     fn wish(&self) -> Wish {
         let is_wanted = |no: &DeltaId| self.deltas[no].1;
         let have: Vec<DeltaId> = self.stack.layers().iter().map(|layer| layer.delta).collect();
-        let staying = self.stack.layers().iter().filter(|layer| is_wanted(&layer.delta));
-        let entering = self.deltas.values().filter(|(layer, wanted)| *wanted && !have.contains(&layer.delta));
+        let stays = |no: &DeltaId| is_wanted(no) || self.settled.contains(no);
+        let staying = self.stack.layers().iter().filter(|layer| stays(&layer.delta));
+        let is_missing = |no: &DeltaId| !have.contains(no) && !self.settled.contains(no);
+        let entering = self.deltas.values().filter(|(layer, wanted)| *wanted && is_missing(&layer.delta));
         let mut layers: Vec<Layer> =
             staying.cloned().chain(entering.map(|(layer, _)| layer.clone())).collect();
         layers.sort_by_key(|layer| layer.delta);
@@ -188,6 +193,11 @@ impl File {
         for slot in 0..SLOTS {
             let (Some(at), true) = (self.at(slot).next(), names) else { continue };
             self.dear[slot].retain(|dear| *dear <= at);
+            // What comes in exactly lies upon what it was made upon, and not upon what was there.
+            if !planned.into.is_empty() && self.disk[slot] != was[slot] {
+                let written = &self.written[slot];
+                self.dear[slot].retain(|dear| written[*dear].0 != was[slot]);
+            }
         }
         let is_kept = matches!(
             choice,
@@ -202,14 +212,18 @@ impl File {
         }
         // What comes in exactly as it was holds what it was made upon.
         if is_kept && !planned.into.is_empty() {
-            let out = self.deltas.iter().filter(|(_, (_, wanted))| !wanted);
+            let out = self.deltas.iter().filter(|(no, (_, wanted))| !wanted || self.settled.contains(no));
             self.muddled.extend(out.map(|(no, _)| no));
         }
-        // Under a removal nothing has to be decided, and what was made upon what goes holds some of it.
-        if (was, self.disk) == ([ABSENT; SLOTS], [ABSENT; SLOTS]) {
-            self.muddled.extend(&planned.out);
+        // Under a removal that stays nothing has to be decided, and what was made upon what goes holds some of it.
+        let removals = step.stack_after.layers().iter().filter(|layer| layer.after.is_none());
+        if let Some(last) = removals.map(|layer| layer.delta).max() {
+            self.muddled.extend(planned.out.iter().filter(|out| **out < last));
         }
         self.shown.extend(&planned.into);
+        if planned.adopts {
+            self.settled.extend(planned.out.iter().chain(&planned.into));
+        }
         self.goes_back(&step, was)?;
         self.check()
     }
