@@ -286,7 +286,12 @@ mod tests {
         let to = Destination::open(&other, PRIVATE).expect("opened");
         fs::create_dir(&other).expect("made");
         to.finish().expect_err("a folder has its name");
+        let pipe = dir.path().join("pipe");
+        let to = Destination::open(&pipe, PRIVATE).expect("opened");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+        to.finish().expect_err("a pipe has its name");
+        assert!(!fs::metadata(&pipe).expect("there").is_file());
         assert_eq!(write(&other, b"", PRIVATE).map_err(|error| error.kind()), Err(ErrorKind::IsADirectory));
-        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing else is left");
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 3, "nothing else is left");
     }
 }

@@ -78,8 +78,9 @@ fn trial_18_a_terminal_reports_a_stopped_owner_and_works_when_it_is_resumed() {
 #[test]
 fn trial_18_an_owner_that_is_long_at_work_is_waited_for() {
     let world = staying();
-    let done = world.does(&["exec", "--", "sh", "-c", "sleep 6; echo done"]);
-    assert_eq!(done, "done\n");
+    let done = world.run(&["exec", "--", "sh", "-c", "sleep 6; echo done"]);
+    assert!(done.status.success() && out(&done) == "done\n", "{done:?}");
+    assert!(!error(&done).contains("the owner"), "it was taken for gone, and found again: {done:?}");
     world.does(&["stop"]);
 }
 

@@ -72,8 +72,9 @@ const PLANTS: [&str; 17] = [
     "mkdir -p REPO/info; echo '* filter=x' > REPO/info/attributes",
     "mkdir -p REPO/info; mv REPO/info REPO/x && mkdir REPO/info && echo x > REPO/info/attributes",
     "mkdir -p REPO/info; mv -T REPO/info REPO/y; mkdir REPO/z && echo x > REPO/z/attributes && mv -T REPO/z REPO/info",
-    "cd REPO && echo x > hooks/pre-commit",
-    "cd REPO && echo x >> ./config",
+    // Within parentheses: where a command leaves the shell, the next one begins.
+    "(cd REPO && echo x > hooks/pre-commit)",
+    "(cd REPO && echo x >> ./config)",
     "unshare -Urm sh -c 'umount REPO/config; echo x >> REPO/config'",
 ];
 
@@ -220,24 +221,30 @@ async fn trial_27_made_up_submodules_and_links_open_nothing() {
         ground.run(plant).await;
         ground.run("mv .git/modules/sub/HEADx .git/modules/sub/HEAD").await;
         assert_eq!(state(&folders), before);
+        // Pipes and endless files hold nobody up, where submodules are few enough to be looked at.
+        let [endless, pipe] = ["endless", "pipe"].map(|name| main.join("modules").join(name));
+        for module in [&endless, &pipe] {
+            std::fs::create_dir(module).expect("a folder");
+            std::fs::write(module.join("HEAD"), "").expect("a file");
+        }
+        std::os::unix::fs::symlink("/dev/zero", endless.join("config")).expect("a link");
+        let made = std::process::Command::new("mkfifo").arg(pipe.join("config")).status();
+        assert!(made.expect("mkfifo is there").success());
+        ground.prints("echo on").await;
+        for module in [&endless, &pipe] {
+            std::fs::remove_dir_all(module).expect("removed");
+        }
         let many = "for i in $(seq 700); do mkdir .git/modules/0$i && : > .git/modules/0$i/HEAD; done; ";
         let link = format!(
             "mkdir -p .git/worktrees; ln -s {0} .git/worktrees/x; ln -s {0} .git/modules/00",
             outside.display()
         );
         ground.prints(&format!("{many}{link}")).await;
-        ground.prints("echo on").await;
+        let listed = ground.prints(&format!("ls {}", outside.display())).await;
+        assert_eq!(listed, "config", "nothing is made there while a call lives");
         ground.run(plant).await;
         assert_eq!(state(&folders), before);
         assert_eq!(std::fs::read_dir(&outside).expect("there").count(), 1, "nothing is made there");
-        // Pipes and endless files hold nobody up.
-        let module = main.join("modules/pipe");
-        std::fs::create_dir(&module).expect("a folder");
-        std::fs::write(module.join("HEAD"), "").expect("a file");
-        std::os::unix::fs::symlink("/dev/zero", module.join("config")).expect("a link");
-        let made = std::process::Command::new("mkfifo").arg(main.join("modules/0700/config")).status();
-        assert!(made.expect("mkfifo is there").success());
-        ground.prints("echo on").await;
     })
     .await;
 }
@@ -314,7 +321,7 @@ async fn trial_27_a_repository_below_the_workspace_is_held_once_it_is_known() {
         ground.stage.git =
             vec![root.join("deep/nested/.git"), root.join("more.settings"), root.join("gone/.git"), "/etc/passwd".into()];
         stays_as_it_is(&ground, &root.join("deep/nested/.git")).await;
-        let output = ground.run("cd ../../..; mv deep deeper && cp -r deeper deep && echo x > deep/nested/.git/hooks/x").await;
+        let output = ground.run("mv deep deeper && cp -r deeper deep && echo x > deep/nested/.git/hooks/x").await;
         assert_eq!(output.outcome, ToolOutcome::Failed, "{}", output.content);
         for plant in ["echo x >> more.settings", "rm -f more.settings", "mv more.settings x"] {
             let output = ground.run(plant).await;

@@ -71,12 +71,17 @@ async fn trial_20_sockets_of_others_keep_their_names() {
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         let listening = Listening::beside(&ground);
+        // Deeper than sockets are looked for: found by the name alone that it was bound by.
+        let deep = ground.stage.root().join("a/b/c/d/e/f");
+        std::fs::create_dir_all(&deep).expect("folders");
+        let _deep = UnixListener::bind(deep.join("s")).expect("a socket");
         let multiplexer = listening.names[3].trim_matches('\'').to_owned();
         let folder = multiplexer.trim_end_matches("/default");
-        let new = ["moved/default", "other", "stream2"].map(|name| ground.stage.root().join(name));
+        let new = ["moved/default", "other", "stream2", "g/b/c/d/e/f/s", "a/b/c/d/e/f/s"].map(|name| ground.stage.root().join(name));
         let moved = format!("/tmp/moved-{}-{how:?}", std::process::id());
         let line = format!(
-            "mv {folder} {moved}; mkdir moved; ln {multiplexer} moved/default; mv {multiplexer} other; mv stream stream2; true"
+            "mv {folder} {moved}; mkdir moved; ln {multiplexer} moved/default; mv {multiplexer} other; mv stream stream2; \
+             mv a g; true"
         );
         ground.prints(&line).await;
         let mut names: Vec<String> = new.iter().map(|path| path.display().to_string()).collect();

@@ -253,12 +253,14 @@ fn trial_28_an_erasure_takes_chunks_that_a_collection_left() {
     let pack = open(dir.path());
     let names = put_versions(&pack, 0..6);
     pack.sync().unwrap();
-    pack.collect(&pack.guard(), &|name| *name == names[0], &mut nothing).unwrap();
-    pack.erase(&names[1..], &mut nothing).unwrap();
-    for number in 1..6 {
-        assert!(!says(dir.path(), format!("hunter{number}zebra").as_bytes()), "{number}");
+    // Most of the rest is needed, so that nothing is written anew for the little that is not.
+    pack.collect(&pack.guard(), &|name| *name != names[1], &mut nothing).unwrap();
+    assert!(says(dir.path(), b"hunter1zebra"), "the collection has left nothing");
+    pack.erase(&[names[1]], &mut nothing).unwrap();
+    assert!(!says(dir.path(), b"hunter1zebra"));
+    for (number, name) in names.iter().enumerate().filter(|(number, _)| *number != 1) {
+        assert_eq!(pack.get(name).unwrap(), version(number), "{number}");
     }
-    assert_eq!(pack.get(&names[0]).unwrap(), version(0));
 }
 
 #[test]
