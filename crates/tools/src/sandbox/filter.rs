@@ -53,18 +53,38 @@ const ADDRESSING: [u64; 5] = [
 ];
 
 /// Calls about a process that is named by their first argument, and by their second one.
-const OF_FIRST: [libc::c_long; 5] = [
-    libc::SYS_prlimit64,
-    libc::SYS_sched_setaffinity,
-    libc::SYS_sched_setscheduler,
-    libc::SYS_sched_setparam,
-    libc::SYS_sched_setattr,
-];
+const OF_FIRST: [libc::c_long; 3] =
+    [libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr];
 const OF_SECOND: [libc::c_long; 2] = [libc::SYS_setpriority, libc::SYS_ioprio_set];
+
+/// The first argument of these, where they are about all processes of a user.
+const OF_USER: [(libc::c_long, u64); 2] = [
+    (libc::SYS_setpriority, libc::PRIO_USER as u64),
+    (libc::SYS_ioprio_set, 3), // IOPRIO_WHO_USER
+];
+
+/// What makes a namespace of users, with all rights in it, or one of mounts, in which nothing is mounted again that comes free.
+const NAMESPACES: [libc::c_int; 2] = [libc::CLONE_NEWUSER, libc::CLONE_NEWNS];
 
 /// A rule for calls with such an argument.
 pub(super) fn rule(at: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(at, SeccompCmpArgLen::Dword, op, value)?])
+}
+
+/// A rule for calls with this flag in their first argument.
+fn having(flag: libc::c_int) -> Result<SeccompRule, BackendError> {
+    let flag = u64::from(flag.cast_unsigned());
+    rule(0, SeccompCmpOp::MaskedEq(flag), flag)
+}
+
+/// A rule for the limits of other processes: to set them, or also to read them.
+fn others_limits(to_set: bool) -> Result<SeccompRule, BackendError> {
+    let not = |at, len| SeccompCondition::new(at, len, SeccompCmpOp::Ne, 0);
+    let mut conditions = vec![not(0, SeccompCmpArgLen::Dword)?];
+    if to_set {
+        conditions.push(not(2, SeccompCmpArgLen::Qword)?);
+    }
+    SeccompRule::new(conditions)
 }
 
 /// Pairs of sockets that reach others. One that stays a pair reaches nobody, and starting a program needs one.
@@ -90,14 +110,23 @@ pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendErro
         // It could make sockets, too.
         rules.insert(libc::SYS_io_uring_setup, Vec::new());
     }
+    for call in [libc::SYS_unshare, libc::SYS_clone] {
+        rules.insert(call, NAMESPACES.map(having).into_iter().collect::<Result<_, _>>()?);
+    }
+    rules.insert(libc::SYS_setns, Vec::new());
+    // Its own it may set. One that is apart sees its supervisor, but sets no more than on which processor that runs.
+    for (at, calls) in [(0, &OF_FIRST[..]), (1, &OF_SECOND[..])] {
+        for call in calls {
+            rules.insert(*call, vec![rule(at, SeccompCmpOp::Ne, 0)?]);
+        }
+    }
+    for (call, user) in OF_USER {
+        rules.entry(call).or_default().push(rule(0, SeccompCmpOp::Eq, user)?);
+    }
+    rules.insert(libc::SYS_prlimit64, vec![others_limits(is_apart)?]);
     if !is_apart {
         rules.extend(SHARED.map(|call| (call, Vec::new())));
-        // Its own it may set.
-        for (at, calls) in [(0, &OF_FIRST[..]), (1, &OF_SECOND[..])] {
-            for call in calls {
-                rules.insert(*call, vec![rule(at, SeccompCmpOp::Ne, 0)?]);
-            }
-        }
+        rules.insert(libc::SYS_sched_setaffinity, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
     }
     refusing(rules)
 }
@@ -108,26 +137,30 @@ pub(super) fn refusing(rules: Rules) -> Result<BpfProgram, BackendError> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), architecture)?;
     let program: BpfProgram = filter.try_into()?;
-    Ok(one_numbering().into_iter().chain(program).collect())
+    Ok(unknown().into_iter().chain(program).collect())
 }
 
-/// Refuses every call by a number of the x32 convention, as kernels without it do: some calls have other numbers there.
-#[cfg(target_arch = "x86_64")]
-fn one_numbering() -> BpfProgram {
+/// Refuses, as kernels do that don't know them: every call by a number of the x32 convention, as some calls have other numbers there;
+/// and `clone3`, whose flags no filter can see. The C library uses `clone` then.
+fn unknown() -> BpfProgram {
     use seccompiler::sock_filter;
     const FIRST_X32: u32 = 0x4000_0000;
     let code = |code: u32| u16::try_from(code).expect("BUG: codes are small");
-    let refuse =
-        libc::SECCOMP_RET_ERRNO | u32::try_from(libc::ENOSYS).expect("BUG: error numbers are positive");
-    vec![
-        // The number of the call is the first field.
-        sock_filter { code: code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS), jt: 0, jf: 0, k: 0 },
-        sock_filter { code: code(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K), jt: 0, jf: 1, k: FIRST_X32 },
-        sock_filter { code: code(libc::BPF_RET | libc::BPF_K), jt: 0, jf: 0, k: refuse },
-    ]
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn one_numbering() -> BpfProgram {
-    BpfProgram::new()
+    let number = |number: i64| u32::try_from(number).expect("BUG: numbers of calls are positive");
+    let refuse = libc::SECCOMP_RET_ERRNO | number(libc::ENOSYS.into());
+    let jump = |how: u32, than: u32| sock_filter {
+        code: code(libc::BPF_JMP | how | libc::BPF_K),
+        jt: 0,
+        jf: 1,
+        k: than,
+    };
+    let refused = || sock_filter { code: code(libc::BPF_RET | libc::BPF_K), jt: 0, jf: 0, k: refuse };
+    // The number of the call is the first field.
+    let mut program =
+        vec![sock_filter { code: code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS), jt: 0, jf: 0, k: 0 }];
+    if cfg!(target_arch = "x86_64") {
+        program.extend([jump(libc::BPF_JGE, FIRST_X32), refused()]);
+    }
+    program.extend([jump(libc::BPF_JEQ, number(libc::SYS_clone3)), refused()]);
+    program
 }

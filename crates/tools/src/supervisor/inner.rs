@@ -65,9 +65,11 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     }
     started.env(MARK, &plan.call);
     let passing = plan.cap.map(|cap| pass_on(cap, &mut started)).transpose().map_err(|error| fail(&error))?;
+    mounts.watch();
     let first = start(started, plan).map_err(|error| fail(&error))?;
     let_go();
-    mounts.keep();
+    // Without it the command would not be held: it ends with this process.
+    mounts.keep().map_err(|error| fail(&error))?;
     // What a supervisor can do, a command could try to have it do.
     if !mounts.are_lasting() {
         let _ = crate::sandbox::drop_capabilities();

@@ -13,7 +13,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
 use super::inner::at;
@@ -28,14 +28,17 @@ const OWN_TERMINALS: &CStr = c"newinstance,ptmxmode=0666,mode=0620";
 /// The options of a folder that shows nothing but what is put into it.
 const SMALL: &CStr = c"size=64k,mode=0711";
 
+/// So often a file is looked up that a program of the person replaces just then.
+const TRIES: usize = 10;
+
 /// A program that a call starts gains nothing by what is mounted here.
 const INERT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);
 
 /// The mounts of a call.
 #[derive(Default)]
 pub(super) struct Mounts {
-    /// Empty files and folders that were made to be mounted on, held by a lock that other calls share.
-    made: Vec<(File, PathBuf)>,
+    /// Empty files and folders that were made to be mounted on.
+    made: Vec<Made>,
     /// Locks on what another call may have made.
     shared: Vec<File>,
     /// Folders that are mounts of their own.
@@ -43,6 +46,16 @@ pub(super) struct Mounts {
     /// All that was mounted, in its order.
     places: Vec<Place>,
     covers: Option<Covers>,
+    keeper: Option<again::Keeper>,
+}
+
+/// An empty file or folder that was made to be mounted on.
+struct Made {
+    /// It, held by a lock that other calls share.
+    held: File,
+    /// The folder that it was made in, wherever that is by now.
+    folder: OwnedFd,
+    path: PathBuf,
 }
 
 /// A place where something is mounted.
@@ -128,7 +141,7 @@ impl Mounts {
             if !self.pinned.insert(folder.to_owned()) {
                 continue;
             }
-            match rustix::mount::mount_bind_recursive(folder, folder) {
+            match open(folder).and_then(|found| upon_itself(&found)) {
                 Err(error) if !is_out_of_reach(error) => return Err(at(folder)(error)),
                 _ => self.places.push(Place { path: folder.to_owned(), kind: Kind::Pinned }),
             }
@@ -162,21 +175,23 @@ impl Mounts {
     pub(super) fn take_down(self) {
         // It holds its own locks on what it has made itself, too.
         drop(self.shared);
-        for (held, path) in self.made.into_iter().rev() {
+        for Made { held, folder, path } in self.made.into_iter().rev() {
             let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
+            let Some(name) = path.file_name() else { continue };
             if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {
                 continue;
             }
             // Another one may be there by now, which is somebody else's.
-            let id = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-            let own = held.metadata().map(id).ok();
-            if own.is_none() || own != path.symlink_metadata().map(id).ok() {
+            let there = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+            let Ok(own) = held.metadata() else { continue };
+            if there.map(|there| (there.st_dev, there.st_ino)) != Some((own.dev(), own.ino())) {
                 continue;
             }
             // Something is in it only where somebody else has put it there.
-            let is_empty = held.metadata().is_ok_and(|meta| meta.is_dir() || meta.len() == 0);
-            if is_empty && std::fs::remove_dir(&path).is_err() && path.is_file() {
-                let _ = std::fs::remove_file(&path);
+            if own.is_dir() {
+                let _ = rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR);
+            } else if own.len() == 0 {
+                let _ = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
             }
         }
     }
@@ -189,12 +204,35 @@ fn is_below(folder: &Path, writable: &[PathBuf]) -> bool {
 /// What this process can't reach, the command can't either.
 fn is_out_of_reach(error: rustix::io::Errno) -> bool {
     use rustix::io::Errno;
-    [Errno::NOENT, Errno::ACCESS, Errno::NOTDIR].contains(&error)
+    [Errno::NOENT, Errno::ACCESS, Errno::NOTDIR, Errno::LOOP].contains(&error)
+}
+
+/// Mounts a file or folder on itself. It is looked up once: another call may put a link in its place at any time, and what is
+/// mounted is never another one than what it is mounted on.
+fn upon_itself(found: &OwnedFd) -> rustix::io::Result<()> {
+    rustix::mount::mount_bind_recursive(by_number(found), by_number(found))
 }
 
 fn hold(path: &Path) -> Result<(), String> {
-    rustix::mount::mount_bind_recursive(path, path).map_err(at(path))?;
-    let now = rustix::fs::statvfs(path).map_err(at(path))?.f_flag;
+    for _ in 0..TRIES {
+        let found = open(path).map_err(at(path))?;
+        upon_itself(&found).map_err(at(path))?;
+        let mounted = open(path).map_err(at(path))?;
+        if id(&mounted).map_err(at(path))? == id(&found).map_err(at(path))? {
+            return read_only(&mounted).map_err(at(path));
+        }
+    }
+    Err(format!("{}: it is replaced all the time", path.display()))
+}
+
+/// The file system and the number in it.
+fn id(file: &OwnedFd) -> rustix::io::Result<(u64, u64)> {
+    rustix::fs::fstat(file).map(|stat| (stat.st_dev, stat.st_ino))
+}
+
+/// Lets what is mounted be read only.
+fn read_only(mounted: &OwnedFd) -> rustix::io::Result<()> {
+    let now = rustix::fs::fstatvfs(mounted)?.f_flag;
     // What holds for it already can't be taken away.
     let kept = [
         (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
@@ -203,7 +241,7 @@ fn hold(path: &Path) -> Result<(), String> {
     ];
     let kept = kept.into_iter().filter(|(flag, _)| now.contains(*flag)).map(|(_, flag)| flag);
     let flags = kept.fold(MountFlags::BIND | MountFlags::RDONLY, MountFlags::union);
-    rustix::mount::mount_remount(path, flags, c"").map_err(at(path))
+    rustix::mount::mount_remount(by_number(mounted), flags, c"")
 }
 
 /// What covers other files and folders.
@@ -248,11 +286,13 @@ impl Covers {
 
     /// Covers all of a file or folder, if it is there.
     fn over(&self, hidden: &Path) -> Result<(), String> {
-        let Ok(found) = hidden.symlink_metadata() else { return Ok(()) };
-        let cover = if found.is_dir() { &self.folder } else { &self.file };
-        let covered = rustix::mount::mount_bind(by_number(cover), hidden).map_err(at(hidden));
-        // It may be gone meanwhile.
-        covered.or_else(|why| hidden.symlink_metadata().map_or(Ok(()), |_| Err(why)))
+        let found = match open(hidden) {
+            Err(error) if is_out_of_reach(error) => return Ok(()),
+            found => found.map_err(at(hidden))?,
+        };
+        let kind = rustix::fs::fstat(&found).map_err(at(hidden))?.st_mode;
+        let cover = if FileType::from_raw_mode(kind).is_dir() { &self.folder } else { &self.file };
+        rustix::mount::mount_bind(by_number(cover), by_number(&found)).map_err(at(hidden))
     }
 }
 
@@ -265,23 +305,27 @@ fn by_number(file: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Covers a folder all but these below it.
+/// Covers a folder all but these below it. What covers it is made where nobody else makes anything, and mounted as it is then.
 fn cover_but(hidden: &Path, needed: &[&Path]) -> Result<(), String> {
-    let opened: Vec<_> = needed.iter().filter_map(|path| Some((*path, open(path).ok()?))).collect();
-    rustix::mount::mount("tmpfs", hidden, "tmpfs", INERT, Some(SMALL)).map_err(at(hidden))?;
-    for (path, file) in opened {
+    let found = open(hidden).map_err(at(hidden))?;
+    let place = Path::new(PTS);
+    rustix::mount::mount("tmpfs", place, "tmpfs", INERT, Some(SMALL)).map_err(at(place))?;
+    for path in needed {
+        let (Ok(file), Ok(name)) = (open(path), path.strip_prefix(hidden)) else { continue };
+        let (source, target) = (by_number(&file), place.join(name));
         let fail = |error: std::io::Error| format!("{}: {error}", path.display());
-        let source = by_number(&file);
         if source.is_dir() {
-            DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(fail)?;
+            DirBuilder::new().recursive(true).mode(0o711).create(&target).map_err(fail)?;
         } else {
-            let above = path.parent().unwrap_or(hidden);
+            let above = target.parent().unwrap_or(place);
             DirBuilder::new().recursive(true).mode(0o711).create(above).map_err(fail)?;
-            File::create(path)
+            File::create(&target)
                 .and_then(|made| made.set_permissions(Permissions::from_mode(0o000)))
                 .map_err(fail)?;
         }
-        rustix::mount::mount_bind_recursive(&source, path).map_err(at(path))?;
+        rustix::mount::mount_bind_recursive(&source, &target).map_err(at(path))?;
     }
-    rustix::mount::mount_remount(hidden, INERT | MountFlags::RDONLY, c"").map_err(at(hidden))
+    rustix::mount::mount_remount(place, INERT | MountFlags::RDONLY, c"").map_err(at(place))?;
+    rustix::mount::mount_bind_recursive(place, by_number(&found)).map_err(at(hidden))?;
+    rustix::mount::unmount(place, UnmountFlags::DETACH).map_err(at(place))
 }

@@ -1,105 +1,127 @@
 //! What comes free while a call lives. A program of the person that writes a file anew under another name and renames it (git, many
 //! editors) takes away what was mounted on the old one. It is mounted again as soon as the kernel tells of the new one. Must never
-//! take anything away.
+//! take anything away, nor mount one thing upon another that a path leads to by then.
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
-use super::{Covers, Kind, Mounts, Place, hold};
+use super::{Covers, Kind, Mounts, Place, hold, is_out_of_reach, open, upon_itself};
 
-/// Most calls have ended by then. What came free before is found then.
-const SOON: Duration = Duration::from_millis(200);
+/// Where the kernel can't tell, as this user has no watches left, it is looked so often.
+const OFTEN: Duration = Duration::from_millis(100);
 
 /// What is done to the places of a call until its supervisor ends.
-struct Keeper {
+pub(super) struct Keeper {
     places: Vec<Place>,
     covers: Covers,
+    /// What tells of new names; nothing where this user has none left.
+    notes: Option<OwnedFd>,
     /// The folders that are watched, by their number.
     watched: HashMap<i32, PathBuf>,
+    /// A folder could not be watched.
+    is_blind: bool,
 }
 
 impl Mounts {
-    /// Mounts again what comes free from now on, in a thread of its own.
-    pub(in crate::supervisor) fn keep(&mut self) {
+    /// Watches where something could come free. Before the command begins: it could take all watches that there are.
+    pub(in crate::supervisor) fn watch(&mut self) {
         let Some(covers) = self.covers.take() else { return };
-        let keeper = Keeper { places: std::mem::take(&mut self.places), covers, watched: HashMap::new() };
+        let notes = inotify::init(CreateFlags::CLOEXEC).ok();
+        let places = std::mem::take(&mut self.places);
+        let is_blind = notes.is_none();
+        let mut keeper = Keeper { places, covers, notes, watched: HashMap::new(), is_blind };
+        keeper.look(Path::new("/"));
+        self.keeper = Some(keeper);
+    }
+
+    /// Mounts again what comes free from now on, in a thread of its own.
+    pub(in crate::supervisor) fn keep(&mut self) -> std::io::Result<()> {
+        let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
         let keep = move || {
             let _ = crate::sandbox::keep_mounting();
-            std::thread::sleep(SOON);
-            // Where there can be no more watches on this machine, it is as it would be without.
-            let _ = keeper.watch();
+            while keeper.is_told().is_ok() {}
+            loop {
+                std::thread::sleep(OFTEN);
+                keeper.look(Path::new("/"));
+            }
         };
-        let _ = std::thread::Builder::new().name("mounts".into()).spawn(keep);
+        std::thread::Builder::new().name("mounts".into()).spawn(keep).map(drop)
     }
 }
 
 impl Keeper {
-    fn watch(mut self) -> rustix::io::Result<()> {
-        let notes = inotify::init(CreateFlags::CLOEXEC)?;
-        let all = Path::new("/");
-        self.look(&notes, all);
+    /// Waits until there are new names, and looks at them; an error where the kernel does not tell all.
+    fn is_told(&mut self) -> rustix::io::Result<()> {
+        let Some(notes) = self.notes.take().filter(|_| !self.is_blind) else { return Err(Errno::NOSPC) };
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut told = Reader::new(&notes, &mut buffer);
+        let mut new = Vec::new();
         loop {
             let event = match told.next() {
                 Err(Errno::INTR) => continue,
                 event => event?,
             };
             if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
-                self.look(&notes, all);
-                continue;
+                new.push(PathBuf::from("/"));
             }
             let name = event.file_name().map(|name| name.to_bytes());
             if let (Some(folder), Some(name)) = (self.watched.get(&event.wd()), name) {
                 use std::os::unix::ffi::OsStrExt as _;
-                let path = folder.join(std::ffi::OsStr::from_bytes(name));
-                self.look(&notes, &path);
+                new.push(folder.join(std::ffi::OsStr::from_bytes(name)));
+            }
+            if told.is_buffer_empty() {
+                break;
             }
         }
+        self.notes = Some(notes);
+        for path in new {
+            self.look(&path);
+        }
+        Ok(())
     }
 
     /// Mounts again what is free at a path or below it, and watches the folders that it lies in.
-    fn look(&mut self, notes: &rustix::fd::OwnedFd, from: &Path) {
+    fn look(&mut self, from: &Path) {
         for place in self.places.iter().filter(|place| place.path.starts_with(from)) {
             let Some(folder) = place.path.parent() else { continue };
             // First the watch: what comes after the look is told.
             let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
-            if let Ok(number) = inotify::add_watch(notes, folder, flags) {
-                self.watched.insert(number, folder.to_owned());
+            if let Some(notes) = &self.notes {
+                match inotify::add_watch(notes, folder, flags) {
+                    Ok(number) => drop(self.watched.insert(number, folder.to_owned())),
+                    Err(error) => self.is_blind |= !is_out_of_reach(error),
+                }
             }
-            // A kernel that can't tell has told that something new is there.
-            if !is_mounted(&place.path).unwrap_or(place.path != from) {
-                let _ = self.covers.mount_again(place);
-            }
+            let _ = self.covers.mount_again(place, place.path != from);
         }
     }
 }
 
 impl Covers {
-    fn mount_again(&self, place: &Place) -> Result<(), String> {
+    /// Mounts what is to be at a place, where nothing is; `otherwise` says whether something is where the kernel can't tell.
+    fn mount_again(&self, place: &Place, otherwise: bool) -> Result<(), String> {
+        let Ok(found) = open(&place.path) else { return Ok(()) };
+        if is_mounted(&found).unwrap_or(otherwise) {
+            return Ok(());
+        }
         match place.kind {
-            Kind::Pinned => {
-                rustix::mount::mount_bind_recursive(&place.path, &place.path).map_err(super::at(&place.path))
-            }
+            Kind::Pinned => upon_itself(&found).map_err(super::at(&place.path)),
             Kind::Held => hold(&place.path),
             Kind::Covered => self.over(&place.path),
         }
     }
 }
 
-/// Whether something is mounted at a path, or nothing is there; nothing where the kernel can't tell.
-fn is_mounted(path: &Path) -> Option<bool> {
-    match rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE) {
-        Ok(found) if found.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
-            Some(found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
-        }
-        Ok(_) => None,
-        Err(_) => Some(true),
-    }
+/// Whether this is what something mounted shows; nothing where the kernel can't tell.
+fn is_mounted(found: &OwnedFd) -> Option<bool> {
+    let told = rustix::fs::statx(found, "", AtFlags::EMPTY_PATH, StatxFlags::TYPE).ok()?;
+    let can_tell = told.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
+    can_tell.then(|| told.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }

@@ -3,13 +3,14 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FlockOperation;
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 
-use super::Mounts;
+use super::{Made, Mounts};
 use crate::regular;
 use crate::sandbox::Confinement;
 
@@ -115,12 +116,18 @@ impl Mounts {
     }
 
     fn make(&mut self, path: PathBuf, is_folder: bool) {
-        let made = match is_folder {
-            true => DirBuilder::new().create(&path),
-            false => File::create_new(&path).map(drop),
+        let (Some(folder), Some(name)) = (path.parent().and_then(without_links), path.file_name()) else {
+            return;
         };
-        if made.is_ok() {
-            self.made.extend(shared(&path).map(|file| (file, path)));
+        let made = match is_folder {
+            true => rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)),
+            false => {
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666)).map(drop)
+            }
+        };
+        if let (Ok(()), Some(held)) = (made, shared(folder.as_fd(), name)) {
+            self.made.push(Made { held, folder, path });
         }
     }
 
@@ -131,7 +138,7 @@ impl Mounts {
             |mut entries| entries.next().is_none(),
         );
         if is_empty {
-            self.shared.extend(shared(path));
+            self.shared.extend(shared(CWD, path));
         }
     }
 }
@@ -159,8 +166,16 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
-fn shared(path: &Path) -> Option<File> {
-    let file = File::open(path).ok()?;
+/// A folder by a path that no link is in: another call may put one there, and what is made must not be made where it leads.
+fn without_links(folder: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()
+}
+
+fn shared(folder: BorrowedFd<'_>, path: impl rustix::path::Arg) -> Option<File> {
+    // A pipe in its place is not waited for.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(folder, path, flags, Mode::empty()).ok()?);
     rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).ok()?;
     Some(file)
 }
