@@ -368,10 +368,10 @@ fn carried(paths: &Paths, clash: &PathPlan, bytes: &mut dyn MergeBytes) -> Optio
     let now = clash.step.change.before.clone();
     let (mut made, mut left) = as_made(clash, clash.step.stack_before.layers().len(), now, bytes)?;
     for _ in 0..paths.len() {
-        let source = source(paths, telling(made.as_ref())?)?;
+        let source = source(paths, telling(made.after.as_ref())?, made.delta)?;
         let target = source.step.change.after.as_ref();
         if target.is_some() {
-            let merged = merge(made.as_ref(), left.as_ref(), target, bytes).ok()?;
+            let merged = merge(made.after.as_ref(), left.as_ref(), target, bytes).ok()?;
             let record = merged.record.filter(|record| matches!(record, Record::File { .. }))?;
             return Some((source.path.clone(), record));
         }
@@ -380,14 +380,14 @@ fn carried(paths: &Paths, clash: &PathPlan, bytes: &mut dyn MergeBytes) -> Optio
     None
 }
 
-/// What the agent had made a path with, of its lowest layers, that it is to vanish from; and what is left there without the
-/// layers above that. Nothing that stays, or of which nobody is sure, lies upon it; and there are enough bytes to know them again.
+/// What the agent had made a path with, of its lowest layers, that it is to vanish from: the layer; and what is left there without
+/// the layers above that. Nothing that stays, or of which nobody is sure, lies upon it; and there are enough bytes to know them again.
 fn as_made(
     plan: &PathPlan,
     layers: usize,
     now: Option<Record>,
     bytes: &mut dyn MergeBytes,
-) -> Option<(Option<Record>, Option<Record>)> {
+) -> Option<(Layer, Option<Record>)> {
     let layers = &plan.step.stack_before.layers()[..layers];
     let goes = |layer: &Layer| plan.out.contains(&layer.delta);
     let at = layers.iter().position(goes)?;
@@ -397,12 +397,18 @@ fn as_made(
     }
     telling(layers[at].after.as_ref())?;
     let left = Stack::new(layers.to_vec()).rebuild(now.as_ref(), &layers[..=at], bytes).ok()?;
-    Some((layers[at].after.clone(), left.record))
+    Some((layers[at].clone(), left.record))
 }
 
 /// The one path that these bytes were taken away from, by a layer that goes: it comes back. Else it is one that was made
-/// in between, and that nothing comes back to.
-fn source(paths: &Paths, hash: ContentHash) -> Option<&PathPlan> {
+/// in between, and that nothing comes back to. What was taken away only after the delta that made the new name was there twice, or
+/// somebody else had moved it: that is no rename.
+fn source(paths: &Paths, hash: ContentHash, by: DeltaId) -> Option<&PathPlan> {
+    let is_later = |path: &PathPlan| {
+        let mut layers = path.step.stack_before.layers().iter();
+        let goes = |layer: &&Layer| path.out.contains(&layer.delta) && taken(layer).is_some();
+        layers.rfind(goes).is_some_and(|layer| layer.delta > by)
+    };
     let lost = |path: &PathPlan| {
         let last = path.step.stack_before.layers().last();
         last.is_some_and(|last| path.out.contains(&last.delta) && taken(last) == Some(hash))
@@ -411,13 +417,15 @@ fn source(paths: &Paths, hash: ContentHash) -> Option<&PathPlan> {
     // What is asked for exactly takes nothing of others along.
     let is_exact = |path: &PathPlan| path.choice == Some(Choice::Checkpoint);
     let comes_back = |path: &PathPlan| match path.verdict {
-        _ if is_exact(path) => false,
+        _ if is_exact(path) || is_later(path) => false,
         Verdict::Recreate if path.step.change.after.as_ref().and_then(Record::hash) == Some(hash) => true,
         Verdict::Recreate | Verdict::Merge => path.step.change.before.is_none() && lost(path),
         Verdict::Revert => !is_file(path) && lost(path),
         _ => false,
     };
-    let between = |path: &PathPlan| path.verdict == Verdict::Unchanged && !path.is_chosen() && lost(path);
+    let between = |path: &PathPlan| {
+        path.verdict == Verdict::Unchanged && !path.is_chosen() && lost(path) && !is_later(path)
+    };
     let mut found = paths.values().filter(|path| comes_back(path));
     let mut further = paths.values().filter(|path| between(path));
     match (found.next(), found.next()) {

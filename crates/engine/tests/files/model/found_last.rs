@@ -231,3 +231,14 @@ fn several_steps_that_are_undone_at_once_bring_back_all_that_the_conversation_ha
     ];
     run(&[Lines(A, 0, 0)], &steps);
 }
+
+#[test]
+fn a_person_s_new_file_does_not_go_to_where_they_had_moved_the_agent_s() {
+    let steps = [
+        turn(&[Lines(A, 0, 1)]),
+        Do::Edit(vec![Rename(A, DX), Lines(A, 0, 1)]),
+        call(&[Remove(D)]),
+        act(Aim::Undo(1)),
+    ];
+    run(&[Lines(B, 0, 0)], &steps.map(|step| (0, step)));
+}
