@@ -242,3 +242,16 @@ fn a_person_s_new_file_does_not_go_to_where_they_had_moved_the_agent_s() {
     ];
     run(&[Lines(B, 0, 0)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn a_line_that_another_conversation_brings_back_after_a_choice_is_theirs() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 1)])),
+        (1, call(&[Write(A, Bytes::Empty)])),
+        (0, all(Aim::Rewind(0), Choice::Disk)),
+        (1, act(Aim::Rewind(0))),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::naive::{Thing, Tree};
 use super::text::Text;
-use super::view::View;
+use super::view::{View, Who};
 
 /// One thing that can be written on its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,6 +152,17 @@ impl Truth {
             }
         }
         apart
+    }
+
+    /// A text that others bring back holds what was in it when it went. What a choice had settled while it was away is theirs then:
+    /// "a rewind of the other is a change by someone else" (*Apply*).
+    pub(super) fn come_back(&self, view: &mut View, news: &News, who: Who) {
+        let came = |text| news.events.iter().any(|event| event.to == Val::Text(text));
+        for event in self.apart(view) {
+            if who == Who::Other && event.reg.text().is_some_and(came) {
+                view.write(&event, who);
+            }
+        }
     }
 
     /// Texts that are under another name now.

@@ -287,6 +287,7 @@ impl World {
             let talk = &mut self.talks[at];
             let who = entry.map_or(Who::Other, |entry| Who::Own(entry, sure));
             learn(&mut talk.view, &news, who);
+            self.truth.come_back(&mut talk.view, &news, who);
             if let Who::Own(entry, sure) = who
                 && !news.events.is_empty()
             {
@@ -322,6 +323,7 @@ impl World {
         for (other, talk) in self.talks.iter_mut().enumerate() {
             if other != at {
                 learn(&mut talk.view, &news, Who::Other);
+                self.truth.come_back(&mut talk.view, &news, Who::Other);
                 continue;
             }
             news.born.iter().for_each(|(text, body)| talk.view.begin(*text, body));
