@@ -51,6 +51,11 @@ impl Made<'_> {
                 let piles = self.expected.view.piles.iter().filter(|(reg, _)| is_at(reg, &path, &texts));
                 let gone: Vec<Reg> =
                     piles.filter(|(_, pile)| is_others(pile)).map(|(reg, _)| reg.clone()).collect();
+                // So that comes back with its turn, which "comes back as it went" (*After*).
+                let goes =
+                    |item: &Item| matches!(item.who, Who::Own(of, false) if self.expected.out.contains(&of));
+                let piles = self.expected.view.piles.iter_mut().filter(|(reg, _)| gone.contains(reg));
+                piles.for_each(|(_, pile)| pile.retain(|item| !goes(item)));
                 self.expected.view.unsure.extend(gone);
             }
             match choice {

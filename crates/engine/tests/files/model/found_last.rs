@@ -3,7 +3,7 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, D, DE, DX, act, call, check, choosing, turn};
+use super::found::{A, B, C, D, DE, DEX, DX, act, call, check, choosing, turn};
 use super::run;
 use super::steps::Do::{self, Act, Git, Say};
 use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
@@ -254,4 +254,29 @@ fn a_line_that_another_conversation_brings_back_after_a_choice_is_theirs() {
         (0, act(Aim::Rewind(0))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_another_conversation_removed_is_in_the_way_also_after_its_turns_went_and_came() {
+    let steps = [
+        (0, call(&[Lines(DEX, 0, 0)])),
+        (0, turn(&[Lines(DE, 0, 1)])),
+        (1, call(&[Remove(DEX)])),
+        (0, act(Aim::Checkout(None))),
+        (0, act(Aim::Restore(1))),
+        (0, act(Aim::Turn(0))),
+    ];
+    run(&[Remove(A)], &steps);
+}
+
+#[test]
+fn what_was_uncertain_and_exactly_taken_back_comes_again_with_its_turn() {
+    check(vec![
+        Do::Edit(vec![Write(A, Bytes::Empty), Lines(A, 0, 0)]),
+        Do::Begin(false),
+        Do::Edit(vec![Lines(A, 1, 0)]),
+        Do::Kill,
+        choosing(Aim::Drop(0), A, Choice::Checkpoint),
+        act(Aim::Show),
+    ]);
 }

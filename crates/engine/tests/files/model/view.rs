@@ -447,6 +447,9 @@ impl View {
             if before.piles.get(reg).is_none_or(|was| was == pile) {
                 continue;
             }
+            // What others had removed before its turn went and came back is removed by them still (cases 18 and 58).
+            let removed = before.removed.iter().filter(|(_, val)| **val == Val::Text(text));
+            removed.for_each(|((_, whole), _)| add(clashes, whole, Clash::May));
             // Permission bits are merged on their own, whatever has taken the place of the text.
             let is_place = matches!(reg, Reg::Place(..));
             for (reg, pile) in &before.piles {
