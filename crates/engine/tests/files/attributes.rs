@@ -166,6 +166,31 @@ async fn trial_08_what_another_file_brought_with_it_goes_with_it() {
 }
 
 #[tokio::test]
+async fn trial_08_a_version_that_had_nothing_besides_gets_nothing_of_an_earlier_one() {
+    let yard = Yard::with(&[("f", "one\n")]).await;
+    mark(&yard, "f", 0o644, "of f");
+    yard.run("rm f; echo two > f").await;
+    yard.run("chmod 0600 f").await;
+    yard.back("t2").await;
+    assert_eq!((yard.read("f").as_deref(), has(&yard, "f")), (Some("two\n"), (0o644, None)));
+    yard.undo().await;
+    yard.back("t1").await;
+    assert_eq!((yard.read("f").as_deref(), has(&yard, "f")), (Some("one\n"), noted(0o644, "of f")));
+}
+
+#[tokio::test]
+async fn trial_08_bits_and_attributes_go_back_where_one_name_of_a_file_had_been_another_file() {
+    let yard = Yard::with(&[("f", "one\n"), ("other", "one\n")]).await;
+    mark(&yard, "f", 0o644, "of f");
+    yard.run("chmod 0600 other; ln -f other f").await;
+    assert_eq!((has(&yard, "f"), has(&yard, "other")), ((0o600, None), (0o600, None)));
+    yard.back("t1").await;
+    assert_eq!((has(&yard, "f"), has(&yard, "other")), (noted(0o644, "of f"), (0o644, None)));
+    yard.undo().await;
+    assert_eq!((has(&yard, "f"), has(&yard, "other")), ((0o600, None), (0o600, None)));
+}
+
+#[tokio::test]
 async fn trial_08_what_a_person_set_on_a_file_since_stays() {
     let yard = Yard::with(&[("f", "one\n")]).await;
     mark(&yard, "f", 0o644, "first");

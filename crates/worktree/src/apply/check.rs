@@ -88,13 +88,15 @@ fn linked<'a>(
 }
 
 /// The files whose permission bits would change under names that the plan does not give these bits to: a change of the file
-/// itself would be one of all its names.
+/// itself would be one of all its names. So it is where another file takes its place under one of them.
 pub(super) fn apart(root: &Root, plan: &Plan) -> HashSet<FilePath> {
     let mut names = linked(root, plan.bits().map(|(_, change)| change));
+    let replaced: HashSet<FilePath> = plan.replaced().collect();
     names.retain(|(_, _, all), named| {
-        named.len() as u64 != *all || named.iter().any(|change| change.after != named[0].after)
+        let parts = |change: &&FileChange| change.after != named[0].after || replaced.contains(&change.path);
+        named.len() as u64 != *all || named.iter().any(parts)
     });
-    names.into_values().flatten().map(|change| change.path.clone()).chain(plan.replaced()).collect()
+    names.into_values().flatten().map(|change| change.path.clone()).chain(replaced.iter().cloned()).collect()
 }
 
 struct Check<'a> {

@@ -44,6 +44,13 @@ impl Index {
         self.gone.get(&(path.clone(), hash, mode)).or_else(any).map(|gone| Arc::clone(&gone.had))
     }
 
+    /// All that is kept of versions that are not at a path any more.
+    fn gone_at(&self, path: &FilePath) -> impl Iterator<Item = &Gone> {
+        let all =
+            self.gone.range((path.clone(), None, 0)..).take_while(move |((other, ..), _)| other == path);
+        all.map(|(_, gone)| gone)
+    }
+
     /// What there is besides the record at a path, and what comes back with another version: where these differ, and what is there
     /// came with a version that took the place of one that had something else. Nothing, where somebody has set it since, or where
     /// a file and a folder take each other's place.
@@ -59,15 +66,14 @@ impl Index {
         }
         let is = self.besides_now(path, now)?.unwrap_or_else(|| Arc::new(Besides::usual()));
         let before = |besides: &Besides| {
-            let from = (path.clone(), None, 0);
-            let all = self.gone.range(from..).take_while(|((other, ..), _)| other == path);
-            let mut came = all.filter(|(_, gone)| gone.then.as_deref() == Some(besides));
-            came.next().map(|(_, gone)| Arc::clone(&gone.had))
+            let mut came = self.gone_at(path).filter(|gone| gone.then.as_deref() == Some(besides));
+            came.next().map(|gone| Arc::clone(&gone.had))
         };
         let mut had = before(&is)?;
         match self.gone_of(path, then) {
             Some(known) => had = known,
-            // Of what was usual, and stayed so, nothing is kept: it is what the first version had of those that are known.
+            // Of what was usual, and stayed so until there was something else, nothing is kept: it is what the first version had of
+            // those that are known.
             None => {
                 let mut seen = vec![Arc::clone(&is)];
                 while let Some(earlier) = before(&had).filter(|earlier| !seen.contains(earlier)) {
@@ -92,7 +98,8 @@ impl Index {
         let usual = || Arc::new(Besides::usual());
         let then = came.filter(|came| *came != had).map(|came| came.unwrap_or_else(usual));
         match (had, &then) {
-            (None, None) => drop(self.gone.remove(&version)),
+            // Where nothing is known of any version of a path, what is not kept was usual.
+            (None, None) if self.gone_at(path).next().is_none() => {}
             (had, _) => drop(self.gone.insert(version, Gone { had: had.unwrap_or_else(usual), then })),
         }
     }

@@ -6,7 +6,7 @@ use retake_engine::Scope::{Both, Conversation, Files};
 use super::found::{A, B, C, D, DE, DEX, DX, act, call, check, choosing, turn};
 use super::run;
 use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
+use super::steps::Edit::{Flat, Hard, Lines, Link, Mode, Remove, Rename, Tag, Write};
 use super::steps::Fault::{Never, Saves};
 use super::steps::{Aim, Bytes};
 
@@ -279,4 +279,11 @@ fn what_was_uncertain_and_exactly_taken_back_comes_again_with_its_turn() {
         choosing(Aim::Drop(0), A, Choice::Checkpoint),
         act(Aim::Show),
     ]);
+}
+
+#[test]
+fn bits_go_back_under_both_names_of_a_file_that_took_the_place_of_one_with_an_attribute() {
+    let steps =
+        [call(&[Lines(A, 0, 0)]), call(&[Tag(A)]), turn(&[Hard(C, A)]), turn(&[Mode(A)]), act(Aim::Retry(0))];
+    run(&[Lines(C, 0, 0)], &steps.map(|step| (0, step)));
 }
