@@ -82,6 +82,7 @@ impl Goal {
             None => self
                 .merged_to(&self.stack, stack, disk, bytes)
                 .or_else(|clashed| self.net(stack, disk, bytes).ok_or(clashed))
+                .or_else(|clashed| self.layers_alone(stack, disk).ok_or(clashed))
                 .or_else(|clashed| self.below(stack, disk, bytes).ok_or(clashed)),
         }
     }
@@ -108,7 +109,23 @@ impl Goal {
         Some(Rebuilt { record: merged.record, stack: exact.stack, mixed })
     }
 
-    /// The same, with these layers in the end.
+    /// Where the steps that are reversed left the content as they found it, nothing that was written since is in the way: they
+    /// changed only whose it is.
+    fn layers_alone(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
+        let made = |delta: &DeltaId| {
+            self.reversed.iter().any(|made| made.stack_after.layers().iter().any(|it| it.delta == *delta))
+        };
+        let is_same = self.reversed.iter().all(|made| made.change.before == made.change.after);
+        let is_plain = !self.reversed.is_empty() && self.moved.below.is_empty();
+        let (out, _) = stack.difference(self.stack.layers());
+        (is_plain && is_same && out.iter().all(made)).then(|| Rebuilt {
+            record: disk.cloned(),
+            stack: self.stack.clone(),
+            mixed: false,
+        })
+    }
+
+    /// What comes of it when each step is reversed after the other, with these layers in the end.
     fn merged_to(
         &self,
         goal: &Stack,

@@ -287,3 +287,50 @@ fn bits_go_back_under_both_names_of_a_file_that_took_the_place_of_one_with_an_at
         [call(&[Lines(A, 0, 0)]), call(&[Tag(A)]), turn(&[Hard(C, A)]), turn(&[Mode(A)]), act(Aim::Retry(0))];
     run(&[Lines(C, 0, 0)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn what_was_written_since_is_not_in_the_way_of_undoing_a_choice_that_changed_nothing() {
+    let steps = [
+        (0, call(&[Lines(A, 1, 0)])),
+        (0, turn(&[Lines(A, 2, 0)])),
+        (0, call(&[Lines(B, 0, 0)])),
+        (0, Git(0)),
+        (0, choosing(Aim::Drop(0), A, Choice::Disk)),
+        (0, call(&[Link(A, B)])),
+        (1, call(&[Link(A, A)])),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_is_above_a_file_that_a_person_moved_away_is_not_in_the_way_of_its_turn() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (1, call(&[Remove(A)])),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, call(&[Lines(C, 0, 0)])),
+        (0, Do::Edit(vec![Rename(C, DEX)])),
+        (0, turn(&[Lines(C, 0, 0)])),
+        (0, turn(&[Lines(A, 0, 0)])),
+        (0, Act(Aim::Retry(3), Conversation, (Vec::new(), None), Never)),
+        (0, act(Aim::Drop(1))),
+    ];
+    run(&[Remove(A)], &steps);
+}
+
+#[test]
+fn what_a_choice_left_in_a_file_that_the_person_removed_does_not_come_with_a_restore() {
+    let steps = [
+        call(&[Rename(A, B)]),
+        turn(&[Lines(A, 0, 0)]),
+        act(Aim::Rewind(0)),
+        Say,
+        call(&[Lines(A, 0, 0)]),
+        call(&[Lines(A, 0, 1)]),
+        all(Aim::Rewind(2), Choice::Disk),
+        Do::Edit(vec![Remove(A)]),
+        act(Aim::Restore(9)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
