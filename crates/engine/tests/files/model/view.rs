@@ -229,7 +229,9 @@ impl View {
                     self.unsure.insert(reg.clone());
                 }
                 // Where a call that stays wrote upon it first, others wrote upon that.
-                let is_upon = pile.get(last + 1).is_some_and(|item| is_other(item, reg, theirs));
+                // So it is where others had taken it back already: then it "clashes only with what was written in its own place".
+                let is_upon =
+                    pile.get(last + 1).is_some_and(|item| is_other(item, reg, theirs) && item.val != *target);
                 let is_away = reg.text().is_some_and(|text| before.path_of(text).is_none());
                 let clash =
                     match is_other(top, reg, theirs) && top.val != *target && !nothing && is_upon && !is_away
@@ -250,12 +252,14 @@ impl View {
         clashes
     }
 
-    /// What is there of an entry is the person's.
+    /// What is there of an entry is the person's: "what the choice left in the file" (*Adoption*). In a text that is gone since, it
+    /// left nothing.
     pub(super) fn give(&mut self, entry: usize, reg: &Reg) {
-        let items = self.piles.get_mut(reg).into_iter().flatten();
-        for item in items.filter(|item| matches!(item.who, Who::Own(of, _) if of == entry)) {
-            item.who = Who::Other;
-        }
+        let is_gone = reg.text().is_some_and(|text| self.path_of(text).is_none());
+        let Some(pile) = self.piles.get_mut(reg) else { return };
+        let is_own = |item: &Item| matches!(item.who, Who::Own(of, _) if of == entry);
+        pile.retain(|item| !is_gone || !is_own(item));
+        pile.iter_mut().filter(|item| is_own(item)).for_each(|item| item.who = Who::Other);
     }
 
     /// The changes of a call come again.
