@@ -4,7 +4,7 @@
 
 use super::merge::{MergeBytes, merge};
 use super::plan::PathMove;
-use super::stack::{DeltaId, Layer, Stack, what_is_left};
+use super::stack::{DeltaId, Layer, Stack, what_is_left_in_all};
 
 /// Finds that out from what was done to the path, last step first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Coming {
             return None;
         }
         let taken = &before.layers()[before.kept(after.layers())..];
-        let left = what_is_left(taken, change.before.as_ref(), bytes);
+        let left = what_is_left_in_all(taken, change.before.as_ref(), bytes);
         let as_it_went = |layer: &Layer| match left.iter().find(|(of, _)| *of == layer) {
             // Without what others wrote, where that can be told from it.
             Some((_, left)) => {

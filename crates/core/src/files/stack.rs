@@ -9,8 +9,8 @@ use super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::record::Record;
 use crate::id::LogNo;
 
-pub(super) use one::what_is_left;
-use one::{as_far_as, as_it_is_left, upon, without_written};
+pub(super) use one::what_is_left_in_all;
+use one::{as_far_as, as_it_is_left, upon, what_is_left, without_written};
 
 /// A delta of the store. Layers of several logs can lie upon one path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,9 +6,27 @@ use super::Layer;
 
 /// Of each of these layers, highest first, what is left of it in what is there: what leads from what is there without it to what is
 /// there with it. Nothing of those that can't be taken out one by one.
-pub(in crate::files) fn what_is_left<'a>(
+pub(super) fn what_is_left<'a>(
     layers: &'a [Layer],
     now: Option<&Record>,
+    bytes: &mut dyn MergeBytes,
+) -> Vec<(&'a Layer, Layer)> {
+    left_of(layers, now, false, bytes)
+}
+
+/// The same, where those that can't be taken out of a file as somebody has removed it did nothing that is left.
+pub(in crate::files) fn what_is_left_in_all<'a>(
+    layers: &'a [Layer],
+    now: Option<&Record>,
+    bytes: &mut dyn MergeBytes,
+) -> Vec<(&'a Layer, Layer)> {
+    left_of(layers, now, true, bytes)
+}
+
+fn left_of<'a>(
+    layers: &'a [Layer],
+    now: Option<&Record>,
+    removed_too: bool,
     bytes: &mut dyn MergeBytes,
 ) -> Vec<(&'a Layer, Layer)> {
     let (mut left, mut now) = (Vec::new(), now.cloned());
@@ -21,6 +39,9 @@ pub(in crate::files) fn what_is_left<'a>(
             Ok(below) => {
                 left.push((layer, Layer { before: below.record.clone(), after: now, ..layer.clone() }));
                 now = below.record;
+            }
+            Err(_) if removed_too && now.is_none() => {
+                left.push((layer, Layer { before: None, after: None, ..layer.clone() }));
             }
             Err(_) => break,
         }

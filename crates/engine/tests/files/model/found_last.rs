@@ -334,3 +334,27 @@ fn what_a_choice_left_in_a_file_that_the_person_removed_does_not_come_with_a_res
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn a_choice_for_what_an_earlier_choice_had_kept_holds_in_a_step_on_files_alone() {
+    let steps = [
+        call(&[Lines(A, 0, 1)]),
+        Do::Edit(vec![Lines(A, 0, 0)]),
+        turn(&[Mode(A)]),
+        all(Aim::Undo(1), Choice::Disk),
+        Act(Aim::Redo(1), Files, (Vec::new(), Some(Choice::Yours)), Never),
+    ];
+    run(&[Lines(A, 0, 1)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_file_that_another_conversation_moved_away_does_not_come_back_with_a_part_of_what_made_it() {
+    let steps = [
+        (0, call(&[Lines(DEX, 0, 0)])),
+        (0, call(&[Lines(DE, 0, 1)])),
+        (1, call(&[Rename(DEX, A)])),
+        (0, act(Aim::Rewind(2))),
+        (0, act(Aim::Checkout(Some(177)))),
+    ];
+    run(&[Remove(A)], &steps);
+}
