@@ -19,7 +19,8 @@ impl Made<'_> {
         touched.extend(self.expected.doubt.iter().cloned());
         touched.extend(self.expected.only_doubt.values().flatten().cloned());
         // What a choice had kept, and is its turn's again, comes only where nothing else is chosen.
-        let single = self.talk.kept.single.symmetric_difference(&self.expected.kept.single);
+        // In a step on files alone it is planned, too, and so chosen.
+        let single = self.talk.kept.single.symmetric_difference(&self.kept.single);
         touched.extend(single.flat_map(|(_, reg)| self.paths(reg)));
         for path in self.all_paths() {
             let Some(choice) = self.chosen(&path).cloned() else { continue };

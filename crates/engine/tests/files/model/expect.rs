@@ -102,6 +102,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     if asked.scope == Scope::Files && outcome.back.is_some() {
         forget_whose(&talk.view, &mut view);
     }
+    let outcome_kept = kept;
     let partly = matches!(asked.act, Act::Redo(_)) && outcome.back.is_none();
     let kept = match asked.scope {
         Scope::Files => {
@@ -110,7 +111,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         _ => kept.clone(),
     };
     let expected = Expected { view, kept, out, into, reverses, ..Expected::default() };
-    let mut made = Made { talk, asked, expected };
+    let mut made = Made { talk, asked, kept: outcome_kept, expected };
     made.place(&clashes);
     made.adopted();
     made.doubts();
@@ -189,6 +190,8 @@ fn merge(clashes: &mut Clashes, more: Clashes) {
 pub(super) struct Made<'a> {
     pub(super) talk: &'a Talk,
     pub(super) asked: &'a Asked<'a>,
+    /// What would be kept if it were a step of both.
+    pub(super) kept: &'a Kept,
     pub(super) expected: Expected,
 }
 
