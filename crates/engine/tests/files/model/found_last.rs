@@ -358,3 +358,16 @@ fn a_file_that_another_conversation_moved_away_does_not_come_back_with_a_part_of
     ];
     run(&[Remove(A)], &steps);
 }
+
+#[test]
+fn a_folder_that_was_made_again_over_a_file_that_is_dropped_is_in_nobody_s_way() {
+    let steps = [
+        call(&[Link(DE, A)]),
+        turn(&[Flat(A)]),
+        turn(&[Rename(A, DX)]),
+        act(Aim::Drop(1)),
+        Act(Aim::Rewind(0), Conversation, (Vec::new(), None), Never),
+        act(Aim::Retry(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}

@@ -80,6 +80,10 @@ fn same_but_bits(one: &Val, other: &Val) -> bool {
     }
 }
 
+fn is_folder(val: &Val) -> bool {
+    matches!(val, Val::Other(Thing::Folder { .. }))
+}
+
 fn is_other(item: &Item, reg: &Reg, theirs: Theirs<'_>) -> bool {
     match item.who {
         Who::Base => false,
@@ -230,8 +234,12 @@ impl View {
                 }
                 // Where a call that stays wrote upon it first, others wrote upon that.
                 // So it is where others had taken it back already: then it "clashes only with what was written in its own place".
+                // A folder in the place of a folder changes nothing; one "is removed only when empty" (*Plan*).
+                let is_change = |item: &Item| {
+                    item.val != *target && !(is_folder(&item.val) && is_folder(&pile[last].val))
+                };
                 let is_upon =
-                    pile.get(last + 1).is_some_and(|item| is_other(item, reg, theirs) && item.val != *target);
+                    pile.get(last + 1).is_some_and(|item| is_other(item, reg, theirs) && is_change(item));
                 let is_away = reg.text().is_some_and(|text| before.path_of(text).is_none());
                 let clash =
                     match is_other(top, reg, theirs) && top.val != *target && !nothing && is_upon && !is_away
