@@ -371,3 +371,16 @@ fn a_folder_that_was_made_again_over_a_file_that_is_dropped_is_in_nobody_s_way()
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn a_file_that_another_conversation_took_away_is_in_the_way_of_what_comes_back_into_it() {
+    let steps = [
+        (1, call(&[Lines(A, 0, 0)])),
+        (0, call(&[Lines(A, 1, 0)])),
+        (0, act(Aim::Rewind(0))),
+        (1, act(Aim::Undo(1))),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(B, 0, 0)], &steps);
+}

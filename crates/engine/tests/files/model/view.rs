@@ -208,11 +208,10 @@ impl View {
                 Who::Own(entry, sure) => out.contains(&entry) && !theirs(entry, reg) && sure,
                 Who::Base | Who::Other => false,
             };
-            if !pile.iter().any(goes) {
-                continue;
-            }
-            *pile = without_nothing(std::mem::take(pile));
-            let first = pile.iter().position(goes).expect("there is one");
+            let Some(first) = pile.iter().position(goes) else { continue };
+            // Which texts were where before is not forgotten.
+            let above = pile.split_off(first);
+            pile.extend(without_nothing(above));
             let last = pile.iter().rposition(goes).expect("there is a first");
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
