@@ -73,3 +73,35 @@ async fn trial_27_what_a_person_replaces_while_a_command_lives_is_held_again_in_
     })
     .await;
 }
+
+/// What would keep a supervisor from mounting again, or make a place where it does not.
+const AGAINST: &str = "prlimit --pid 1 --nofile=3:3 && echo DID limit; prlimit --nofile=64:64 true || echo DID not limit itself
+for way in -U -Um -Umr; do unshare $way true && echo DID unshare $way; done
+python3 - <<'END'
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.setns(os.open('/proc/self/ns/user', 0), 0) == 0 or ctypes.get_errno() != 13: print('DID ask for another namespace')
+for call, flags in ((435, None), (56, 0x10000000 | 17)):
+    argument = (ctypes.c_uint64 * 8)(0x10000000, 0, 0, 0, 17) if flags is None else flags
+    child = libc.syscall(call, argument, 64 if flags is None else 0, 0, 0, 0)
+    if child == 0: os._exit(0)
+    if child > 0: print('DID clone')
+for which, who in ((0, 1), (2, 0)):
+    if libc.setpriority(which, who, 19) == 0: print('DID set a priority')
+END
+echo TRIED";
+
+#[tokio::test]
+async fn trial_27_a_command_makes_no_namespaces_and_sets_nothing_of_its_supervisor_in_namespaces() {
+    let test = "hold::replaced::trial_27_a_command_makes_no_namespaces_and_sets_nothing_of_its_supervisor_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        for network in [Network::Ask, Network::On] {
+            let printed = Ground::new(how, network).prints(AGAINST).await;
+            assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
+        }
+    })
+    .await;
+}
