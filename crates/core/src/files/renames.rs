@@ -147,11 +147,12 @@ pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
 
 /// The deltas that were to leave a path and stay, so that what they took from it is not there.
 fn left_gone(path: &PathPlan) -> Vec<DeltaId> {
-    let is_left = |layer: &&Layer| path.out.contains(&layer.delta) && taken(layer).is_some();
+    let stays = |layer: &Layer| path.step.stack_after.layers().iter().any(|after| after.delta == layer.delta);
+    let is_left = |layer: &&Layer| path.out.contains(&layer.delta) && taken(layer).is_some() && stays(layer);
     match path.step.change.after {
         // A conflict is to be settled anyway.
         None if !matches!(path.verdict, Verdict::Conflict(_)) => {
-            path.step.stack_after.layers().iter().filter(is_left).map(|layer| layer.delta).collect()
+            path.step.stack_before.layers().iter().filter(is_left).map(|layer| layer.delta).collect()
         }
         _ => Vec::new(),
     }

@@ -144,7 +144,7 @@ impl Stack {
         };
         match self.merged(disk, wanted, bytes) {
             Err(_) if stays_gone() => {
-                Ok(Rebuilt { record: None, stack: self.exactly(wanted, bytes), mixed: false })
+                Ok(Rebuilt { record: None, stack: self.below_removal(wanted, bytes), mixed: false })
             }
             // What is gone holds nothing that others wrote.
             Ok(rebuilt) => Ok(Rebuilt { mixed: rebuilt.mixed && !is_gone, ..rebuilt }),
@@ -297,7 +297,7 @@ impl Stack {
     /// stays; nothing, where what goes can't be told from that.
     pub fn exact(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         let kept = self.kept(wanted);
-        let (stack, whole) = self.between(wanted, bytes);
+        let (stack, whole) = self.between(wanted, false, bytes);
         let record = match wanted.get(kept..) {
             Some([.., last]) => stack.left_by(last.delta),
             _ => self.checkpoint(wanted),
@@ -323,20 +323,26 @@ impl Stack {
     /// others wrote between them stays there, too.
     #[must_use]
     pub fn exactly(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.between(wanted, bytes).0
+        self.between(wanted, false, bytes).0
     }
 
-    /// The same, and whether all that was dropped is out of the layers that stay.
-    fn between(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> (Self, bool) {
+    /// The same, where a layer that stays has removed the file: those below it keep nothing else than what others and they wrote.
+    pub(super) fn below_removal(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
+        self.between(wanted, true, bytes).0
+    }
+
+    /// The same, and whether all that was dropped is out of the layers that stay. Of a file that is gone they keep nothing else
+    /// than what others and they themselves wrote.
+    fn between(&self, wanted: &[Layer], is_gone: bool, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let stays = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
-        let (settled, whole) = self.freed(wanted, bytes);
+        let (settled, whole) = self.freed(wanted, is_gone, bytes);
         let Self(mut layers) = settled.together(wanted);
         for at in 1..layers.len() {
             let (below, above) = layers.split_at_mut(at);
             if stays(&above[0]) {
                 let came = below.iter().filter(|layer| !stays(layer));
                 let steps = came.map(|layer| (layer.before.as_ref(), layer.after.as_ref()));
-                let before = as_far_as(above[0].before.as_ref(), steps, bytes).0;
+                let before = as_far_as(above[0].before.as_ref(), steps, false, bytes).0;
                 let (found, left) = (above[0].before.as_ref(), above[0].after.as_ref());
                 if let Ok(after) = merge_over(found, left, before.as_ref(), bytes) {
                     above[0].after = after;
@@ -352,12 +358,12 @@ impl Stack {
     /// when that layer goes or comes (case 36), and nothing that others wrote.
     #[must_use]
     pub fn settled(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.freed(wanted, bytes).0
+        self.freed(wanted, false, bytes).0
     }
 
     /// The layers without those that are not wanted, and whether all that those did is out of them. What a layer that stays wrote
     /// over is that layer's, and stays in those above it.
-    fn freed(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> (Self, bool) {
+    fn freed(&self, wanted: &[Layer], is_gone: bool, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let mut stack: Vec<Layer> = Vec::new();
         // What is to be taken out of the next layer, the last first: from one version to another each.
         let mut steps: VecDeque<(Option<Record>, Option<Record>)> = VecDeque::new();
@@ -368,8 +374,8 @@ impl Stack {
                 continue;
             }
             let taken = steps.iter().map(|(from, to)| (from.as_ref(), to.as_ref()));
-            let (before, stopped) = as_far_as(layer.before.as_ref(), taken, bytes);
-            let (mut freed, whole) = upon(layer, before, bytes);
+            let (before, stopped) = as_far_as(layer.before.as_ref(), taken, is_gone, bytes);
+            let (mut freed, whole) = upon(layer, before, is_gone, bytes);
             all_whole &= stopped.is_none() && whole;
             if let Some(found) = stopped.and_then(|made| without_written(&freed, made, bytes)) {
                 freed.before = Some(found);

@@ -470,3 +470,22 @@ async fn trial_06_a_person_s_line_outlives_a_choice_of_their_version() {
         assert_eq!(yard.read("f"), Some(text(&[(30, "PERSON")])), "{later}");
     }
 }
+
+#[tokio::test]
+async fn rewind_case_36_a_dropped_file_does_not_come_back_with_a_later_removal() {
+    let yard = Yard::with(&[]).await;
+    yard.run("seq -f 'line %g' 40 > f").await;
+    yard.edits("f", &[("line 30", "PERSON")]);
+    yard.run("sed -i 's/^line 5$/LATER/' f").await;
+    yard.run("rm f").await;
+    yard.drops(1, FilesWish::default()).await;
+    assert_eq!(yard.read("f"), None);
+    yard.back("t3").await;
+    assert_eq!(yard.read("f").as_deref(), Some("LATER\nPERSON\n"));
+    yard.undo().await;
+    assert_eq!(yard.read("f"), None);
+    yard.undo().await;
+    yard.back("t3").await;
+    let whole = text(&[(5, "LATER"), (30, "PERSON")]);
+    assert_eq!(yard.read("f"), Some(whole));
+}

@@ -1,6 +1,6 @@
 //! One layer of a path: what is left of it, and what it is upon another version than it found.
 
-use super::super::merge::{MergeBytes, merge, merge_over};
+use super::super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::super::record::Record;
 use super::Layer;
 
@@ -69,14 +69,37 @@ pub(super) fn as_it_is_left(layer: &Layer, left: &[(&Layer, Layer)], bytes: &mut
 }
 
 /// A layer upon another version than it found: what it did not write over becomes what is there. Where that can't be, as it wrote
-/// into a file that is none there, the layer loses only what it wrote over. Says whether it is upon the other version.
-pub(super) fn upon(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> (Layer, bool) {
-    match merge_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), bytes) {
+/// into a file that is none there, the layer loses only what it wrote over, or, where the file is gone, all that it did not write.
+/// Says whether it is upon the other version.
+pub(super) fn upon(
+    layer: &Layer,
+    before: Option<Record>,
+    is_gone: bool,
+    bytes: &mut dyn MergeBytes,
+) -> (Layer, bool) {
+    match merged_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), is_gone, bytes) {
         Ok(after) => (Layer { before: beside(layer, before, bytes), after, ..layer.clone() }, true),
         Err(_) => {
             let before = unwritten(layer, bytes).or_else(|| layer.before.clone());
             (Layer { before, ..layer.clone() }, false)
         }
+    }
+}
+
+/// Merges as far as it goes. Where a file is gone, nothing of it has to stay with what others wrote into it: their lines alone do.
+fn merged_over(
+    from: Option<&Record>,
+    there: Option<&Record>,
+    to: Option<&Record>,
+    is_gone: bool,
+    bytes: &mut dyn MergeBytes,
+) -> Result<Option<Record>, Clash> {
+    match (merge_over(from, there, to, bytes), from, there) {
+        (Err(_), Some(Record::File { hash: from, .. }), Some(Record::File { hash, mode, .. })) if is_gone => {
+            let left = bytes.over(*from, *hash, None).filter(|(_, len)| *len > 0);
+            Ok(left.map(|(hash, len)| Record::File { hash, len, mode: *mode }))
+        }
+        (merged, ..) => merged,
     }
 }
 
@@ -130,11 +153,12 @@ pub(super) fn without_written(
 pub(super) fn as_far_as<'a>(
     version: Option<&Record>,
     steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,
+    is_gone: bool,
     bytes: &mut dyn MergeBytes,
 ) -> (Option<Record>, Option<Option<&'a Record>>) {
     let mut reached = version.cloned();
     for (from, to) in steps {
-        match merge_over(from, reached.as_ref(), to, bytes) {
+        match merged_over(from, reached.as_ref(), to, is_gone, bytes) {
             Ok(merged) => reached = merged,
             Err(_) => return (reached, Some(from)),
         }
