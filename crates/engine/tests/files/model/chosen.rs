@@ -8,6 +8,7 @@ use retake_engine::Scope;
 
 use super::expect::Made;
 use super::naive::{Act, Kept};
+use super::text::PLACES;
 use super::truth::{Reg, Val};
 use super::view::{Item, Who};
 
@@ -176,7 +177,13 @@ impl Made<'_> {
         for home in homes {
             if !self.asked.chosen.contains_key(&home) {
                 self.expected.only_doubt.remove(&home);
+                self.expected.must.retain(|group| !group.contains(&home));
             }
+        }
+        // "A rename is recognised by equal bytes": a copy may be taken for one.
+        for other in self.copies(&texts).into_iter().filter(|other| !self.asked.chosen.contains_key(other)) {
+            self.expected.may.insert(other.clone());
+            self.expected.free.insert(other);
         }
         self.expected.must.retain(|group| !group.contains(path));
         self.expected.may.remove(path);
@@ -184,6 +191,19 @@ impl Made<'_> {
         self.expected.told.remove(path);
         self.expected.doubt.remove(path);
         self.expected.only_doubt.remove(path);
+    }
+
+    /// The paths of other texts that hold just what one of these does.
+    fn copies(&self, texts: &BTreeSet<usize>) -> BTreeSet<String> {
+        let view = &self.talk.view;
+        let is_copy = |one: usize, other: usize| {
+            let same =
+                |place: usize| view.top(&Reg::Place(one, place)) == view.top(&Reg::Place(other, place));
+            one != other && (0..PLACES).all(same)
+        };
+        let there = view.hint().into_iter();
+        let copies = there.filter(|(_, text)| texts.iter().any(|one| is_copy(*one, *text)));
+        copies.map(|(path, _)| path).collect()
     }
 
     /// Of a text that goes with the turn that made it, a later one loses the lines that it wrote over. Says whether the text had

@@ -93,8 +93,15 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     let reverses = go_back(talk, outcome, &theirs, &mut view, &mut clashes);
     if outcome.back.as_ref().is_some_and(|back| back.len() > 1) {
         // Steps that cancel each other may clash on the way: what they come to in all does not.
+        // Nor does what goes in all.
+        let goes = |item: &Item| match item.who {
+            Who::Base => true,
+            Who::Own(entry, is_sure) => is_sure && out.contains(&entry),
+            Who::Other => false,
+        };
         for (reg, clash) in &mut clashes {
-            if view.top(reg) == talk.view.top(reg) {
+            let all_goes = talk.view.piles.get(reg).is_none_or(|pile| pile.iter().all(goes));
+            if view.top(reg) == talk.view.top(reg) || all_goes {
                 *clash = Clash::May;
             }
         }
@@ -113,6 +120,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     let expected = Expected { view, kept, out, into, reverses, ..Expected::default() };
     let mut made = Made { talk, asked, kept: outcome_kept, expected };
     made.place(&clashes);
+    made.orphans();
     made.adopted();
     made.doubts();
     made.choose();
@@ -276,11 +284,11 @@ impl Made<'_> {
         let moved: BTreeSet<usize> = self.talk.deltas.iter().filter(goes).flat_map(Delta::texts).collect();
         for text in &moved {
             let homes = self.homes(*text);
-            // A name that something else took at once need not be known as that of a rename.
+            // A name that "another file took" need not be known as that of a rename.
             let is_taken = |home: &String| {
                 let pile = self.talk.view.piles.get(&Reg::Whole(home.clone()));
-                let mut pairs = pile.into_iter().flat_map(|pile| pile.windows(2));
-                pairs.any(|two| two[0].val == Val::Text(*text) && two[1].val != Val::Absent)
+                let since = pile.into_iter().flatten().skip_while(|item| item.val != Val::Text(*text));
+                since.skip(1).any(|item| item.val != Val::Absent && item.val != Val::Text(*text))
             };
             let is_hard = homes.iter().any(is_taken);
             // What a turn that stays wrote under the new name goes along, or is asked about.
@@ -335,6 +343,22 @@ impl Made<'_> {
         }
     }
 
+    /// A file that a dropped turn had made comes back, as its removal goes: with what others and turns that stay wrote into it alone
+    /// (*After*). The model has no file for that.
+    fn orphans(&mut self) {
+        let is_made =
+            |text: usize| self.talk.view.piles.values().flatten().any(|item| item.val == Val::Text(text));
+        let goes = self.talk.deltas.iter().filter(|delta| self.expected.out.contains(&delta.entry));
+        let paths =
+            goes.flat_map(|delta| &delta.events).filter_map(|event| match (&event.reg, &event.from) {
+                (Reg::Whole(path), Val::Text(text)) if !is_made(*text) => Some(path.clone()),
+                _ => None,
+            });
+        let paths: BTreeSet<String> = paths.collect();
+        self.expected.may.extend(paths.iter().cloned());
+        self.expected.free.extend(paths);
+    }
+
     /// Where nobody but turns that go, and turns that a person has adopted, has written anything.
     fn adopted(&mut self) {
         let adopted =
@@ -353,11 +377,17 @@ impl Made<'_> {
         }
         // What others put in the place of a folder is in the way of all below.
         let is_below = |path: &str| path.match_indices('/').any(|(at, _)| others.contains(&path[..at]));
+        // What stays in a folder is in the way of what is to take its place: one "is removed only when empty" (*Plan*).
+        let holds = |path: &str| {
+            let below = format!("{path}/");
+            self.expected.may.iter().any(|other| other.starts_with(&below))
+        };
         let is_alone = |path: &String| {
             self.expected.into.is_empty()
                 && !self.expected.reverses
                 && !others.contains(path)
                 && !is_below(path)
+                && !holds(path)
                 && !self.expected.free.contains(path)
                 && !self.expected.bits.contains(path)
         };
@@ -394,19 +424,11 @@ impl Made<'_> {
         }
     }
 
-    /// Where it may be said that something at a path is uncertain: under the name at which the change was made, where somebody else
-    /// has renamed the file since.
+    /// Where it may be said that something at a path is uncertain: under the name at which the change was made, where somebody, or a
+    /// turn that stays, has renamed the file since.
     fn said_at(&self, path: &str) -> BTreeSet<String> {
-        let is_other = |home: &String| {
-            let pile = self.talk.view.piles.get(&Reg::Whole(home.clone()));
-            pile.is_some_and(|pile| pile.iter().any(|item| item.who == Who::Other))
-        };
         let homes = self.homes_at(path).into_iter().flat_map(|text| self.homes(text));
-        let homes: BTreeSet<String> = homes.chain([path.to_owned()]).collect();
-        match homes.iter().any(is_other) {
-            true => homes,
-            false => [path.to_owned()].into(),
-        }
+        homes.chain([path.to_owned()]).collect()
     }
 
     /// What is uncertain stays.

@@ -3,10 +3,10 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, D, DE, DEX, DX, act, call, check, choosing, turn};
+use super::found::{A, B, C, D, DE, DEX, DX, G, act, call, check, choosing, turn};
 use super::run;
 use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Flat, Hard, Lines, Link, Mode, Remove, Rename, Tag, Write};
+use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Tag, Write};
 use super::steps::Fault::{Never, Saves};
 use super::steps::{Aim, Bytes};
 
@@ -383,4 +383,98 @@ fn a_file_that_another_conversation_took_away_is_in_the_way_of_what_comes_back_i
         (0, act(Aim::Undo(1))),
     ];
     run(&[Lines(B, 0, 0)], &steps);
+}
+
+#[test]
+fn a_file_that_stays_in_a_folder_is_in_the_way_of_an_adopted_one_in_its_place() {
+    let steps = [
+        call(&[Lines(DX, 0, 1)]),
+        turn(&[Flat(A)]),
+        Act(Aim::Undo(1), Conversation, (Vec::new(), None), Never),
+        call(&[Lines(D, 0, 0)]),
+        act(Aim::Rewind(2)),
+    ];
+    run(&[Lines(DX, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_dropped_file_does_not_come_back_with_the_removal_that_a_later_call_made() {
+    let steps = [
+        call(&[Lines(A, 0, 0)]),
+        turn(&[Lines(A, 0, 1)]),
+        call(&[Remove(A)]),
+        act(Aim::Drop(1)),
+        act(Aim::Rewind(0)),
+    ];
+    run(&[Lines(B, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_step_that_is_undone_with_the_turn_before_it_is_in_nobody_s_way() {
+    let steps = [
+        call(&[Write(A, Bytes::Empty)]),
+        Act(Aim::Undo(1), Files, (Vec::new(), None), Never),
+        call(&[Lines(A, 0, 1)]),
+        act(Aim::Undo(2)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn another_s_line_under_the_new_name_is_in_conflict_where_another_file_took_the_old_one() {
+    let steps = [
+        (0, call(&[Rename(A, G)])),
+        (1, call(&[Lines(G, 0, 1)])),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+    check(vec![
+        call(&[Rename(A, D)]),
+        call(&[Lines(A, 0, 0)]),
+        Do::Edit(vec![Lines(DX, 0, 0)]),
+        act(Aim::Rewind(2)),
+    ]);
+}
+
+#[test]
+fn what_stays_in_a_folder_is_another_s_where_the_folder_took_the_place_of_an_adopted_file() {
+    let steps = [
+        (0, call(&[Flat(A)])),
+        (0, Act(Aim::Rewind(0), Conversation, (Vec::new(), None), Never)),
+        (0, call(&[Lines(DX, 0, 0)])),
+        (1, call(&[Lines(DX, 0, 1)])),
+        (0, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_is_uncertain_is_said_of_the_name_that_a_turn_that_stays_took_it_from() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Do::Begin(false)),
+        (1, call(&[Lines(A, 0, 1)])),
+        (0, Do::Kill),
+        (0, turn(&[Folder(A)])),
+        (0, call(&[Rename(A, B)])),
+        (0, act(Aim::Drop(1))),
+    ];
+    run(&[Remove(A)], &steps);
+}
+
+#[test]
+fn a_choice_for_one_name_holds_for_the_other_one_though_others_wrote_there() {
+    let steps = [
+        call(&[Rename(G, A)]),
+        Do::Edit(vec![Lines(G, 0, 0), Remove(DX)]),
+        Do::Edit(vec![Lines(DX, 0, 0)]),
+        choosing(Aim::Undo(1), DX, Choice::Skip),
+    ];
+    run(&[Lines(G, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_choice_for_a_file_that_went_after_it_was_linked_holds_for_the_other_name() {
+    check(vec![call(&[Hard(A, B)]), call(&[Remove(A)]), choosing(Aim::Undo(1), A, Choice::Skip)]);
 }
