@@ -161,7 +161,8 @@ fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed>
             // A clash below a removal loses nothing: what goes is out of each layer that stays as far as it can be told.
             (Err(_), Some((from, to))) => {
                 let part = Stack::new(have[start.0..=from].to_vec());
-                let part = settled(below, part.below_removal(&wanted[start.1..=to], look.bytes()), look.bytes());
+                let part =
+                    settled(below, part.below_removal(&wanted[start.1..=to], look.bytes()), look.bytes());
                 let mut layers = part.layers().to_vec();
                 let found = layers.pop().and_then(|removal| removal.before);
                 (layers, found)
