@@ -190,13 +190,13 @@ impl File {
         if names {
             self.gives_back();
         }
-        for slot in 0..SLOTS {
+        for (slot, was) in was.into_iter().enumerate() {
             let (Some(at), true) = (self.at(slot).next(), names) else { continue };
             self.dear[slot].retain(|dear| *dear <= at);
             // What comes in exactly lies upon what it was made upon, and not upon what was there.
-            if !planned.into.is_empty() && self.disk[slot] != was[slot] {
+            if !planned.into.is_empty() && self.disk[slot] != was {
                 let written = &self.written[slot];
-                self.dear[slot].retain(|dear| written[*dear].0 != was[slot]);
+                self.dear[slot].retain(|dear| written[*dear].0 != was);
             }
         }
         let is_kept = matches!(
