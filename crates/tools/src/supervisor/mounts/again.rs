@@ -47,6 +47,7 @@ impl Mounts {
         let keep = move || {
             let _ = crate::sandbox::keep_mounting();
             while keeper.is_told().is_ok() {}
+            // There is nothing to wait for: the kernel tells of no new names without a watch.
             loop {
                 std::thread::sleep(OFTEN);
                 keeper.look(Path::new("/"));
