@@ -9,8 +9,9 @@ use super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::record::Record;
 use crate::id::LogNo;
 
+pub(super) use one::Step;
 pub(super) use one::what_is_left_in_all;
-use one::{as_far_as, as_it_is_left, upon, what_is_left, without_written};
+use one::{as_far_as, as_it_is_left, stepped, upon, upon_steps, what_is_left, without_written};
 
 /// A delta of the store. Layers of several logs can lie upon one path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -366,7 +367,7 @@ impl Stack {
     fn freed(&self, wanted: &[Layer], is_gone: bool, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let mut stack: Vec<Layer> = Vec::new();
         // What is to be taken out of the next layer, the last first: from one version to another each.
-        let mut steps: VecDeque<(Option<Record>, Option<Record>)> = VecDeque::new();
+        let mut steps: VecDeque<Step> = VecDeque::new();
         let mut all_whole = true;
         for layer in &self.0 {
             if !wanted.iter().any(|want| want.delta == layer.delta) {
@@ -389,32 +390,53 @@ impl Stack {
         (Self(stack), all_whole)
     }
 
-    /// The path without these deltas, taken out from below what stays, as if that were somebody else's; nothing, where one
-    /// of them does not go together with what is there, or with what lies above it.
+    /// The path with exactly `wanted`, where what goes and what comes does so from below what stays, as if it were somebody else's;
+    /// nothing, where a part of it does not go together with what is there, or with what lies above it.
     pub fn from_below(
         &self,
-        out: &[DeltaId],
+        wanted: &[Layer],
         disk: Option<&Record>,
         bytes: &mut dyn MergeBytes,
     ) -> Option<Rebuilt> {
-        let mut without = |version: Option<&Record>, below: &[&Layer]| {
-            below.iter().rev().try_fold(version.cloned(), |now, layer| {
-                let merged = merge(layer.after.as_ref(), now.as_ref(), layer.before.as_ref(), bytes);
-                merged.ok().map(|merged| merged.record)
-            })
-        };
-        let (mut stack, mut below) = (Vec::new(), Vec::new());
-        for layer in &self.0 {
-            if out.contains(&layer.delta) {
-                below.push(layer);
+        let (out, into) = self.difference(wanted);
+        let mut stack = Vec::new();
+        let mut steps: VecDeque<Step> = VecDeque::new();
+        let mut rest = self.0.iter();
+        for layer in &self.together(wanted).0 {
+            if into.contains(&layer.delta) {
+                let found = rest.as_slice().first().map_or(disk, |next| next.before.as_ref());
+                let before = stepped(found, &steps, bytes)?;
+                let own = Step::from((layer.before.clone(), layer.after.clone()));
+                let after = stepped(before.as_ref(), [&own], bytes)?;
+                stack.push(Layer { before, after, ..layer.clone() });
+                steps.push_back(own);
                 continue;
             }
-            let before = without(layer.before.as_ref(), &below)?;
-            let after = without(layer.after.as_ref(), &below)?;
-            stack.push(Layer { before, after, ..layer.clone() });
+            rest.next();
+            if out.contains(&layer.delta) {
+                steps.push_front((layer.after.clone(), layer.before.clone()));
+                continue;
+            }
+            stack.push(upon_steps(layer, &steps, bytes)?);
         }
-        let record = without(disk, &below)?;
-        Some(Rebuilt { record, stack: Self(stack), mixed: true })
+        Some(Rebuilt { record: stepped(disk, &steps, bytes)?, stack: Self(stack), mixed: true })
+    }
+
+    /// The path when these steps, which left it with the layers `left`, are done from below the layers that were made since:
+    /// `found` are those that it then has below them. Nothing, where one of them does not go together with what is there.
+    pub(super) fn stepped_below(
+        &self,
+        (left, found): (&Self, &Self),
+        steps: &[Step],
+        disk: Option<&Record>,
+        bytes: &mut dyn MergeBytes,
+    ) -> Option<Rebuilt> {
+        let since = self.0.strip_prefix(left.layers())?;
+        let mut stack = found.0.clone();
+        for layer in since {
+            stack.push(upon_steps(layer, steps, bytes)?);
+        }
+        Some(Rebuilt { record: stepped(disk, steps, bytes)?, stack: Self(stack), mixed: true })
     }
 }
 

@@ -3,11 +3,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
-use retake_core::{Choice, Reason};
-use retake_engine::Scope;
+use retake_core::{Choice, Chosen, Reason, Verdict};
 use retake_engine::store::Action;
+use retake_engine::{FilesWish, Scope};
 
-use super::{Yard, choose, scope};
+use super::{Yard, choose, own, scope};
 
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
@@ -119,6 +119,47 @@ async fn trial_10_a_turn_that_comes_back_goes_below_a_later_one_that_had_taken_i
             yard.back("t2").await;
             yard.undo().await;
             assert_eq!(yard.read(name), there, "{second} after {first}, {way:?}, and undone");
+        }
+    }
+}
+
+/// A turn that stays lies above it, and a person wrote over that turn.
+#[tokio::test]
+async fn trial_06_what_comes_below_a_turn_that_stays_clashes_only_with_what_was_written_in_its_own_place() {
+    for chosen in [None, Some(Choice::Checkpoint)] {
+        for is_shown in [true, false] {
+            let yard = Yard::with(&[("f", LINES), ("g", LINES), ("h", LINES)]).await;
+            yard.run("sed -i 's/^2$/FIRST/' f g h").await;
+            let call = yard.engine.store().deltas(yard.id).await.expect("deltas")[0].1;
+            let turn = yard.engine.entry(yard.id, "t1").await.expect("a turn");
+            let mark = |verb| Action::Mark { verb, entries: vec![turn, call], range: true, seen: None };
+            let chosen = Chosen { others: chosen.clone(), ..Chosen::default() };
+            let wish = FilesWish { chosen, ..FilesWish::default() };
+            yard.apply(mark(Reason::Drop), wish).await.expect("done");
+            yard.call("chmod 604 f; sed -i 's/^8$/LATER/' g h", None).await;
+            fs::set_permissions(yard.path("f"), Permissions::from_mode(0o640)).expect("set");
+            yard.write("g", &yard.read("g").unwrap().replace("LATER", "PERSON"));
+            yard.write(
+                "h",
+                &yard.read("h").unwrap().replace("LATER", "PERSON").replace("\n2\n", "\nPERSON\n"),
+            );
+            let comes = if is_shown { mark(Reason::Show) } else { Action::Undo(1) };
+            let plan = own(yard.plan(comes.clone(), FilesWish::default()).await);
+            let conflicts = plan.paths.iter().filter(|path| matches!(path.verdict, Verdict::Conflict(_)));
+            let conflicts: Vec<String> = conflicts.map(|path| path.path.to_string()).collect();
+            assert_eq!(conflicts, ["h"], "shown: {is_shown}");
+            yard.apply(comes, choose("h", Choice::Skip)).await.expect("done");
+            let first = LINES.replace("2\n", "FIRST\n");
+            assert_eq!(yard.read("f"), Some(first.clone()), "shown: {is_shown}");
+            let mode = fs::metadata(yard.path("f")).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o640, "shown: {is_shown}");
+            assert_eq!(yard.read("g"), Some(first.replace("8\n", "PERSON\n")), "shown: {is_shown}");
+            match is_shown {
+                true => yard.undo().await,
+                false => yard.redo().await,
+            }
+            assert_eq!(yard.read("f").as_deref(), Some(LINES), "shown: {is_shown}");
+            assert_eq!(yard.read("g"), Some(LINES.replace("8\n", "PERSON\n")), "shown: {is_shown}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::merge::{MergeBytes, merge};
-use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
+use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack, Step};
 use super::moved::{self, Moved};
 use super::{Choice, Fork, Layer, PathMove, Record, Verdict, Want, plain, whose};
 
@@ -87,13 +87,24 @@ impl Goal {
         }
     }
 
-    /// What goes from below a layer that stays need not touch what others wrote over that layer: it goes from below both.
+    /// What goes or comes below a layer that stays need not touch what others wrote over that layer: it does so below both.
     fn below(&self, stack: &Stack, disk: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
-        let (out, into) = stack.difference(self.stack.layers());
-        let goes = |layer: &&Layer| out.contains(&layer.delta);
-        let stays_above = stack.layers().iter().skip_while(|layer| !goes(layer)).any(|layer| !goes(&layer));
-        let is_plain = self.reversed.is_empty() && into.is_empty() && self.moved.below.is_empty();
-        (is_plain && stays_above).then(|| stack.from_below(&out, disk, bytes)).flatten()
+        if !self.moved.below.is_empty() {
+            return None;
+        }
+        let [last, ..] = &self.reversed[..] else {
+            let (out, into) = stack.difference(self.stack.layers());
+            let changes = |layer: &&Layer| out.contains(&layer.delta) || into.contains(&layer.delta);
+            let all = stack.together(self.stack.layers());
+            let stays_above = all.layers().iter().skip_while(|layer| !changes(layer)).any(|it| !changes(&it));
+            return stays_above.then(|| stack.from_below(self.stack.layers(), disk, bytes)).flatten();
+        };
+        let is_chain = self.reversed.windows(2).all(|pair| pair[0].stack_before == pair[1].stack_after);
+        let found = &self.reversed.last()?.stack_before;
+        let back = |made: &PathMove| (made.change.after.clone(), made.change.before.clone());
+        let steps: Vec<Step> = self.reversed.iter().map(back).collect();
+        let rebuilt = stack.stepped_below((&last.stack_after, found), &steps, disk, bytes)?;
+        (is_chain && rebuilt.stack.difference(self.stack.layers()) == (vec![], vec![])).then_some(rebuilt)
     }
 
     /// What several steps come to when they are reversed together, where each of them left just what layers say. Steps that cancel
@@ -228,7 +239,7 @@ impl Goal {
         let rebuilt = self.merged_to(&known, stack, disk, bytes);
         // What is uncertain need not go together with what others wrote upon it: what is known goes from below both.
         Some(Doubt::Takes(rebuilt.or_else(|clashed| match came.is_empty() {
-            true => stack.from_below(&gone, disk, bytes).ok_or(clashed),
+            true => stack.from_below(known.layers(), disk, bytes).ok_or(clashed),
             false => Err(clashed),
         })))
     }

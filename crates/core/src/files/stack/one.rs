@@ -4,6 +4,31 @@ use super::super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::super::record::Record;
 use super::Layer;
 
+/// From one version to another.
+pub(in crate::files) type Step = (Option<Record>, Option<Record>);
+
+/// A version with these steps done to it; nothing, where one of them does not go together with what is there.
+pub(super) fn stepped<'a>(
+    version: Option<&Record>,
+    steps: impl IntoIterator<Item = &'a Step>,
+    bytes: &mut dyn MergeBytes,
+) -> Option<Option<Record>> {
+    steps.into_iter().try_fold(version.cloned(), |now, (from, to)| {
+        merge(from.as_ref(), now.as_ref(), to.as_ref(), bytes).ok().map(|merged| merged.record)
+    })
+}
+
+/// A layer above these steps.
+pub(super) fn upon_steps<'a>(
+    layer: &Layer,
+    steps: impl IntoIterator<Item = &'a Step> + Copy,
+    bytes: &mut dyn MergeBytes,
+) -> Option<Layer> {
+    let before = stepped(layer.before.as_ref(), steps, bytes)?;
+    let after = stepped(layer.after.as_ref(), steps, bytes)?;
+    Some(Layer { before, after, ..layer.clone() })
+}
+
 /// Of each of these layers, highest first, what is left of it in what is there: what leads from what is there without it to what is
 /// there with it. Nothing of those that can't be taken out one by one.
 pub(super) fn what_is_left<'a>(

@@ -409,13 +409,13 @@ fn trial_07_what_is_known_goes_from_below_what_is_uncertain() {
     let stack = told(&[["0000", "1000"], ["1000", "1200"]]);
     let disk = record([1, 9, 0, 0]);
     assert!(stack.rebuild(Some(&disk), &stack.layers()[1..], &mut BySlot).is_err());
-    let below = stack.from_below(&[delta(1)], Some(&disk), &mut BySlot).expect("it goes");
+    let below = stack.from_below(&stack.layers()[1..], Some(&disk), &mut BySlot).expect("it goes");
     assert_eq!(below.record, Some(record([0, 9, 0, 0])));
     let left = Stack::new(told(&[["", ""], ["0000", "0200"]]).layers()[1..].to_vec());
     assert_eq!(below.stack, left);
     // In the same place it does not.
     let stack = told(&[["0000", "1000"], ["1000", "2000"]]);
-    assert_eq!(stack.from_below(&[delta(1)], Some(&record([2, 0, 0, 0])), &mut BySlot), None);
+    assert_eq!(stack.from_below(&stack.layers()[1..], Some(&record([2, 0, 0, 0])), &mut BySlot), None);
 }
 
 #[test]
