@@ -24,38 +24,97 @@ pub(super) enum Runs {
     Named,
 }
 
-/// The one list. A `*` stands for any letters; an entry of two words is for that command of the program.
+/// The one list. A `*` stands for any letters; an entry of two words is for that command of the program. A version behind a name,
+/// `zsh-5.9`, is left away.
 const RUNNERS: &[(Runs, &[&str])] = &[
     (Runs::Command(0), &["builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup"]),
     (Runs::Command(0), &["setsid", "stdbuf", "sudo", "time", "unbuffer"]),
+    (
+        Runs::Command(0),
+        &["chronic", "cross-env", "dbus-run-session", "dotenvx run", "eatmydata", "pkexec", "rlwrap"],
+    ),
+    (Runs::Command(0), &["torify", "torsocks", "linux32", "linux64"]),
     (Runs::Command(0), &["bunx", "npx", "pipx run", "uvx", "bundle exec", "npm exec", "npm x", "pnpm dlx"]),
     (Runs::Command(0), &["pnpm exec", "yarn dlx", "yarn exec", "bun x", "hatch run", "pdm run"]),
-    (Runs::Command(0), &["pipenv run", "poetry run", "rye run", "uv run"]),
-    (Runs::Command(1), &["chroot", "direnv exec", "timeout"]),
+    (Runs::Command(0), &["pipenv run", "poetry run", "rye run", "uv run", "uv tool run", "bun create"]),
+    (Runs::Command(0), &["npm create", "npm init", "npm innit", "pnpm create", "yarn create"]),
+    (Runs::Command(0), &["asdf exec", "nodenv exec", "pyenv exec", "rbenv exec", "volta run"]),
+    (Runs::Command(1), &["chroot", "direnv exec", "gosu", "su-exec", "timeout"]),
     (Runs::Among, &["busybox", "chrt", "entr", "fakeroot", "find", "flock", "gdb", "ltrace", "nsenter"]),
     (
         Runs::Among,
         &["parallel", "setpriv", "start-stop-daemon", "strace", "systemd-run", "taskset", "unshare"],
     ),
     (Runs::Among, &["toybox", "xargs", "xvfb-run", "conda run", "git submodule foreach", "git bisect run"]),
+    (
+        Runs::Among,
+        &["aa-exec", "bwrap", "capsh", "cgexec", "concurrently", "cpulimit", "distrobox", "dotenv"],
+    ),
+    (
+        Runs::Among,
+        &["fakechroot", "faketime", "fd", "fdfind", "firejail", "hyperfine", "ifne", "lldb", "nodemon"],
+    ),
+    (Runs::Among, &["numactl", "perf", "prlimit", "proot", "proxychains*", "runuser", "screen", "setarch"]),
+    (Runs::Among, &["tini", "dumb-init", "tmux", "tmate", "valgrind", "watchexec", "mise exec", "mise x"]),
     (Runs::Among, &["docker run", "docker exec", "docker compose run", "docker compose exec"]),
-    (Runs::Among, &["podman run", "podman exec", "kubectl exec", "kubectl run", "nix run", "nix shell"]),
-    (Runs::Among, &["nix develop", "nix-shell"]),
-    (Runs::Lines, &["eval", "script", "ssh", "su", "watch"]),
-    (Runs::Shell, &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "zsh"]),
+    (
+        Runs::Among,
+        &["docker container run", "docker container exec", "docker-compose run", "docker-compose exec"],
+    ),
+    (Runs::Among, &["podman run", "podman exec", "podman container run", "podman container exec"]),
+    (
+        Runs::Among,
+        &["podman compose run", "podman compose exec", "podman-compose run", "podman-compose exec"],
+    ),
+    (Runs::Among, &["nerdctl run", "nerdctl exec", "nerdctl container run", "nerdctl container exec"]),
+    (Runs::Among, &["nerdctl compose run", "nerdctl compose exec", "lxc exec", "incus exec", "toolbox run"]),
+    (
+        Runs::Among,
+        &["kubectl exec", "kubectl run", "kubectl debug", "oc exec", "oc run", "oc debug", "oc rsh"],
+    ),
+    (
+        Runs::Among,
+        &["nix run", "nix shell", "nix develop", "nix-shell", "aws-vault exec", "doppler run", "op run"],
+    ),
+    (
+        Runs::Lines,
+        &["at", "autossh", "batch", "eval", "mosh", "script", "sg", "ssh", "sshpass", "su", "watch"],
+    ),
+    (
+        Runs::Shell,
+        &["ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "lksh", "mksh", "nu", "oksh", "osh"],
+    ),
+    (Runs::Shell, &["posh", "rbash", "rksh", "rzsh", "sh", "tcsh", "xonsh", "yash", "ysh", "zsh"]),
     (Runs::Script, &["python*", "pypy*", "node", "nodejs", "perl*", "ruby*", "php*", "lua*", "deno run"]),
     (
         Runs::Script,
         &["bun run", "julia", "pwsh", "Rscript", "tclsh*", "expect", "osascript", "tsx", "ts-node"],
     ),
+    (Runs::Script, &["ipython*", "R", "erl", "escript", "elixir", "iex", "gjs", "groovy", "guile*", "irb"]),
+    (Runs::Script, &["janet", "jruby", "jshell", "octave", "powershell", "pwsh-preview", "qjs", "racket"]),
+    (Runs::Script, &["runghc", "runhaskell", "ghci", "ocaml", "sbcl", "swipl", "wish*"]),
     (Runs::Code, &["awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "m4"]),
-    (Runs::Code, &["deno eval", "source", "."]),
+    (
+        Runs::Code,
+        &["original-awk", "gsed", "ssed", "view", "rview", "rvim", "gvim", "vimdiff", "emacsclient"],
+    ),
+    (Runs::Code, &["deno eval", "source", ".", "dc", "gnuplot", "mariadb", "mysql", "psql", "sqlite3"]),
     (
         Runs::Named,
         &["bun", "bundle", "conda", "deno", "direnv", "docker", "docker compose", "git", "git bisect"],
     ),
     (Runs::Named, &["git submodule", "hatch", "kubectl", "nix", "npm", "npm run", "pdm", "pipenv", "pipx"]),
     (Runs::Named, &["pnpm", "pnpm run", "podman", "poetry", "rye", "uv", "yarn", "yarn run"]),
+    (
+        Runs::Named,
+        &["asdf", "aws-vault", "docker-compose", "docker container", "doppler", "dotenvx", "incus", "lxc"],
+    ),
+    (
+        Runs::Named,
+        &["mise", "mise run", "nerdctl", "nerdctl compose", "nerdctl container", "nodenv", "oc", "op"],
+    ),
+    (Runs::Named, &["podman compose", "podman container", "podman-compose", "pyenv", "rbenv", "toolbox"]),
+    (Runs::Named, &["uv tool", "volta"]),
 ];
 
 /// Options of git that take the next word as their value.
@@ -73,11 +132,18 @@ const GIT: &[&str] = &[
 /// What a program runs, if it is one of the list; with a command of it, `docker exec`, that is another one.
 pub(super) fn runs(command: &[&str]) -> Option<Runs> {
     let is_word = |(pattern, word): (&str, &&str)| {
-        pattern == base(word) || pattern.contains('*') && glob::word(pattern, base(word))
+        let name = base(word);
+        pattern == name || pattern == unversioned(name) || pattern.contains('*') && glob::word(pattern, name)
     };
     let is_entry =
         |entry: &str| entry.split(' ').count() == command.len() && entry.split(' ').zip(command).all(is_word);
     RUNNERS.iter().find(|(_, entries)| entries.iter().any(|entry| is_entry(entry))).map(|(runs, _)| *runs)
+}
+
+/// The name of a program without its version.
+fn unversioned(name: &str) -> &str {
+    let end = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if end.len() < name.len() { end.strip_suffix('-').unwrap_or(end) } else { name }
 }
 
 /// Whether another command may stand behind this one.

@@ -88,6 +88,22 @@ fn trial_19_no_rule_is_offered_that_allows_anything() {
         ("$ npx eslint x", "shell(npx eslint x)"),
         ("$ uv run python -c 1", ""),
         ("$ docker exec web ls", ""),
+        ("$ docker container exec web ls", ""),
+        ("$ docker-compose run web ls", ""),
+        ("$ docker-compose up", "shell(docker-compose up)"),
+        ("$ uv tool run ruff x", "shell(uv tool run ruff x)"),
+        ("$ npm init vite x", "shell(npm init vite x)"),
+        ("$ runuser -u ada ls", ""),
+        ("$ bash5 -c ls", ""),
+        ("$ zsh-5.9 -c ls", ""),
+        ("$ node22 -e 1", ""),
+        ("$ /usr/bin/nodejs18 x.js", "shell(/usr/bin/nodejs18 x.js)"),
+        ("$ pwsh-preview -c ls", ""),
+        ("$ tmux new ls", ""),
+        ("$ watchexec ls", ""),
+        ("$ fdfind x -x rm", ""),
+        ("$ vimdiff a b", ""),
+        ("$ g++-12 x.cc", "shell(g++-12 x.cc), shell(g++-12)"),
         ("$ docker compose up", "shell(docker compose up)"),
         ("$ docker -H x run y", ""),
         ("$ cargo +nightly --color=always test", "shell(cargo +nightly --color=always test), shell(cargo)"),
@@ -95,7 +111,13 @@ fn trial_19_no_rule_is_offered_that_allows_anything() {
     ] {
         assert_eq!(offers(line), expected, "{line}");
     }
+}
+
+#[test]
+fn trial_19_a_rule_that_allows_anything_is_known() {
     for (rule, expected) in [
+        ("allow shell(docker-compose)", true),
+        ("allow shell(zsh-5.9)", true),
         ("allow shell(sh -c)", true),
         ("allow network(git -C)", true),
         ("allow shell(timeout 5)", true),
