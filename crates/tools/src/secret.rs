@@ -4,47 +4,63 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-/// A variable with one of these among the words of its name holds a secret: words are what `_` divides.
-const WORDS: [&str; 28] = [
-    "APIKEY",
-    "APITOKEN",
-    "AUTH",
+/// A variable with one of these among the words of its name holds a secret: words are what signs divide, without a number at their end.
+const WORDS: [&str; 16] = [
     "AUTHORIZATION",
     "BEARER",
-    "COOKIE",
-    "COOKIES",
-    "CREDS",
     "DSN",
     "JWT",
-    "KEY",
-    "KEYS",
     "KRB5CCNAME",
     "MNEMONIC",
     "NETRC",
     "NPMRC",
-    "PASS",
+    "OTP",
     "PASSCODE",
+    "PASSWRD",
     "PAT",
     "PIN",
-    "PW",
     "SAS",
-    "SECRET",
-    "SECRETS",
-    "TOKEN",
-    "TOKENS",
     "TOTP",
-    "WEBHOOK",
+    "UNSEAL",
 ];
 
-/// So does one whose name has one of these anywhere: `PGPASSWORD`.
-const PARTS: [&str; 8] =
-    ["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "APIKEY", "PRIVATEKEY", "CREDENTIAL", "WEBHOOK"];
+/// So does one whose name has one of these anywhere, whatever signs are in between: `PGPASSWORD`, `SEED_PHRASE`.
+const PARTS: [&str; 14] = [
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "SECRET",
+    "APIKEY",
+    "ACCESSKEY",
+    "ACCOUNTKEY",
+    "AUTHKEY",
+    "MASTERKEY",
+    "PRIVATEKEY",
+    "CREDENTIAL",
+    "WEBHOOK",
+    "SEEDPHRASE",
+    "RECOVERYCODE",
+];
 
-/// And one with a word that ends so: `SSHPASS`, `LDAP_BINDPW`.
-const WORD_ENDS: [&str; 7] = ["PASS", "PW", "TOKEN", "ACCESSKEY", "ACCOUNTKEY", "AUTHKEY", "MASTERKEY"];
+/// And one with a word that ends so: `SSHPASS`, `LDAP_BINDPW`, `SIGNINGKEY`.
+const WORD_ENDS: [&str; 10] =
+    ["PASS", "PW", "TOKEN", "TOKENS", "KEY", "KEYS", "AUTH", "COOKIE", "COOKIES", "CREDS"];
 
 /// Of these words, some name a program that asks, or something else.
-const HARMLESS_WORDS: [&str; 6] = ["ASKPASS", "BYPASS", "COMPASS", "ENCOMPASS", "SURPASS", "TRESPASS"];
+const HARMLESS_WORDS: [&str; 12] = [
+    "ASKPASS",
+    "BYPASS",
+    "COMPASS",
+    "DONKEY",
+    "ENCOMPASS",
+    "HOTKEY",
+    "HOTKEYS",
+    "MONKEY",
+    "SURPASS",
+    "TRESPASS",
+    "TURKEY",
+    "WHISKEY",
+];
 
 /// And one whose name ends so: addresses with a password in them, ways to an agent that holds keys, and names without `_`.
 const ENDS: [&str; 6] =
@@ -155,7 +171,7 @@ impl Secrets {
         let is_harmless = HARMLESS.contains(&&*upper);
         let value = value.to_string_lossy();
         // A folder is no password, and an address to send to is one that others must not know.
-        let ends = |end: &str| upper.split('_').any(|word| word.ends_with(end));
+        let ends = |end: &str| words(&upper).any(|word| word.ends_with(end));
         let is_folder = value.starts_with('/') || matches!(&*upper, "PWD" | "OLDPWD");
         let is_by_both = ends("PWD") && !is_folder || ends("HOOK") && value.starts_with("https:");
         self.named.contains(&*name)
@@ -167,13 +183,24 @@ impl Secrets {
     }
 }
 
+/// The words of a name, without numbers at their ends.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
+}
+
 /// Whether a name in capitals speaks of a secret.
 fn names_secret(upper: &str) -> bool {
     let is_secret = |word: &str| {
         WORDS.contains(&word)
             || WORD_ENDS.iter().any(|end| word.ends_with(end)) && !HARMLESS_WORDS.contains(&word)
     };
-    PARTS.iter().any(|part| upper.contains(part)) || upper.split(['_', '-']).any(is_secret)
+    has_part(upper) || words(upper).any(is_secret)
+}
+
+fn has_part(upper: &str) -> bool {
+    let joined: String = upper.chars().filter(char::is_ascii_alphanumeric).collect();
+    PARTS.iter().any(|part| joined.contains(part))
 }
 
 /// Whether a value is a secret by its looks: an address with a password, a key, a token of a well-known service, or something that
@@ -191,8 +218,34 @@ fn looks_secret(value: &str) -> bool {
         || value
             .split(|c| !is_word(c))
             .any(|word| is_token(word) || word.split('.').any(is_token) || is_jwt(word))
-        || lower.split_once("bearer ").is_some_and(|(_, token)| token.len() >= SHORTEST_NAMED)
-        || value.split(|c: char| c.is_whitespace() || ";&?,\"'".contains(c)).any(is_named_secret)
+        || ["bearer ", "authorization:"]
+            .iter()
+            .filter_map(|begin| lower.split_once(begin))
+            .any(|(_, token)| token.len() >= SHORTEST_NAMED)
+        || value.split(divides).any(is_named_secret)
+        || tells_secret(value)
+}
+
+/// What divides the words of a value.
+fn divides(c: char) -> bool {
+    c.is_whitespace() || ";&?,\"'{}".contains(c)
+}
+
+/// Whether a secret follows its name: `password: …`, also quoted, or `--password …`. A key may be one of a map or of the keyboard.
+fn tells_secret(value: &str) -> bool {
+    let pieces: Vec<&str> = value.split(divides).filter(|piece| !piece.is_empty()).collect();
+    pieces.windows(2).enumerate().any(|(at, pair)| {
+        let (name, value) = match pair {
+            [name, ":"] => (*name, pieces.get(at + 2).copied().unwrap_or_default()),
+            [name, value] if name.ends_with(':') => (name.trim_end_matches(':'), *value),
+            [name, value] if name.starts_with("--") => (*name, *value),
+            _ => return false,
+        };
+        let upper = name.to_uppercase();
+        let is_key = words(&upper).any(|word| word.ends_with("KEY") || word.ends_with("KEYS"));
+        let is_value = value.len() >= SHORTEST_NAMED && !value.starts_with(['$', '/', '-']);
+        is_value && (has_part(&upper) || names_secret(&upper) && !is_key)
+    })
 }
 
 /// Whether it is a name of a secret with its value: `AccountKey=…`, `sig=…`, `:_authToken=…`.
@@ -279,6 +332,21 @@ mod tests {
             "SSHPASSPHRASE",
             "KRB5CCNAME",
             "WALLET_MNEMONIC",
+            "OPENAI_API_KEY2",
+            "GH_TOKEN1",
+            "DB_PASS2",
+            "SSHPASS2",
+            "DBPWD2",
+            "SIGNINGKEY",
+            "sshKey",
+            "SESSIONCOOKIE",
+            "BASICAUTH",
+            "GITHUB_OAUTH",
+            "api.key",
+            "SEED_PHRASE",
+            "RECOVERY_CODES",
+            "VAULT_UNSEAL",
+            "PASS_WORD",
         ];
         for name in kept_back {
             assert!(secrets.holds(OsStr::new(name), OsStr::new("x")), "{name}");
@@ -341,6 +409,12 @@ mod tests {
             "LS0tLS1CRUdJTiBPUEVOU1NI",
             "SG.abcdefgh1234567890.abcdefgh",
             "AKIAIOSFODNN7EXAMPLE",
+            "password: hunter22",
+            r#"{"password": "hunter22"}"#,
+            r#"{"a":1,"access_token":"abcdefgh1234"}"#,
+            "Authorization: Basic dXNlcjpwYXNz",
+            "psql --password hunter22",
+            "--api-key abcdefgh",
         ];
         for value in kept_back {
             assert!(holds(value), "{value}");
@@ -356,6 +430,11 @@ mod tests {
             "user@host",
             "npm_config",
             "hf_home_of_all_models",
+            "press any key: something happens",
+            "sort --sort-key created_at --token",
+            "pass: all",
+            r#"{"key": "a value of a map"}"#,
+            "--password-file /run/secrets/password",
             "/usr/bin:/bin",
             "",
         ];
@@ -381,6 +460,10 @@ mod tests {
             ("CACHE_BYPASS", "1"),
             ("MONKEY_PATCH", "1"),
             ("HOTKEY", "x"),
+            ("TOGGLE_HOTKEYS", "x"),
+            ("OS_NAME", "Turkey"),
+            ("SHA256", "x"),
+            ("RANDOM_SEED", "4711"),
             ("GIT_AUTHOR_NAME", "Ada"),
             ("LS_COLORS", "rs=0:di=01;34:*.key=00;90:*.pem=00;90:*.tar=01;31"),
             ("GREP_COLORS", "ms=01;31:mc=01;31"),
