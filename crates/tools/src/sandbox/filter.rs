@@ -77,6 +77,11 @@ fn having(flag: libc::c_int) -> Result<SeccompRule, BackendError> {
     rule(0, SeccompCmpOp::MaskedEq(flag), flag)
 }
 
+/// Calls whose flags make such a namespace.
+pub(super) fn making_namespaces() -> Result<Vec<SeccompRule>, BackendError> {
+    NAMESPACES.map(having).into_iter().collect()
+}
+
 /// A rule for the limits of other processes: to set them, or also to read them.
 fn others_limits(to_set: bool) -> Result<SeccompRule, BackendError> {
     let not = |at, len| SeccompCondition::new(at, len, SeccompCmpOp::Ne, 0);
@@ -111,7 +116,7 @@ pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendErro
         rules.insert(libc::SYS_io_uring_setup, Vec::new());
     }
     for call in [libc::SYS_unshare, libc::SYS_clone] {
-        rules.insert(call, NAMESPACES.map(having).into_iter().collect::<Result<_, _>>()?);
+        rules.insert(call, making_namespaces()?);
     }
     rules.insert(libc::SYS_setns, Vec::new());
     // Its own it may set. One that is apart sees its supervisor, but sets no more than on which processor that runs.

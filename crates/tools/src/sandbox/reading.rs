@@ -1,9 +1,9 @@
 //! What a command that only reads is refused beside what Landlock refuses: all sockets but pairs that reach nobody else, signals,
-//! changes of modes, owners, times and attributes, terminals, and what other processes of the user could be changed by.
+//! changes of modes, owners, times and attributes, locks, terminals, and what other processes of the user could be changed by.
 
 use seccompiler::{BackendError, BpfProgram, SeccompCmpOp};
 
-use super::filter::{Rules, SHARED, reaching_pairs, refusing, rule};
+use super::filter::{Rules, SHARED, making_namespaces, reaching_pairs, refusing, rule};
 
 /// Devices that are read.
 pub(super) const SOURCES: [&str; 4] = ["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -32,6 +32,8 @@ const REFUSED: &[libc::c_long] = &[
     SYS_SETXATTRAT,
     SYS_REMOVEXATTRAT,
     SYS_FILE_SETATTR,
+    // It would hold others up.
+    libc::SYS_flock,
     // Other processes.
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -84,7 +86,7 @@ const OLDER: &[libc::c_long] = &[
 const OLDER: &[libc::c_long] = &[];
 
 /// What a device or a file is asked by `ioctl`: attributes of files, which need no right to write, and input of terminals.
-const REQUESTS: [u64; 9] = [
+const REQUESTS: [u64; 11] = [
     0x4008_6602, // FS_IOC_SETFLAGS
     0x4004_6602, // the same with 32 bits
     0x401C_5820, // FS_IOC_FSSETXATTR
@@ -94,7 +96,25 @@ const REQUESTS: [u64; 9] = [
     0x5412,      // TIOCSTI
     0x541C,      // TIOCLINUX
     0x540E,      // TIOCSCTTY
+    0x8901,      // FIOSETOWN
+    0x8902,      // SIOCSPGRP
 ];
+
+/// What is done to an open file by `fcntl`: locks and leases, which others wait for, and whom the kernel signals when something comes.
+const FILE_CONTROLS: [libc::c_int; 9] = [
+    libc::F_SETLK,
+    libc::F_SETLKW,
+    libc::F_OFD_SETLK,
+    libc::F_OFD_SETLKW,
+    libc::F_SETLEASE,
+    libc::F_SETOWN,
+    F_SETOWN_EX,
+    F_SETSIG,
+    F_SETDELEG,
+];
+const F_SETSIG: libc::c_int = 10;
+const F_SETOWN_EX: libc::c_int = 15;
+const F_SETDELEG: libc::c_int = 1040;
 
 /// The filter of a command that only reads.
 pub(super) fn filter() -> Result<BpfProgram, BackendError> {
@@ -102,6 +122,9 @@ pub(super) fn filter() -> Result<BpfProgram, BackendError> {
         REFUSED.iter().chain(OLDER).chain(&SHARED).map(|call| (*call, Vec::new())).collect();
     let requests = REQUESTS.map(|request| rule(1, SeccompCmpOp::Eq, request));
     rules.insert(libc::SYS_ioctl, requests.into_iter().collect::<Result<_, _>>()?);
+    let controls = FILE_CONTROLS.map(|control| rule(1, SeccompCmpOp::Eq, u64::from(control.cast_unsigned())));
+    rules.insert(libc::SYS_fcntl, controls.into_iter().collect::<Result<_, _>>()?);
+    rules.insert(libc::SYS_clone, making_namespaces()?);
     rules.insert(libc::SYS_socketpair, reaching_pairs()?);
     // Its own limits it may set.
     rules.insert(libc::SYS_prlimit64, vec![rule(0, SeccompCmpOp::Ne, 0)?]);

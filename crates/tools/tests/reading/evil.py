@@ -46,6 +46,27 @@ def older():
     raise OSError
 
 
+def control(command, given):
+    import fcntl
+    fcntl.fcntl(os.open(victim, os.O_RDONLY), command, given)
+
+
+def lock():
+    import fcntl
+    fcntl.flock(os.open(victim, os.O_RDONLY), fcntl.LOCK_EX)
+
+
+def namespace_by_clone():
+    number = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+    child = libc.syscall(number, 0x10000000 | signal.SIGCHLD, 0, 0, 0, 0)
+    if child == 0:
+        os._exit(0)
+    checked(child)
+
+
+READ_LOCK = struct.pack("hhqqi4x", 0, 0, 0, 0, 0)
+
+
 def flags():
     import fcntl
     file = os.open(victim, os.O_RDONLY)
@@ -99,6 +120,13 @@ for name, does in {
     "trace": lambda: checked(libc.ptrace(16, other, 0, 0)),
     "messages": lambda: checked(libc.msgget(0x52, 0o1666)),
     "namespace": lambda: checked(libc.unshare(0x10000000)),
+    "namespace by clone": namespace_by_clone,
+    "lock": lock,
+    "lock of a record": lambda: control(6, READ_LOCK),
+    "lock of an open file": lambda: control(37, READ_LOCK),
+    "lease": lambda: control(1024, 0),
+    "signals of a file to others": lambda: control(8, other),
+    "another signal of a file": lambda: control(10, signal.SIGKILL),
     "terminal": lambda: open("/dev/tty"),
     "sudo": lambda: subprocess.run(["sudo", "-n", "true"], check=True, stderr=subprocess.DEVNULL),
 }.items():
