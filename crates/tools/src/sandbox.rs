@@ -131,15 +131,12 @@ impl Sandbox {
         let write = roots.iter().chain(&self.write).chain(&self.temporary).cloned().chain(repositories);
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let all = |paths: &[PathBuf]| paths.iter().cloned().map(real).collect();
-        let mut hide: Vec<PathBuf> = self.hide.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        hide.extend(mounted::other_paths(&hide));
-        hide.sort();
-        hide.dedup();
+        let hide: Vec<PathBuf> = self.hide.iter().filter_map(|path| path.canonicalize().ok()).collect();
         Confinement {
             roots: all(roots),
             write: write.map(real).collect(),
             files: all(files),
-            hide,
+            hide: wherever_mounted(hide),
             git: Vec::new(),
             sockets: all(&self.sockets),
             net,
@@ -147,6 +144,14 @@ impl Sandbox {
             namespaces: self.namespaces().is_ok(),
         }
     }
+}
+
+/// These paths, and all others by which the same files are reached, each once.
+fn wherever_mounted(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.extend(mounted::other_paths(&paths));
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// Whether this machine confines files at all.
@@ -190,6 +195,13 @@ impl Confinement {
             net,
             reads_only: false,
             namespaces: false,
+        }
+    }
+
+    /// Hides these as well, wherever their file systems are mounted. Only mounts can: without namespaces nothing changes.
+    pub(crate) fn hide_too(&mut self, paths: &[PathBuf]) {
+        if self.namespaces {
+            self.hide.extend(wherever_mounted(paths.to_vec()));
         }
     }
 

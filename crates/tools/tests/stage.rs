@@ -89,6 +89,8 @@ pub(crate) struct Stage {
     pub(crate) roots: Vec<PathBuf>,
     /// What calls are told of git.
     pub(crate) git: Vec<PathBuf>,
+    /// What is hidden from calls by its name.
+    pub(crate) hide: Vec<PathBuf>,
     pub(crate) spool: PathBuf,
     calls: Mutex<u32>,
     last: Mutex<String>,
@@ -137,6 +139,7 @@ impl Stage {
             host: Arc::new(host),
             roots: vec![root],
             git: Vec::new(),
+            hide: Vec::new(),
             spool,
             calls: Mutex::new(0),
             last: Mutex::default(),
@@ -166,7 +169,7 @@ impl Stage {
             arguments,
             roots: self.roots.clone(),
             reads: false,
-            hide: Vec::new(),
+            hide: self.hide.clone(),
             git: self.git.clone(),
             spool: self.spool.clone(),
             host: self.host.clone(),

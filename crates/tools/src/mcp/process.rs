@@ -74,8 +74,8 @@ impl Start<'_> {
             Sandbox { write, ..sandbox.clone() }
         });
         let mut confined = sandbox.as_ref().map(|sandbox| sandbox.confinement(&roots, &[], Net::Open));
-        if let Some(confined) = confined.as_mut().filter(|confined| confined.namespaces) {
-            confined.hide.extend(hide.iter().cloned());
+        if let Some(confined) = &mut confined {
+            confined.hide_too(hide);
         }
         let mut bound = None;
         let supervisor = sandbox.as_ref().and_then(|sandbox| sandbox.supervisor.as_ref());

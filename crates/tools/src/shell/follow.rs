@@ -171,8 +171,8 @@ impl Line<'_> {
 
     fn confinement(&self, call: &Call, files: &[PathBuf]) -> Option<Confinement> {
         let mut confined = self.confined(call, files)?;
+        confined.hide_too(&call.hide);
         if confined.namespaces {
-            confined.hide.extend(call.hide.iter().cloned());
             confined.git.extend(call.git.iter().cloned());
         }
         Some(confined)

@@ -174,6 +174,29 @@ async fn trial_23_what_is_hidden_is_so_wherever_its_file_system_is_mounted() {
     }
 }
 
+/// So is what is hidden by its name, which is found for each call.
+#[tokio::test]
+async fn trial_23_what_is_hidden_by_its_name_is_so_wherever_the_workspace_is_mounted() {
+    let test = "hold::hidden::trial_23_what_is_hidden_by_its_name_is_so_wherever_the_workspace_is_mounted";
+    if !retake_testkit::again::may_mount(test) {
+        return;
+    }
+    let mut ground = Ground::with(How::Namespaces, Network::Ask, |stage, _| {
+        let (root, second) = (stage.root(), stage.root().join("second"));
+        for name in ["keys/server.key", "other"] {
+            write(&root.join(name));
+        }
+        std::fs::create_dir(&second).expect("a folder");
+        let mounted = std::process::Command::new("mount").arg("--bind").args([root, &second]).status();
+        assert!(mounted.expect("mount is there").success());
+    });
+    ground.stage.hide = vec![ground.stage.root().join("keys/server.key")];
+    for path in ["keys/server.key", "second/keys/server.key"] {
+        ground.refuses(&format!("cat {path}"), "Permission denied").await;
+    }
+    assert_eq!(ground.prints("cat second/other").await, "secret");
+}
+
 /// Many keys in a deep folder hold no command up.
 #[tokio::test]
 async fn trial_23_each_hidden_file_takes_one_mount_in_namespaces() {
