@@ -47,7 +47,7 @@ fn run(edits: &[Edit], steps: &[(u8, Do)]) {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        // Programs are started and databases opened: a fifth of what others do.
+        // Programs are started and databases opened: a fifth of what others do, or as many as PROPTEST_CASES says.
         cases: ProptestConfig::default().cases / 5,
         ..ProptestConfig::default()
     })]
