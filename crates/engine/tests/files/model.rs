@@ -8,6 +8,7 @@ mod disk;
 mod expect;
 mod faults;
 mod found;
+mod found_after;
 mod found_last;
 mod found_later;
 mod naive;

@@ -127,9 +127,11 @@ impl Goal {
             self.reversed.iter().any(|made| made.stack_after.layers().iter().any(|it| it.delta == *delta))
         };
         let is_same = self.reversed.iter().all(|made| made.change.before == made.change.after);
-        let is_plain = !self.reversed.is_empty() && self.moved.below.is_empty();
+        let is_plain = self.moved.below.is_empty();
+        // What goes beyond that is in the content.
+        let is_all = self.reversed.last()?.stack_before.difference(self.stack.layers()).0.is_empty();
         let (out, _) = stack.difference(self.stack.layers());
-        (is_plain && is_same && out.iter().all(made)).then(|| Rebuilt {
+        (is_plain && is_same && is_all && out.iter().all(made)).then(|| Rebuilt {
             record: disk.cloned(),
             stack: self.stack.clone(),
             mixed: false,

@@ -153,7 +153,10 @@ impl Made<'_> {
                     self.expected.view.unsure.insert(reg.clone());
                 }
                 if self.asked.scope == Scope::Files {
-                    // The entry is taken out, so what the choice leaves of it is the person's.
+                    // The entry is taken out, so what the choice leaves of it is the person's, also what is uncertain.
+                    let out = &self.expected.out;
+                    let goes =
+                        |who: Who| goes(who) || matches!(who, Who::Own(entry, false) if out.contains(&entry));
                     pile.iter_mut().filter(|item| goes(item.who)).for_each(|item| item.who = Who::Other);
                 }
                 if self.asked.scope == Scope::Both {

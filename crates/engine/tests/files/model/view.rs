@@ -299,9 +299,17 @@ impl View {
                 if let (Val::Text(text), Some(found)) = (&event.from, &event.found)
                     && self.body(*text, found.places.len()) != *found
                 {
-                    // A rename that comes again need not take along what others wrote under the old name since.
-                    let clash = if delta.leaves(*text) { Clash::Must } else { Clash::May };
+                    // A rename that comes again need not take along what others wrote under the old name since. And "kind, mode and
+                    // bytes merge separately": other bits alone need be in nobody's way.
+                    let is_written = self.body(*text, found.places.len()).places != found.places;
+                    let clash = if is_written && delta.leaves(*text) { Clash::Must } else { Clash::May };
                     add(&mut clashes, &event.reg, clash);
+                }
+                // A call that stays, and others, wrote above where it belongs: that it is there as then is chance.
+                let is_later = |item: &Item| matches!(item.who, Who::Own(entry, _) if entry > delta.entry);
+                if self.piles.get(&event.reg).is_some_and(|pile| pile.iter().any(is_later)) {
+                    add(&mut clashes, &event.reg, Clash::May);
+                    self.unsure.insert(event.reg.clone());
                 }
                 self.write(event, who);
                 continue;
