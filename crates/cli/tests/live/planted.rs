@@ -107,6 +107,23 @@ fn trial_27_what_is_planted_in_repositories_below_and_by_jobs_is_told() {
     world.run(&["stop"]);
 }
 
+/// Without its HEAD, `.git` is none to git, and the folder around it may be one.
+#[test]
+fn trial_27_a_workspace_that_is_made_a_repository_itself_is_told_and_goes_back() {
+    let model = Model::start();
+    let world = model.world(&[("a", "a\n")]);
+    git(&world, &["init", "-q"]);
+    let line = "echo b > a; mv .git/HEAD .git/old; mkdir objects refs; echo ref: refs/heads/main > HEAD; \
+                printf '[core]\\nbare = false\\nworktree = .\\nfsmonitor = ./evil\\n' > config";
+    let told = card(&model, &world, shell(line));
+    assert!(told.contains("told by what was changed: config (new; git does what it says)"), "{told}");
+    let told = card(&model, &world, shell("echo '[alias]' >> config"));
+    assert!(told.contains("config (changed; git does what it says"), "{told}");
+    let receipt = world.does(&["rewind", "t1"]);
+    assert!(!world.folder().join("config").exists(), "{receipt}");
+    assert_eq!(world.read("a").as_deref(), Some("a\n"), "{receipt}");
+}
+
 #[test]
 fn trial_27_repositories_below_the_workspace_are_held_in_namespaces() {
     let model = Model::start();

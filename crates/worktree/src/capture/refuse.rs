@@ -11,7 +11,13 @@ use crate::error::{Result, WorktreeError};
 /// # Errors
 /// [`WorktreeError::RootRefused`], or it can't be found.
 pub fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
-    let refused = |why| Err(WorktreeError::RootRefused { path: root.to_owned(), why });
+    refuse_known(root, data_dir, rules)?;
+    if is_bare(root) { refused(root, "it belongs to git") } else { Ok(()) }
+}
+
+/// The same for one that has been a workspace already: a command may have made it look like what git keeps.
+pub(super) fn refuse_known(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
+    let refused = |why| refused(root, why);
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let root_is = fs::canonicalize(root).map_err(WorktreeError::io("open", root))?;
     let is_own = |own: &Path| root_is.starts_with(real(own));
@@ -19,13 +25,17 @@ pub fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
         refused("it is the whole system")
     } else if rules.home.as_ref().is_some_and(|home| real(home).starts_with(&root_is)) {
         refused("it is the home folder, or holds it")
-    } else if root_is.iter().any(|name| is_git(name.as_encoded_bytes())) || is_bare(&root_is) {
+    } else if root_is.iter().any(|name| is_git(name.as_encoded_bytes())) {
         refused("it belongs to git")
     } else if is_own(data_dir) || rules.own.as_deref().is_some_and(is_own) {
         refused("Retake keeps its own data there")
     } else {
         Ok(())
     }
+}
+
+fn refused(root: &Path, why: &'static str) -> Result<()> {
+    Err(WorktreeError::RootRefused { path: root.to_owned(), why })
 }
 
 fn is_bare(root: &Path) -> bool {

@@ -20,7 +20,7 @@ use super::index::{Identity, Index, Known, Mark, Place, What};
 use super::index_file;
 use super::manifest;
 use super::read;
-use super::refuse::refuse;
+use super::refuse::{refuse, refuse_known};
 use super::rules::{Limits, Parsed, Rules};
 use super::settle::Settling;
 use super::start;
@@ -167,7 +167,10 @@ impl Tree {
         mark: Option<Mark>,
     ) -> Result<Self> {
         let identity = Identity::of(&Root::open(root)?);
-        refuse(root, data_dir, &rules)?;
+        match mark {
+            Some(_) => refuse_known(root, data_dir, &rules)?,
+            None => refuse(root, data_dir, &rules)?,
+        }
         let mut own = Vec::new();
         for folder in [Some(data_dir), rules.own.as_deref()].into_iter().flatten() {
             let meta = fs::metadata(folder).map_err(WorktreeError::io("open the data folder", folder))?;

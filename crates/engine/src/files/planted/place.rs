@@ -38,20 +38,20 @@ type Files = VecDeque<(PathBuf, What)>;
 /// The files of a folder's repositories, those below it included; some are not there.
 pub(super) fn of<'a>(root: &Path, nested: impl Iterator<Item = &'a PathBuf>) -> Files {
     let mut all = Files::new();
-    // Upwards, as git looks.
-    let links = root.ancestors().map(|folder| folder.join(".git")).chain(nested.cloned());
+    // Upwards, as git looks: where a `.git` is none any more, a folder may be a repository itself.
+    let links = root.ancestors().flat_map(kept_in).chain(nested.cloned());
     for git in links.flat_map(|link| folders(&link)) {
         of_repository(&git, 0, &mut all);
         for worktree in entries(&git.join("worktrees")) {
             all.push_back((worktree.join("config.worktree"), What::Settings));
             all.push_back((worktree.join("commondir"), What::Plain));
-            all.push_back((worktree.join(TODO), What::Rebase));
+            all.push_back((worktree.join(REBASE_TODO), What::Rebase));
         }
     }
     all
 }
 
-const TODO: &str = "rebase-merge/git-rebase-todo";
+const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
 
 /// What git keeps in a folder: its `.git`, and the folder where it is a repository itself.
 pub(super) fn kept_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
@@ -114,7 +114,7 @@ fn of_repository(git: &Path, depth: usize, all: &mut Files) {
         ("config.worktree", What::Settings),
         ("info/attributes", What::Plain),
         ("commondir", What::Plain),
-        (TODO, What::Rebase),
+        (REBASE_TODO, What::Rebase),
     ];
     all.extend(named.map(|(name, what)| (git.join(name), what)));
     all.extend(hooks_in(&git.join("hooks")));
