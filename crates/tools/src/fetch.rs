@@ -91,6 +91,9 @@ impl Fetch {
 
     /// The answer of the host that is asked for, however often it sends us on within itself.
     async fn reach(&self, mut url: Url) -> Result<(Url, Response), String> {
+        if !self.config.private {
+            address::look_before_a_proxy(&url).await?;
+        }
         let client = self.client(&url)?;
         for _ in 0..=REDIRECTS {
             let sent = client.get(url.clone()).send().await;

@@ -28,6 +28,36 @@ impl Guard {
     }
 }
 
+/// Variables that name a proxy.
+const PROXIES: [&str; 6] =
+    ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
+/// Names of this machine and of private networks end so; so are those of one word.
+const PRIVATE_ENDS: [&str; 7] =
+    ["localhost", "local", "localdomain", "internal", "lan", "intranet", "home.arpa"];
+
+/// Where a proxy finds the address itself, no guard sees it: the name is looked at first. Refused where it is that of a private address,
+/// or could be one to the proxy.
+pub(super) async fn look_before_a_proxy(url: &Url) -> Result<(), String> {
+    if !PROXIES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
+        return Ok(());
+    }
+    let host = url.host_str().unwrap_or_default();
+    // What this machine can't find, the proxy may: that is what it is for.
+    let found: Vec<SocketAddr> =
+        tokio::net::lookup_host((host, 0)).await.map(Iterator::collect).unwrap_or_default();
+    if is_private_name(host) || found.iter().any(|address| !is_public(address.ip())) {
+        return Err(format!("can't fetch {url}: {}", Private(host.to_owned())));
+    }
+    Ok(())
+}
+
+fn is_private_name(host: &str) -> bool {
+    let name = host.trim_end_matches('.').to_lowercase();
+    let is_word = !name.contains(['.', ':']);
+    is_word || PRIVATE_ENDS.iter().any(|end| name.strip_suffix(end).is_some_and(|rest| rest.ends_with('.')))
+}
+
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let is_guarded = name.as_str().trim_end_matches('.') == self.host.trim_end_matches('.');
@@ -82,7 +112,25 @@ fn is_public_6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_public;
+    use super::{is_private_name, is_public};
+
+    #[test]
+    fn names_of_this_machine_and_its_neighbours_are_known() {
+        for name in [
+            "localhost",
+            "localhost.",
+            "LocalHost",
+            "a.localhost",
+            "router",
+            "nas.local",
+            "metadata.google.internal",
+        ] {
+            assert!(is_private_name(name), "{name}");
+        }
+        for name in ["example.org", "local.example.org", "notlocal.de", "[2606:4700::1111]", "1.1.1.1"] {
+            assert!(!is_private_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn private_addresses_are_known_however_they_are_written() {
