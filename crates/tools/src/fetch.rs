@@ -2,6 +2,7 @@
 //! follow where an address leads to another host.
 
 mod address;
+mod layout;
 mod page;
 
 use std::path::{Path, PathBuf};
@@ -16,11 +17,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::address::Guard;
-use self::page::kind_of;
+pub(crate) use self::layout::run as lay_out;
+use self::page::{Page, kind_of};
 use crate::arguments;
 use crate::call::{Call, Output};
 use crate::printed::Printed;
 use crate::set::{Schema, Tool, schema_of};
+use crate::supervisor::Supervisor;
 
 /// How far a host may send us around within itself.
 const REDIRECTS: usize = 5;
@@ -37,11 +40,13 @@ pub struct FetchConfig {
     pub limit: Duration,
     /// So many bytes of a page are read.
     pub size: usize,
+    /// What lays pages out; without it they are shown as they are.
+    pub supervisor: Option<Supervisor>,
 }
 
 impl Default for FetchConfig {
     fn default() -> Self {
-        Self { private: false, limit: Duration::from_secs(30), size: 5 << 20 }
+        Self { private: false, limit: Duration::from_secs(30), size: 5 << 20, supervisor: Supervisor::own() }
     }
 }
 
@@ -76,8 +81,11 @@ impl Fetch {
         let kind = kind_of(&response)?;
         let body = self.body(response).await;
         let (named, cut) = (kind.named.clone(), body.cut);
-        let text = tokio::task::spawn_blocking(move || kind.text(&body.bytes)).await;
-        let text = text.map_err(|_| format!("can't read {url}: its HTML is beyond reading"))??;
+        let text = match (kind.read(&body.bytes)?, &self.config.supervisor) {
+            (Page::Text(text), _) | (Page::Html(text), None) => text,
+            // What can't be laid out is shown as it is.
+            (Page::Html(html), Some(by)) => layout::plain_of(&html, by).await.unwrap_or(html),
+        };
         crate::kept::folder(&call.spool).map_err(|error| format!("can't keep {url}: {error}"))?;
         let name = call.id.replace(|char: char| !char.is_ascii_alphanumeric() && char != '-', "_");
         let mut printed = Printed::new(call.spool.join(format!("{name}.txt")), u64::MAX);

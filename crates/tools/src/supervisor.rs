@@ -28,6 +28,9 @@ const OUTSIDE: &str = "supervise-call";
 /// The first argument of the inner supervisor.
 const INSIDE: &str = "supervise-call-inside";
 
+/// The first argument of a process that lays out a page.
+const LAYOUT: &str = "lay-out-page";
+
 /// How the names of variables begin that are for the command.
 const GIVEN: &str = "RETAKE_GIVEN_";
 
@@ -43,8 +46,8 @@ static IS_READY: AtomicBool = AtomicBool::new(false);
 /// Which programs were tried out for namespaces, and why they can't have them.
 static TRIED: Mutex<Option<HashMap<PathBuf, Result<(), String>>>> = Mutex::new(None);
 
-/// Where this process is the supervisor of a call, it does its work and gives its exit code. A program that runs commands calls
-/// this at the beginning of its main function, before it starts any thread, and returns the exit code. Without this call,
+/// Where this process is the supervisor of a call, or lays out a page, it does its work and gives its exit code. A program that runs
+/// commands calls this at the beginning of its main function, before it starts any thread, and returns the exit code. Without this call,
 /// commands run without supervisors and namespaces.
 pub fn supervise() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
@@ -53,6 +56,7 @@ pub fn supervise() -> Option<ExitCode> {
     match stage.as_deref().and_then(OsStr::to_str) {
         Some(OUTSIDE) => Some(outer::run(&rest)),
         Some(INSIDE) => Some(inner::run(&rest)),
+        Some(LAYOUT) => Some(crate::fetch::lay_out()),
         _ => {
             IS_READY.store(true, Ordering::Relaxed);
             None
@@ -132,6 +136,13 @@ impl Supervisor {
         }
         let said = String::from_utf8_lossy(&output.stderr);
         Err(said.trim().rsplit(": ").next().unwrap_or_default().to_owned())
+    }
+
+    /// A process that lays out a page.
+    pub(crate) fn layout(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg0("retake").arg(LAYOUT).env_clear().current_dir("/");
+        command
     }
 
     /// A command that runs a program as the plan says, once it has its arguments and its environment, and is [`Self::shielded`].

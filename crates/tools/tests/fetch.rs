@@ -5,10 +5,11 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use retake_core::{EffectClass, ToolOutcome, Touch};
+use retake_testkit::again;
 use retake_tools::{FetchConfig, Output, fetch_tool};
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, supervisor};
 
 /// A server that answers each connection by its path, until the test ends.
 fn serve(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> String {
@@ -38,7 +39,7 @@ fn say(stream: &mut TcpStream, head: &str, body: &[u8]) {
 }
 
 fn config() -> FetchConfig {
-    FetchConfig { private: true, ..FetchConfig::default() }
+    FetchConfig { private: true, supervisor: Some(supervisor()), ..FetchConfig::default() }
 }
 
 async fn fetch(stage: &Stage, config: FetchConfig, url: &str) -> Output {
@@ -85,6 +86,31 @@ async fn what_is_no_text_is_refused() {
         let output = fetch(&stage, config(), &format!("{base}{path}")).await;
         assert!(output.outcome == ToolOutcome::Failed && output.content.contains(why), "{output:?}");
     }
+}
+
+/// A table has a cell in each row for each column of its longest row, whether or not it is said.
+#[tokio::test]
+async fn a_page_that_costs_too_much_is_shown_as_it_is_and_holds_nobody_up() {
+    let table = format!("<table>{}<tr>{}</table>", "<tr>".repeat(100_000), "<td>".repeat(2_000));
+    let deep = format!("{}deep{}", "<div>".repeat(100_000), "</div>".repeat(100_000));
+    let pages = [table.clone(), deep.clone(), "<div>shallow</div>".repeat(200)];
+    let base = serve(move |path, stream| {
+        let page = &pages[path[1..].parse::<usize>().expect("a number")];
+        say(stream, "200 OK\r\ncontent-type: text/html", page.as_bytes());
+    });
+    let stage = Stage::new();
+    for (at, (begins, most)) in
+        [("<table><tr>", 1 << 20), ("<div><div>", 1 << 20), ("shallow\n", 1 << 10)].into_iter().enumerate()
+    {
+        let output = fetch(&stage, config(), &format!("{base}/{at}")).await;
+        let (_, text) = output.content.split_once('\n').expect("a first line");
+        assert!(text.starts_with(begins) && text.len() <= most * 2, "{at}: {}", &text[..40]);
+        assert_eq!(output.outcome, ToolOutcome::Ok);
+    }
+    let status = std::fs::read_to_string("/proc/self/status").expect("it is there");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
+    let peak: u64 = peak.trim_end_matches("kB").trim().parse().expect("a number");
+    assert!(peak < 700 << 10, "{peak} KiB");
 }
 
 #[tokio::test]
@@ -168,6 +194,29 @@ async fn this_machine_and_its_neighbours_are_shut() {
         );
         assert!(output.content.contains("which may not be fetched"), "{host}: {output:?}");
     }
+}
+
+/// The proxy connects by itself, so the name is all that there is to look at.
+#[tokio::test]
+async fn what_a_proxy_would_reach_of_this_machine_and_its_neighbours_is_shut() {
+    const PROXY: &str = "http_proxy";
+    if std::env::var_os(PROXY).is_none() {
+        let proxy = serve(|_, stream| say(stream, "200 OK\r\ncontent-type: text/plain", b"by the proxy"));
+        let mut command = std::process::Command::new(again::this_program());
+        command.env(PROXY, proxy).env_remove("no_proxy").env_remove("NO_PROXY");
+        return again::again(
+            command,
+            "fetch::what_a_proxy_would_reach_of_this_machine_and_its_neighbours_is_shut",
+        );
+    }
+    let stage = Stage::new();
+    for host in ["localhost", "localhost.", "a.localhost", "router", "metadata.google.internal", "127.0.0.1"]
+    {
+        let output = fetch(&stage, FetchConfig::default(), &format!("http://{host}/")).await;
+        assert!(output.content.contains("which may not be fetched"), "{host}: {output:?}");
+    }
+    let output = fetch(&stage, FetchConfig::default(), "http://unknown.example.invalid/").await;
+    assert!(output.content.contains("by the proxy"), "it finds names that this machine does not: {output:?}");
 }
 
 #[tokio::test]

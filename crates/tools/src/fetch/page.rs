@@ -3,20 +3,8 @@
 use encoding_rs::{Encoding, UTF_8};
 use reqwest::{Response, header};
 
-/// HTML is laid out in lines of this width.
-const WIDTH: usize = 100;
-
 /// So much is looked at to tell text from anything else.
 const LOOKED_AT: usize = 8 << 10;
-
-/// Pages that are nested deeper than that are not laid out.
-const DEPTH: usize = 1000;
-
-/// Elements that are empty, or end where the next one of them begins.
-const FLAT: [&str; 27] = [
-    "area", "base", "body", "br", "col", "dd", "dt", "embed", "head", "hr", "html", "img", "input", "li",
-    "link", "meta", "option", "p", "source", "tbody", "td", "th", "thead", "tr", "track", "tfoot", "wbr",
-];
 
 /// What kind of content it is.
 #[derive(Clone, Debug)]
@@ -62,9 +50,16 @@ fn kind(named: &str) -> Option<Kind> {
     is_text.then_some(Kind { named, is_html, encoding })
 }
 
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Page {
+    Text(String),
+    Html(String),
+}
+
 impl Kind {
     /// The content as text; refused, where it is none, whatever the server says.
-    pub(super) fn text(&self, bytes: &[u8]) -> Result<String, String> {
+    pub(super) fn read(&self, bytes: &[u8]) -> Result<Page, String> {
         let (text, _, _) = self.encoding.unwrap_or(UTF_8).decode(bytes);
         let beginning: Vec<char> = text.chars().take(LOOKED_AT).collect();
         let strange =
@@ -74,44 +69,15 @@ impl Kind {
         }
         let looks_html = || text.trim_start().to_lowercase().starts_with("<!doctype html");
         if self.is_html || (self.named.starts_with("of an") && looks_html()) {
-            // What can't be laid out is shown as it is.
-            return Ok(plain_of(&text).unwrap_or_else(|| text.into_owned()));
+            return Ok(Page::Html(text.into_owned()));
         }
-        Ok(text.into_owned())
+        Ok(Page::Text(text.into_owned()))
     }
-}
-
-/// The text of a page, with its links below; nothing, where it can't be laid out.
-fn plain_of(html: &str) -> Option<String> {
-    // The time that it takes grows with the square of the depth.
-    if depth(html) > DEPTH {
-        return None;
-    }
-    let layout = html2text::config::plain().link_footnotes(true).no_link_wrapping().allow_width_overflow();
-    layout.string_from_read(html.as_bytes(), WIDTH).ok()
-}
-
-/// How deeply elements are nested at most, roughly: of those that never hold others of themselves, none counts.
-fn depth(html: &str) -> usize {
-    let (mut now, mut most) = (0_usize, 0);
-    for tag in html.split('<').skip(1) {
-        let name =
-            |tag: &str| tag.split(|char: char| !char.is_ascii_alphanumeric()).next().map(str::to_lowercase);
-        let counts =
-            |name: Option<String>| name.is_some_and(|name| !name.is_empty() && !FLAT.contains(&&*name));
-        match tag.strip_prefix('/') {
-            Some(tag) if counts(name(tag)) => now = now.saturating_sub(1),
-            None if counts(name(tag)) => now += 1,
-            _ => {}
-        }
-        most = most.max(now);
-    }
-    most
 }
 
 #[cfg(test)]
 mod tests {
-    use super::kind;
+    use super::{Page, kind};
 
     #[test]
     fn text_is_told_from_the_rest() {
@@ -135,29 +101,18 @@ mod tests {
     }
 
     #[test]
-    fn html_is_made_plain() {
-        let page = b"<!doctype html><title>t</title><script>x()</script><h1>Head</h1><p>A <a href='/b'>link</a>.</p>";
-        let text = kind("text/html").unwrap().text(page).unwrap();
-        assert_eq!(text, "# Head\n\nA [link][1].\n\n[1]: /b\n");
-    }
-
-    #[test]
     fn bytes_are_read_in_their_own_encoding() {
         let kind = kind("text/plain; charset=ISO-8859-1").unwrap();
-        assert_eq!(kind.text(b"gr\xfcn").unwrap(), "grün");
-        assert!(kind.text(b"a\0b").is_err());
+        assert_eq!(kind.read(b"gr\xfcn").unwrap(), Page::Text("grün".to_owned()));
+        assert!(kind.read(b"a\0b").is_err());
     }
 
     #[test]
-    fn a_page_nested_too_deeply_is_shown_as_it_is() {
-        let nested = |depth: usize| format!("{}deep{}", "<div>".repeat(depth), "</div>".repeat(depth));
-        let text = |page: &str| kind("text/html").unwrap().text(page.as_bytes()).unwrap();
-        assert_eq!(text(&nested(200)), "deep\n");
-        assert_eq!(text(&nested(100_000)), nested(100_000));
-        assert_eq!(
-            text(&"<p>a<br><img src=x>\n".repeat(2000)).matches('a').count(),
-            2000,
-            "much is not deep"
-        );
+    fn html_is_known_by_its_name_or_its_beginning() {
+        let page = b" <!DOCTYPE html><p>a";
+        let html = Page::Html(String::from_utf8_lossy(page).into_owned());
+        assert_eq!(kind("text/html").unwrap().read(page).unwrap(), html);
+        assert_eq!(kind("").unwrap().read(page).unwrap(), html);
+        assert!(matches!(kind("text/plain").unwrap().read(page).unwrap(), Page::Text(_)));
     }
 }
