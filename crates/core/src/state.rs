@@ -69,6 +69,15 @@ impl State {
         among(&|label| label == name).or_else(|| among(&|label| crate::name::looks(label) == looks))
     }
 
+    /// Another entry whose label looks the same as this one's.
+    pub fn looks_like(&self, pos: Pos, label: &str) -> Option<Pos> {
+        let looks = crate::name::looks(label);
+        self.labels.iter().find_map(|(target, other)| match target {
+            LabelTarget::Entry(at) if *at != pos && crate::name::looks(other) == looks => Some(*at),
+            _ => None,
+        })
+    }
+
     /// The label of an entry.
     pub fn label(&self, pos: Pos) -> Option<&str> {
         self.named(LabelTarget::Entry(pos))

@@ -127,7 +127,10 @@ impl Engine {
         let user = self.parts().user.clone();
         let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
         let stored = match staged {
-            Staged::Full(full) => {
+            Staged::Full(mut full) => {
+                // The last one of a folder is found by it.
+                let now = self.now();
+                full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(now));
                 if start.title.is_some() {
                     let message = "can't give a title to a full export: it is restored exactly as it was";
                     return Err(

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    By, Commit, Effect, Entry, Fence, LabelTarget, Mark, MarkRequest, OpNo, Pos, Reason, Records, RequestId,
-    Role, Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
+    By, Change, Commit, Effect, Entry, Fence, LabelTarget, Mark, MarkRequest, OpNo, Pos, Reason, Records,
+    RequestId, Role, Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
 };
 
 use crate::error::{Result, StoreError};
@@ -171,7 +171,8 @@ impl<T: Transactions> Context<T> {
         Ok(row)
     }
 
-    /// The ledger, runs and what permissions forbid: an export may be anybody's, and allows nothing here. Nobody carries out a run that was at work when it was exported: it is over.
+    /// The ledger, runs and what permissions forbid: an export may be anybody's, and allows nothing here. Nobody carries out a run that
+    /// was at work when it was exported, nor words that waited: they are over.
     fn restore_agent(&mut self, home: &ConversationRow, full: &FullConversation) -> Result<()> {
         let bad = |why: String| StoreError::BadExport(format!("conversation {}: {why}", home.id));
         for effect in &full.effects {
@@ -200,6 +201,9 @@ impl<T: Transactions> Context<T> {
             if run.state == RunState::Running {
                 let error = Some("owner_lost".to_owned());
                 run = Run { state: RunState::Failed, error, ended: Some(run.beat), ..run };
+            } else if queued {
+                let error = Some("unqueued".to_owned());
+                run = Run { state: RunState::Canceled, error, ended: Some(run.created), ..run };
             }
             self.rows.set_run(home, &run)?;
         }
@@ -226,7 +230,9 @@ impl<T: Transactions> Context<T> {
             if op.no != OpNo(no) || op.at > home.now.head.seq {
                 return Err(bad(format!("operation {no} is missing or out of place")));
             }
-            now.delta_bytes += self.rows.insert_op(home, op, made_by).map_err(broken)?;
+            let mut op = op.clone();
+            op.change = named(op.change);
+            now.delta_bytes += self.rows.insert_op(home, &op, made_by).map_err(broken)?;
         }
         let (entries, ops) = (full.entries.len() as u64, full.ops.len() as u64);
         if (ops, entries) != (now.head.op.0, now.head.seq.0) {
@@ -234,6 +240,18 @@ impl<T: Transactions> Context<T> {
         }
         self.rows.set_now(home.log, now)
     }
+}
+
+/// A change with names as they may be: those of an export deceive nobody.
+fn named(change: Change) -> Change {
+    let Change::Label { target, before, after } = change else { return change };
+    let fit = |name: Option<String>| {
+        name.and_then(|name| match target {
+            LabelTarget::Title => retake_core::name::title_of_import(&name),
+            LabelTarget::Entry(_) => retake_core::name::label_of_import(&name),
+        })
+    };
+    Change::Label { target, before: fit(before), after: fit(after) }
 }
 
 /// What tells an import from another one: everything but the ids, which are made anew.
@@ -317,6 +335,15 @@ fn sound<R: Rows>(rows: &R, loaded: &Loaded) -> Result<()> {
             return Err(bad(pos, "its running totals are wrong"));
         }
         last = Some((pos, meta.totals));
+    }
+    let state = &loaded.conversation.state;
+    for (target, label) in state.labels.iter() {
+        if let LabelTarget::Entry(pos) = target
+            && let Some(other) = state.looks_like(*pos, label)
+        {
+            let why = format!("its label {label:?} looks like that of message {}", other.seq);
+            return Err(bad(*pos, &why));
+        }
     }
     for op in rows.ops(loaded.row.log, OpNo(1), loaded.row.now.head.op)? {
         if !op.tip.is_none_or(|tip| loaded.conversation.tree.knows(tip)) {
