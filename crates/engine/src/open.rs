@@ -1,6 +1,6 @@
 //! Puts an engine together on a data directory: the system's clock and randomness, the SQLite store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,6 +78,18 @@ impl Engine {
 /// How often a model is asked in one run at most: more than any honest piece of work takes.
 const STEPS: u32 = 200;
 
+/// The folder of the settings, where it is the usual one, which nothing else is in; and the files.
+fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let usual = [
+        std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from),
+        request.home.as_ref().map(|home| home.join(".config")),
+    ];
+    let is_usual = |folder: &&Path| usual.iter().flatten().any(|usual| usual.join("retake") == *folder);
+    let folder = request.config_file.parent().filter(is_usual);
+    let files = [&request.config_file, &request.mcp.servers, &request.mcp.allowed];
+    (folder.into_iter().map(PathBuf::from).collect(), files.into_iter().cloned().collect())
+}
+
 /// What the agent of this data directory can do, and may.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
@@ -85,16 +97,19 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         KeySource::File(path) => Some(path.clone()),
         KeySource::None | KeySource::Env(_) => None,
     });
-    let own = [request.data_dir.clone(), request.config_file.clone(), request.mcp.servers.clone()];
+    let (own_folders, own_files) = own_settings(request);
+    let own = std::iter::once(request.data_dir.clone()).chain(own_folders.clone()).chain(own_files.clone());
     // An owner of other data is no reason to show these.
     let usual = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|data| data.is_absolute());
-    let own = own.into_iter().chain(key_files).chain(usual.map(|data| data.join("retake")));
+    let own = own.chain(key_files).chain(usual.map(|data| data.join("retake")));
     let guarded = Guarded::new(&settings.guarded, request.home.as_deref(), own);
     let guarded = guarded.expect("BUG: the settings have checked each item");
     let hide = std::iter::once(request.data_dir.clone()).chain(guarded.paths().iter().cloned()).collect();
     let sandbox = Sandbox {
         temporary: Sandbox::temporary(),
         hide,
+        own_folders,
+        own_files,
         sockets: settings.sockets.clone(),
         ..Sandbox::bare()
     };

@@ -116,7 +116,7 @@ impl Guarded {
             }
         }
         paths.extend(own);
-        let behind_links: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let behind_links: Vec<PathBuf> = paths.iter().map(|path| behind_links(path)).collect();
         paths.extend(behind_links);
         paths.sort();
         paths.dedup();
@@ -156,6 +156,25 @@ impl Guarded {
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
+}
+
+/// A path without links, also where it leads to nothing yet, or a link in it does.
+pub(crate) fn behind_links(path: &Path) -> PathBuf {
+    const LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let found = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)));
+        let Some((real, above)) = found else { return path };
+        let mut rest = path.strip_prefix(above).unwrap_or(Path::new("")).components();
+        let Some(next) = rest.next() else { return real };
+        let next = real.join(next);
+        match next.read_link() {
+            Ok(leads) => path = real.join(leads).join(rest.as_path()),
+            Err(_) if rest.as_path().as_os_str().is_empty() => return next,
+            Err(_) => return next.join(rest.as_path()),
+        }
+    }
+    path
 }
 
 /// The default names, and no paths.

@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 pub(crate) use rules::{drop_capabilities, keep_mounting};
 
 use crate::cgroup::Place;
+use crate::guarded::behind_links;
 use crate::supervisor::Supervisor;
 
 /// What commands may do. Below the roots of a conversation they may write, and in the system's temporary folders; they may
@@ -33,6 +34,10 @@ pub struct Sandbox {
     /// Files and folders that they can't read, such as Retake's own data, as far as they are there when a command starts. Without
     /// namespaces, names in folders stay visible.
     pub hide: Vec<PathBuf>,
+    /// Folders that they can't make where they are not there, as what they said there would be obeyed: those of our settings.
+    pub own_folders: Vec<PathBuf>,
+    /// The same of files.
+    pub own_files: Vec<PathBuf>,
     /// Unix sockets that commands with network may reach, or folders of them: none of others, besides. Needs namespaces.
     pub sockets: Vec<PathBuf>,
     /// What supervises them, and may have namespaces for them.
@@ -74,6 +79,8 @@ impl Sandbox {
             write: Vec::new(),
             temporary: Vec::new(),
             hide: Vec::new(),
+            own_folders: Vec::new(),
+            own_files: Vec::new(),
             sockets: Vec::new(),
             supervisor: Supervisor::own(),
         }
@@ -104,9 +111,11 @@ impl Sandbox {
             return if rules::has_filter() { Sandboxed::Full } else { Sandboxed::FilesOnly };
         }
         let confinement = self.confinement(roots, &[], Net::Closed);
+        let own = confinement.own_folders.iter().chain(&confinement.own_files);
         let hidden = confinement
             .hide
             .iter()
+            .chain(own)
             .find(|hidden| confinement.write.iter().any(|open| hidden.starts_with(open)));
         let exposed = hidden.map(|hidden| {
             format!("{} is to be hidden, and below a folder that commands may write", hidden.display())
@@ -132,9 +141,17 @@ impl Sandbox {
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let all = |paths: &[PathBuf]| paths.iter().cloned().map(real).collect();
         let hide: Vec<PathBuf> = self.hide.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let write: Vec<PathBuf> = write.map(real).collect();
+        let to_come = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            let paths = paths.iter().map(|path| behind_links(path));
+            let may_come = |path: &PathBuf| !path.exists() && write.iter().any(|open| path.starts_with(open));
+            paths.filter(may_come).collect()
+        };
         Confinement {
+            own_folders: to_come(&self.own_folders),
+            own_files: to_come(&self.own_files),
             roots: all(roots),
-            write: write.map(real).collect(),
+            write,
             files: all(files),
             hide: wherever_mounted(hide),
             git: Vec::new(),
@@ -172,6 +189,10 @@ pub(crate) struct Confinement {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) hide: Vec<PathBuf>,
+    /// Folders of our own that are not there, and are not made.
+    pub(crate) own_folders: Vec<PathBuf>,
+    /// The same of files.
+    pub(crate) own_files: Vec<PathBuf>,
     /// Further repositories and settings of git that stay as they are.
     pub(crate) git: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
@@ -190,6 +211,8 @@ impl Confinement {
             write: Vec::new(),
             files: Vec::new(),
             hide: Vec::new(),
+            own_folders: Vec::new(),
+            own_files: Vec::new(),
             git: Vec::new(),
             sockets: Vec::new(),
             net,

@@ -4,6 +4,7 @@
 mod git;
 mod hidden;
 pub(crate) mod memory;
+mod modes;
 mod output;
 mod processes;
 mod replaced;

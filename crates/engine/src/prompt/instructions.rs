@@ -99,7 +99,9 @@ fn of_folder(
     }
     // One byte more, so that a file that just fits is not called cut.
     let look = look::beginning(&path, MOST as u64 + 1).ok()?;
-    if !near && !is_trusted(look.about.uid()) {
+    // A link is the word of whoever made it.
+    let owners = [look.about.uid(), path.symlink_metadata().ok()?.uid()];
+    if !near && !owners.into_iter().all(|owner| is_trusted(owner, &places.folder)) {
         return None;
     }
     let text = look::text(&look.bytes)?;
@@ -114,10 +116,11 @@ fn of_folder(
     Some(Instruction { path, text: text[..end].to_owned(), cut: look.len - end as u64 })
 }
 
-/// Whether a file above the folder is the person's own or the system's; another one could have been put there by anybody.
-fn is_trusted(owner: u32) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    owner == own || owner == 0 || own == 0
+/// Whether a file above the folder is the person's own, the system's, or that of the folder's owner; another one could have been put
+/// there by anybody.
+fn is_trusted(owner: u32, folder: &Path) -> bool {
+    let is_folders = || folder.metadata().is_ok_and(|meta| meta.uid() == owner);
+    owner == rustix::process::geteuid().as_raw() || owner == 0 || is_folders()
 }
 
 /// What an entry has to tell of instruction files that the path does not know yet: those that are new, those that have changed,

@@ -66,6 +66,32 @@ const OF_USER: [(libc::c_long, u64); 2] = [
 /// What makes a namespace of users, with all rights in it, or one of mounts, in which nothing is mounted again that comes free.
 const NAMESPACES: [libc::c_int; 2] = [libc::CLONE_NEWUSER, libc::CLONE_NEWNS];
 
+/// Bits of a mode with which a program runs as its owner, whoever starts it: outside of every sandbox.
+const SET_ID: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
+
+/// Calls that set a mode, and which argument that is.
+const MODES: [(libc::c_long, u8); 4] =
+    [(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (SYS_FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
+
+/// Older ones, where they are.
+#[cfg(target_arch = "x86_64")]
+const OLDER_MODES: &[(libc::c_long, u8)] =
+    &[(libc::SYS_chmod, 1), (libc::SYS_mknod, 1), (libc::SYS_creat, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER_MODES: &[(libc::c_long, u8)] = &[];
+
+/// Calls that open a file, and which argument its flags are; the mode of a new one is the next.
+#[cfg(target_arch = "x86_64")]
+const OPENS: &[(libc::c_long, u8)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS: &[(libc::c_long, u8)] = &[(libc::SYS_openat, 2)];
+
+/// Flags with which a file is made, so that its mode counts.
+const MAKING: [libc::c_int; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
+
+/// It has the same number everywhere.
+pub(super) const SYS_FCHMODAT2: libc::c_long = 452;
+
 /// A rule for calls with such an argument.
 pub(super) fn rule(at: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(at, SeccompCmpArgLen::Dword, op, value)?])
@@ -80,6 +106,26 @@ fn having(flag: libc::c_int) -> Result<SeccompRule, BackendError> {
 /// Calls whose flags make such a namespace.
 pub(super) fn making_namespaces() -> Result<Vec<SeccompRule>, BackendError> {
     NAMESPACES.map(having).into_iter().collect()
+}
+
+/// Rules for what makes a program run as its owner.
+fn setting_ids() -> Result<Rules, BackendError> {
+    let having =
+        |at, flag| SeccompCondition::new(at, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), flag);
+    let mut rules = Rules::new();
+    for (call, at) in MODES.iter().chain(OLDER_MODES) {
+        let bits = SET_ID.map(|bit| SeccompRule::new(vec![having(*at, bit)?]));
+        rules.insert(*call, bits.into_iter().collect::<Result<_, _>>()?);
+    }
+    for (call, at) in OPENS {
+        for flag in MAKING.map(|flag| u64::from(flag.cast_unsigned())) {
+            for bit in SET_ID {
+                let rule = SeccompRule::new(vec![having(*at, flag)?, having(at + 1, bit)?])?;
+                rules.entry(*call).or_default().push(rule);
+            }
+        }
+    }
+    Ok(rules)
 }
 
 /// A rule for the limits of other processes: to set them, or also to read them.
@@ -99,7 +145,7 @@ pub(super) fn reaching_pairs() -> Result<Vec<SeccompRule>, BackendError> {
 
 /// The filter of a command that does more than read. One that is apart sees no processes and no sockets of others.
 pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendError> {
-    let mut rules = Rules::new();
+    let mut rules = setting_ids()?;
     let input = TERMINAL_INPUT.iter().map(|request| rule(1, SeccompCmpOp::Eq, *request));
     rules.insert(libc::SYS_ioctl, input.collect::<Result<_, _>>()?);
     for call in KEYRINGS {
@@ -112,9 +158,9 @@ pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendErro
         };
         rules.insert(libc::SYS_socket, sockets);
         rules.insert(libc::SYS_socketpair, reaching_pairs()?);
-        // It could make sockets, too.
-        rules.insert(libc::SYS_io_uring_setup, Vec::new());
     }
+    // No filter sees what is done by it.
+    rules.insert(libc::SYS_io_uring_setup, Vec::new());
     for call in [libc::SYS_unshare, libc::SYS_clone] {
         rules.insert(call, making_namespaces()?);
     }
@@ -146,7 +192,7 @@ pub(super) fn refusing(rules: Rules) -> Result<BpfProgram, BackendError> {
 }
 
 /// Refuses, as kernels do that don't know them: every call by a number of the x32 convention, as some calls have other numbers there;
-/// and `clone3`, whose flags no filter can see. The C library uses `clone` then.
+/// and `clone3` and `openat2`, whose flags and modes no filter can see. Programs use the older calls then.
 fn unknown() -> BpfProgram {
     use seccompiler::sock_filter;
     const FIRST_X32: u32 = 0x4000_0000;
@@ -166,6 +212,8 @@ fn unknown() -> BpfProgram {
     if cfg!(target_arch = "x86_64") {
         program.extend([jump(libc::BPF_JGE, FIRST_X32), refused()]);
     }
-    program.extend([jump(libc::BPF_JEQ, number(libc::SYS_clone3)), refused()]);
+    for call in [libc::SYS_clone3, libc::SYS_openat2] {
+        program.extend([jump(libc::BPF_JEQ, number(call)), refused()]);
+    }
     program
 }

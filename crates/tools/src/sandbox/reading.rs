@@ -3,7 +3,7 @@
 
 use seccompiler::{BackendError, BpfProgram, SeccompCmpOp};
 
-use super::filter::{Rules, SHARED, making_namespaces, reaching_pairs, refusing, rule};
+use super::filter::{Rules, SHARED, SYS_FCHMODAT2, making_namespaces, reaching_pairs, refusing, rule};
 
 /// Devices that are read.
 pub(super) const SOURCES: [&str; 4] = ["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -67,7 +67,6 @@ const REFUSED: &[libc::c_long] = &[
 ];
 
 // Newer calls have the same number everywhere.
-const SYS_FCHMODAT2: libc::c_long = 452;
 const SYS_SETXATTRAT: libc::c_long = 463;
 const SYS_REMOVEXATTRAT: libc::c_long = 466;
 const SYS_FILE_SETATTR: libc::c_long = 469;

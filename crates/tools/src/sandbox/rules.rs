@@ -120,7 +120,6 @@ pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
     let kept = CapabilitySet::CHOWN
         | CapabilitySet::DAC_OVERRIDE
         | CapabilitySet::FOWNER
-        | CapabilitySet::FSETID
         | CapabilitySet::KILL
         | CapabilitySet::NET_BIND_SERVICE
         | CapabilitySet::SETGID

@@ -115,13 +115,15 @@ impl Mounts {
                 self.stay(path, &confined.write)?;
             }
             self.keep_git(confined)?;
+            self.keep_out_own(confined)?;
         }
+        let own = [&confined.own_folders[..], &confined.own_files].concat();
         let is_within = |hidden: &PathBuf| confined.roots.iter().any(|root| hidden.starts_with(root));
         let (mut inside, outside): (Vec<_>, Vec<_>) = confined.hide.iter().partition(|path| is_within(path));
         let mut outside: Vec<&PathBuf> = outside.into_iter().chain(&folders).collect();
         outside.sort();
         inside.sort();
-        for hidden in outside.into_iter().chain(inside).chain(&sockets) {
+        for hidden in outside.into_iter().chain(inside).chain(&sockets).chain(&own) {
             if covers.cover(hidden, confined)? {
                 self.places.push(Place { path: hidden.clone(), kind: Kind::Covered });
             }
@@ -164,6 +166,21 @@ impl Mounts {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Makes what the command is not to make itself, so that it can be covered.
+    fn keep_out_own(&mut self, confined: &Confinement) -> Result<(), String> {
+        let folders = confined.own_folders.iter().map(|path| (path, true));
+        for (own, is_folder) in folders.chain(confined.own_files.iter().map(|path| (path, false))) {
+            let missing: Vec<&Path> =
+                own.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
+            for path in missing.into_iter().rev() {
+                self.make(path.to_owned(), is_folder || path != own);
+            }
+            self.share(own);
+            self.stay(own, &confined.write)?;
+        }
+        Ok(())
     }
 
     /// Whether something is left to be done at the end.

@@ -97,6 +97,47 @@ async fn trial_23_a_workspace_within_a_hidden_folder_is_there_and_nothing_beside
     .await;
 }
 
+/// Settings are obeyed: a command makes none where none are.
+#[tokio::test]
+async fn trial_23_own_settings_that_are_not_there_are_not_made() {
+    let test = "hold::hidden::trial_23_own_settings_that_are_not_there_are_not_made";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            // It can't be, and is said.
+            let stage = Stage::apart();
+            let supervisor = bare().supervisor.map(retake_tools::Supervisor::without_namespaces);
+            let sandbox = Sandbox { own_files: vec![stage.root().join("mcp.json")], supervisor, ..bare() };
+            assert!(matches!(sandbox.available(&stage.roots), Sandboxed::Exposed(_)));
+            return;
+        }
+        let ground = Ground::with(how, Network::Ask, |stage, sandbox| {
+            let root = stage.root();
+            std::os::unix::fs::symlink(root.join("dotfiles"), root.join("link")).expect("a link");
+            sandbox.own_folders = vec![root.join("link/deep/retake"), root.join("config/retake")];
+            sandbox.own_files = vec![root.join("mcp.json")];
+        });
+        for attempt in [
+            "mkdir -p dotfiles/deep/retake && echo x > dotfiles/deep/retake/mcp.json",
+            "mkdir -p config/retake; echo x > config/retake/mcp.json",
+            "rm -rf config; mkdir -p config/retake && echo x > config/retake/mcp.json",
+            "mv config other && mkdir -p config/retake && echo x > config/retake/mcp.json",
+            "echo x > mcp.json",
+            "echo x > new; mv new mcp.json",
+            "rm mcp.json; ln -s new mcp.json",
+        ] {
+            let output = ground.run(attempt).await;
+            assert_eq!(output.outcome, retake_core::ToolOutcome::Failed, "{attempt}: {}", output.content);
+        }
+        ground.prints("mkdir -p config && touch config/x dotfiles/y && rm config/x dotfiles/y").await;
+        let left: Vec<_> = ["dotfiles", "config", "mcp.json"]
+            .into_iter()
+            .filter(|name| ground.stage.root().join(name).symlink_metadata().is_ok())
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+    })
+    .await;
+}
+
 /// What is hidden by its path must have it in the next call, too.
 #[tokio::test]
 async fn trial_23_what_is_hidden_keeps_its_name_in_namespaces() {

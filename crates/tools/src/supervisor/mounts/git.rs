@@ -115,7 +115,7 @@ impl Mounts {
         }
     }
 
-    fn make(&mut self, path: PathBuf, is_folder: bool) {
+    pub(super) fn make(&mut self, path: PathBuf, is_folder: bool) {
         let (Some(folder), Some(name)) = (path.parent().and_then(without_links), path.file_name()) else {
             return;
         };
@@ -132,7 +132,7 @@ impl Mounts {
     }
 
     /// Keeps the call that has made it from removing it.
-    fn share(&mut self, path: &Path) {
+    pub(super) fn share(&mut self, path: &Path) {
         let is_empty = std::fs::read_dir(path).map_or_else(
             |_| path.metadata().is_ok_and(|meta| meta.len() == 0),
             |mut entries| entries.next().is_none(),
