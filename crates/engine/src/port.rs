@@ -11,7 +11,7 @@ mod staging;
 
 use std::path::{Path, PathBuf};
 
-use retake_core::{ConversationId, Head, RequestId};
+use retake_core::{ConversationId, Head, RequestId, Time};
 use retake_store::{
     Care, Checked, Copied, ExportPlace, Import, Receipt, StoreError, encode_export_header, encode_exported,
 };
@@ -48,6 +48,9 @@ pub struct ExportChunk {
     /// Entries so far, and in all; in a full export, rows.
     pub progress: (u64, u64),
 }
+
+/// In milliseconds.
+const A_DAY: i64 = 24 * 60 * 60 * 1000;
 
 impl Engine {
     /// A piece of an export. All pieces are of the state that the first one found.
@@ -128,9 +131,9 @@ impl Engine {
         let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
         let stored = match staged {
             Staged::Full(mut full) => {
-                // The last one of a folder is found by it.
-                let now = self.now();
-                full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(now));
+                // The last one of a folder is found by it. Another machine's clock may be ahead, but not by so much.
+                let latest = Time(self.now().0.saturating_add(A_DAY));
+                full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(latest));
                 if start.title.is_some() {
                     let message = "can't give a title to a full export: it is restored exactly as it was";
                     return Err(

@@ -247,6 +247,8 @@ fn named(change: Change) -> Change {
     let Change::Label { target, before, after } = change else { return change };
     let fit = |name: Option<String>| {
         name.and_then(|name| match target {
+            // Older versions knew names of nothing.
+            _ if name.is_empty() => Some(name),
             LabelTarget::Title => retake_core::name::title_of_import(&name),
             LabelTarget::Entry(_) => retake_core::name::label_of_import(&name),
         })
