@@ -70,6 +70,10 @@ fn folder(pieces: &[Piece], roots: &[PathBuf]) -> Option<String> {
         }
     }
     let below = roots.first().and_then(|root| common.strip_prefix(root).ok());
+    // Its own letters would stand for any: a glob can't say that they don't.
+    if below.unwrap_or(common).to_str()?.contains(['*', '?']) {
+        return None;
+    }
     match below {
         Some(below) if below == Path::new("") => Some("**".to_owned()),
         Some(below) => Some(format!("{}/**", below.to_str()?)),
