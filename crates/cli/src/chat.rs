@@ -94,7 +94,7 @@ async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
     let run = Run {
         conversation,
         folder: Some(cx.folder.to_owned()),
-        start: RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None },
+        start: RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None, piped: true },
         model: start.model,
         head: None,
         permit: Permit::default(),

@@ -213,11 +213,7 @@ impl Context<'_> {
 
     /// The words of an argument, or standard input for `-` or where there are none and it is no terminal.
     pub(crate) fn words(&mut self, words: &[String], what: &str) -> Result<String> {
-        let from_input = match words {
-            [] => !self.ui.input_is_terminal(),
-            [dash] => dash == "-",
-            _ => false,
-        };
+        let from_input = self.are_piped(words);
         let text = if from_input { self.input()? } else { words.join(" ") };
         if text.trim().is_empty() {
             return Err(usage(
@@ -226,6 +222,15 @@ impl Context<'_> {
             ));
         }
         Ok(text)
+    }
+
+    /// Whether these words say that they come from standard input.
+    pub(crate) fn are_piped(&self, words: &[String]) -> bool {
+        match words {
+            [] => !self.ui.input_is_terminal(),
+            [dash] => dash == "-",
+            _ => false,
+        }
     }
 
     /// Standard input, whole, without the newline at its end.

@@ -29,7 +29,7 @@ use crate::files::blocking;
 
 pub use complete::{Like, PathLike, paths_like};
 pub use instructions::{FACT, Instruction, due, instructions};
-pub use mentions::mentions;
+pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};
 
 /// The folders that names of files are looked up in.

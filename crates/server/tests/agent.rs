@@ -41,7 +41,7 @@ impl Agent {
     }
 
     async fn says(&self, text: &str, steer: Option<Steer>, permit: Permit) -> Events {
-        let start = RunStart::Say { parts: vec![Part::text(text)], seen: None, steer };
+        let start = RunStart::Say { parts: vec![Part::text(text)], seen: None, steer, piped: false };
         let conversation = self.id.clone();
         let run = Run {
             conversation,

@@ -28,7 +28,7 @@ async fn begun(desk: &Desk, id: &str, start: RunStart, request_id: Option<&str>)
 }
 
 fn says(text: &str) -> RunStart {
-    RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None }
+    RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None, piped: false }
 }
 
 fn edits(entry: &str, text: &str) -> RunStart {

@@ -141,7 +141,7 @@ pub(super) fn saying(of: &str, text: &str) -> Run {
     Run {
         conversation: of.to_owned(),
         folder: None,
-        start: RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None },
+        start: RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None, piped: false },
         model: None,
         permit: Permit::default(),
         files: Default::default(),

@@ -143,7 +143,7 @@ fn drafts(id: &str) -> [Request; 6] {
 /// Starts a run that goes on until it is stopped; how it ends.
 async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clone {
     use futures::FutureExt;
-    let start = RunStart::Say { parts: vec![Part::text("go on")], seen: None, steer: None };
+    let start = RunStart::Say { parts: vec![Part::text("go on")], seen: None, steer: None, piped: false };
     let run = Run {
         conversation: of.into(),
         folder: None,

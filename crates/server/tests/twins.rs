@@ -170,7 +170,7 @@ fn starts(entries: &[String]) -> Vec<(&'static str, RunStart)> {
     let parts = || vec![Part::text("and then")];
     let entry = || entries[2].clone();
     vec![
-        ("ask", RunStart::Say { parts: parts(), seen: None, steer: None }),
+        ("ask", RunStart::Say { parts: parts(), seen: None, steer: None, piped: false }),
         ("retry", RunStart::Retry { entry: entry() }),
         ("edit", RunStart::Edit { entry: entry(), parts: parts(), attached: Attached::Kept }),
         ("answer", RunStart::Answer),
@@ -198,7 +198,12 @@ async fn trial_12_of_two_equal_runs_that_interrupt_both_hear_one_answer() {
     let other = desk.another();
     for round in 0..ROUNDS {
         let (id, _) = desk.talk(&["one", "two"]).await;
-        let say = |text: &str, steer| RunStart::Say { parts: vec![Part::text(text)], seen: None, steer };
+        let say = |text: &str, steer| RunStart::Say {
+            parts: vec![Part::text(text)],
+            seen: None,
+            steer,
+            piped: false,
+        };
         let mut first = desk.client.run(run(&id, say("three", None))).await.expect("begun");
         let begun = first.next().await.expect("an event");
         assert!(matches!(begun, RunEvent::Started { .. }), "{begun:?}");
@@ -250,13 +255,15 @@ async fn trial_12_who_asks_again_for_a_run_at_work_hears_it() {
     let desk = Desk::new().await;
     let other = desk.another();
     let (id, _) = desk.talk(&["one", "two"]).await;
-    let ask = run(&id, RunStart::Say { parts: vec![Part::text("three")], seen: None, steer: None });
+    let ask =
+        run(&id, RunStart::Say { parts: vec![Part::text("three")], seen: None, steer: None, piped: false });
     let mut first = desk.client.run(ask.clone()).await.expect("begun");
     let began = first.next().await.expect("an event");
     assert!(matches!(began, RunEvent::Started { .. }), "{began:?}");
     let mut again = other.run(ask.clone()).await.expect("it is at work");
     assert_eq!(again.next().await, Some(began), "the same receipt");
-    let words = RunStart::Say { parts: vec![Part::text("other words")], seen: None, steer: None };
+    let words =
+        RunStart::Say { parts: vec![Part::text("other words")], seen: None, steer: None, piped: false };
     let reused = other.run(Run { start: words, ..ask }).await.err().expect("refused");
     assert_eq!(reused.code, "request_reused");
     desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
@@ -294,6 +301,7 @@ async fn trial_12_words_that_wait_are_heard_by_all_who_sent_them() {
         parts: vec![Part::text(text)],
         seen: None,
         steer: Some(retake_wire::Steer::Queue),
+        piped: false,
     };
     let mut first = desk.client.run(Run { request_id: None, ..run(&id, say("three")) }).await.expect("begun");
     first.next().await.expect("an event");

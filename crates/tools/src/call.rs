@@ -73,6 +73,8 @@ pub struct Call {
     pub roots: Vec<PathBuf>,
     /// Its intent was to change nothing, and perhaps nobody was asked: whatever it starts is held to reading.
     pub reads: bool,
+    /// Files that it was settled to write, as its intent named them: it writes no other ones. Nothing, where nobody settled it.
+    pub writes: Option<Vec<PathBuf>>,
     /// Files below the roots that commands are not to read, where namespaces can hide them.
     pub hide: Vec<PathBuf>,
     /// Repositories of git below the roots, and settings that name programs: commands are not to change those, where namespaces can

@@ -45,6 +45,30 @@ impl Jobs {
     }
 }
 
+/// What is known of jobs came with the conversation, and that may be anybody's.
+#[tokio::test]
+async fn no_file_but_what_the_job_itself_printed_is_read_as_its_output() {
+    let jobs = Jobs::new(config());
+    let (root, spools) = (jobs.stage.root(), jobs.stage.spool.parent().expect("a folder").to_owned());
+    std::fs::write(root.join("key"), "secret").expect("written");
+    std::fs::write(root.join("imported1.log"), "secret").expect("written");
+    std::fs::create_dir_all(&jobs.stage.spool).expect("a folder");
+    for name in ["other.log", "imported1.log"] {
+        std::fs::write(jobs.stage.spool.join(name), "secret").expect("written");
+    }
+    std::fs::remove_file(jobs.stage.spool.join("imported1.log")).expect("removed");
+    std::os::unix::fs::symlink(root.join("key"), jobs.stage.spool.join("imported1.log")).expect("a link");
+    let up = spools.join("x/../../").join(root.file_name().expect("a name")).join("imported1.log");
+    let own = jobs.stage.spool.join("imported1.log");
+    for log in [root.join("key"), root.join("imported1.log"), jobs.stage.spool.join("other.log"), up, own] {
+        let fact = json!({ "command": "cargo test", "log": log }).to_string();
+        jobs.stage.host.facts.lock().expect("free").insert("job/imported1".to_owned(), fact);
+        let output = jobs.call("job_output", json!({ "id": "imported1" })).await;
+        assert_eq!(output.outcome, ToolOutcome::Failed, "{log:?}: {output:?}");
+        assert!(!output.content.contains("secret"), "{log:?}: {output:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_job_goes_on_until_it_is_stopped() {
     let mut jobs = Jobs::new(config());

@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A host whose seconds are shorter than others'.
 pub(crate) struct Stand {
-    facts: Mutex<BTreeMap<String, String>>,
+    pub(crate) facts: Mutex<BTreeMap<String, String>>,
     told: watch::Sender<String>,
     stop: watch::Sender<bool>,
     pub(crate) answer: Option<String>,
@@ -169,6 +169,7 @@ impl Stage {
             arguments,
             roots: self.roots.clone(),
             reads: false,
+            writes: None,
             hide: self.hide.clone(),
             git: self.git.clone(),
             spool: self.spool.clone(),

@@ -57,6 +57,9 @@ pub enum RunStart {
         /// What becomes of it where another run goes on; it is refused, without.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         steer: Option<Steer>,
+        /// They came through a pipe, and may be anybody's: an `@path` in them attaches no file.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        piped: bool,
     },
     /// Another answer.
     Retry {

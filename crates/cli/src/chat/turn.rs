@@ -36,7 +36,7 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
         }
         None => {
             let seen = chat.seen.clone();
-            (RunStart::Say { parts, seen, steer: None }, None, FilesWish::default())
+            (RunStart::Say { parts, seen, steer: None, piped: false }, None, FilesWish::default())
         }
     };
     match begin(chat, start, head, files).await {
@@ -184,7 +184,7 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
         }
     };
     let (parts, seen) = (vec![Part::text(text)], chat.seen.clone());
-    let start = RunStart::Say { parts, seen, steer: Some(Steer::Usual) };
+    let start = RunStart::Say { parts, seen, steer: Some(Steer::Usual), piped: false };
     match begin(chat, start, None, FilesWish::default()).await {
         Ok(mut events) => {
             if Pin::new(&mut events).next_if(|event| *event == RunEvent::Queued).await.is_some() {

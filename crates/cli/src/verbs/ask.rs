@@ -39,11 +39,13 @@ impl Ask {
     /// Does it.
     pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = cx.words(&self.text, "message")?;
+        // What is typed at a terminal is the person's own, wherever it is read from.
+        let piped = cx.are_piped(&self.text) && !cx.ui.input_is_terminal();
         let conversation = self.conversation(cx).await?;
         let run = Run {
             conversation,
             folder: Some(cx.folder.to_owned()),
-            start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen, steer: None },
+            start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen, steer: None, piped },
             model: self.model,
             head: None,
             permit: self.may.permit(),

@@ -148,7 +148,12 @@ async fn asks(client: HttpClient, of: String, over: Arc<AtomicBool>) -> Vec<(Str
         let run = Run {
             conversation: of.clone(),
             folder: None,
-            start: RunStart::Say { parts: vec![Part::text(text.as_str())], seen: None, steer: None },
+            start: RunStart::Say {
+                parts: vec![Part::text(text.as_str())],
+                seen: None,
+                steer: None,
+                piped: false,
+            },
             model: None,
             permit: Permit::default(),
             files: Default::default(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Projection, Role, Usage};
 use retake_store::{PageRequest, Reading};
-use retake_tools::processes;
+use retake_tools::{is_log_of, processes};
 use serde_json::Value;
 
 use crate::engine::Engine;
@@ -262,14 +262,9 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
     }
 }
 
-/// A job as it is now. What is said to be printed elsewhere than in the spool is nobody's to read.
+/// A job as it is now. What is said to be printed elsewhere than by its own call is nobody's to read.
 fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
-    let inside = |log: &PathBuf| {
-        log.is_absolute()
-            && log.starts_with(spool)
-            && log.components().all(|part| part != std::path::Component::ParentDir)
-    };
-    let log = noted.log.filter(inside);
+    let log = noted.log.filter(|log| is_log_of(spool, &call, log));
     let code = log.as_ref().and_then(|log| std::fs::read_to_string(log.with_extension("end")).ok());
     JobShown {
         running: !processes::alive(&call).is_empty(),

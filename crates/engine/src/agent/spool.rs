@@ -64,6 +64,8 @@ impl Engine {
             for file in logs(&folder)? {
                 if fs::symlink_metadata(&file)?.mtime() < since {
                     fs::remove_file(&file)?;
+                    // The folder of a conversation goes with the last one.
+                    drop(file.parent().filter(|of| *of != folder).map(fs::remove_dir));
                 }
             }
             Ok::<_, io::Error>(())
@@ -78,17 +80,25 @@ impl Engine {
     }
 }
 
-/// The files in the folder; none, where nothing was ever printed.
+/// The files in the folder, and in those of the conversations; none, where nothing was ever printed.
 fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let files = entries.filter_map(|entry| match entry {
-        Ok(entry) => entry.file_type().map(|kind| kind.is_file().then(|| entry.path())).transpose(),
-        Err(error) => Some(Err(error)),
-    });
-    files.collect()
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            // It may just have been removed, as nothing was in it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            match entry.file_type()? {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// Whether a file holds a text, also across two pieces of it.

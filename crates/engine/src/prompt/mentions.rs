@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use retake_core::{Part, Source};
+use retake_core::{Fact, Part, Source};
 
 use super::{Places, look};
 
@@ -34,14 +34,33 @@ const MOST_SEEN: usize = 10_000;
 
 /// What a person says, with the files that it mentions behind it, and what to tell them of these.
 pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<String>) {
+    let is_piped = unmark(&mut parts);
     let mut found = Found { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
     for text in parts.iter().filter_map(Part::as_text) {
         for mention in mentioned(text) {
-            found.attach(&mention);
+            match is_piped {
+                true => found.pass_over(&mention),
+                false => found.attach(&mention),
+            }
         }
     }
     parts.append(&mut found.parts);
     (parts, found.notices)
+}
+
+/// The key of the fact that marks words that came through a pipe, as long as they wait to be said.
+const PIPED: &str = "piped";
+
+/// What marks words that came through a pipe: they may be anybody's, and attach nothing.
+pub fn piped() -> Part {
+    Part::Facts(vec![Fact::new(PIPED, "yes")])
+}
+
+/// Takes the mark off; says whether it was there.
+pub fn unmark(parts: &mut Vec<Part>) -> bool {
+    let all = parts.len();
+    parts.retain(|part| *part != piped());
+    parts.len() < all
 }
 
 /// A mention as it is written.
@@ -101,6 +120,15 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
+    fn pass_over(&mut self, mention: &Mention<'_>) {
+        if let Some((name, path)) = self.named(mention)
+            && self.seen.insert(path)
+        {
+            let why = "what comes through a pipe attaches nothing; to send it, name it in the command";
+            self.notices.push(format!("@{name} is not attached: {why}"));
+        }
+    }
+
     fn attach(&mut self, mention: &Mention<'_>) {
         let Some((name, path)) = self.named(mention) else {
             let name = bare(mention);

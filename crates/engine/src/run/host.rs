@@ -62,11 +62,16 @@ impl Backstage {
             hide.retain(|path| guards.of(READ, path) == Some(Guard::Refused));
             git = around.map(|around| around.git.clone()).unwrap_or_default();
         }
+        let writes = ready.intent.touches.iter().filter_map(|touch| match touch {
+            Touch::Write(path) => Some(path.clone()),
+            _ => None,
+        });
         Ok(Call {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
             roots,
             reads: ready.intent.class == EffectClass::None,
+            writes: Some(writes.collect()),
             hide,
             git,
             spool: self.spool.clone(),

@@ -59,12 +59,15 @@ impl Engine {
     pub(super) async fn with_mentions(
         &self,
         conversation: ConversationId,
-        parts: Vec<Part>,
+        mut parts: Vec<Part>,
     ) -> Result<(Vec<Part>, Vec<String>)> {
         let folder = self.folder_of(conversation).await?;
         match folder.filter(|_| self.parts().agent.is_some()) {
             Some(folder) => self.mentions(parts, &folder).await,
-            None => Ok((parts, Vec::new())),
+            None => {
+                crate::prompt::unmark(&mut parts);
+                Ok((parts, Vec::new()))
+            }
         }
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Scene {
     mode: Mode,
     /// Where long output is kept.
     pub(super) spool: PathBuf,
+    /// The same of the conversations that this one is a fork of, its own first.
+    spools: Vec<PathBuf>,
     /// How often the model is asked at most.
     pub(super) limit: u32,
     /// What the model is told above the conversation; the same in all of it.
@@ -49,7 +51,7 @@ impl Scene {
     /// chosen since it began is newer than its own.
     pub(super) fn permission(&self, settled: Permission) -> Permission {
         let chosen_since = settled.mode != self.mode;
-        let mut permission = with_spool(settled, &self.spool);
+        let mut permission = with_spools(settled, &self.spools);
         permission.mode = self.permit.mode.filter(|_| !chosen_since).unwrap_or(permission.mode);
         permission.rules.extend(self.permit.rules.iter().cloned());
         permission
@@ -73,6 +75,7 @@ impl Engine {
                 guarded: Arc::default(),
                 mode: Mode::default(),
                 spool: PathBuf::new(),
+                spools: Vec::new(),
                 limit: 1,
                 system: own.map(str::to_owned),
             });
@@ -95,9 +98,20 @@ impl Engine {
             permit,
             guarded: Arc::clone(&config.guarded),
             mode: self.permission(conversation).await?.mode,
-            spool: config.spool.clone(),
+            spool: config.spool.join(conversation.to_string()),
+            spools: self.spools(conversation, &config.spool).await?,
             limit: config.limit,
         })
+    }
+
+    /// The folders with what the calls of a conversation have printed, and those of the conversations that it is a fork of.
+    async fn spools(&self, conversation: ConversationId, all: &Path) -> Result<Vec<PathBuf>> {
+        let (mut spools, mut of) = (Vec::new(), Some(conversation));
+        while let Some(id) = of {
+            spools.push(all.join(id.to_string()));
+            of = self.store().summary(id).await?.parent.map(|(parent, _)| parent);
+        }
+        Ok(spools)
     }
 
     /// The tools of a conversation, those of MCP servers among them: without a folder none that need one.
@@ -126,13 +140,14 @@ impl Engine {
     }
 }
 
-/// What a call has printed, and was too long for its answer, is there to be read.
-fn with_spool(mut settled: Permission, spool: &Path) -> Permission {
-    let what = format!("{}/**", spool.display());
-    let free = ["read", "grep"].map(|tool| Rule {
-        ruling: Ruling::Allow,
-        tool: tool.to_owned(),
-        what: Some(what.clone()),
+/// What a call of the conversation has printed, and was too long for its answer, is there to be read.
+fn with_spools(mut settled: Permission, spools: &[PathBuf]) -> Permission {
+    let free = spools.iter().flat_map(|spool| {
+        ["read", "grep"].map(|tool| Rule {
+            ruling: Ruling::Allow,
+            tool: tool.to_owned(),
+            what: Some(format!("{}/**", spool.display())),
+        })
     });
     settled.rules.extend(free);
     settled

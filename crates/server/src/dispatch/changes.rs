@@ -192,8 +192,8 @@ impl InProcess {
         let files = words::wish(&run.files)?;
         let retake_wire::Run { conversation, folder, start, model, head, .. } = run;
         let start = match start {
-            RunStart::Say { parts, .. } if conversation.is_empty() => {
-                let start = Start::Say(convert::parts_in(parts)?, None);
+            RunStart::Say { parts, piped, .. } if conversation.is_empty() => {
+                let start = Start::Say(said(parts, piped)?, None);
                 let begun = self
                     .engine
                     .begin(
@@ -234,9 +234,9 @@ impl InProcess {
 
     async fn start(&self, of: ConversationId, start: RunStart) -> Result<Start, Problem> {
         Ok(match start {
-            RunStart::Say { parts, seen, .. } => {
+            RunStart::Say { parts, seen, piped, .. } => {
                 let seen = self.entry_if(of, seen.as_deref()).await?;
-                Start::Say(convert::parts_in(parts)?, seen)
+                Start::Say(said(parts, piped)?, seen)
             }
             RunStart::Retry { entry } => Start::Retry(self.entry(of, &entry).await?),
             RunStart::Edit { entry, parts, attached } => {
@@ -354,6 +354,13 @@ impl InProcess {
             .and_then(|shown| shown.fold)
             .ok_or_else(|| store_problem(retake_core::Refusal::UnknownFold.into()))
     }
+}
+
+/// What somebody says; of piped words it is noted that they are.
+fn said(parts: Vec<retake_wire::Part>, piped: bool) -> Result<Vec<retake_core::Part>, Problem> {
+    let mut parts = convert::parts_in(parts)?;
+    parts.extend(piped.then(retake_engine::prompt::piped));
+    Ok(parts)
 }
 
 fn verb_of(verb: MarkVerb) -> Reason {

@@ -238,6 +238,9 @@ pub(super) async fn carry_out(planner: Planner, call: &Call) -> Output {
         let content = format!("nothing to do: {} has exactly this content already", names.join(", "));
         return Output { facts: known, ..Output::ok(content) };
     }
+    if let Some(refusal) = elsewhere(call, &plan, &ground) {
+        return Output::failed(refusal);
+    }
     if let Some(refusal) = unread(call, &plan, &ground).await {
         return Output::failed(refusal);
     }
@@ -248,6 +251,16 @@ pub(super) async fn carry_out(planner: Planner, call: &Call) -> Output {
     });
     output.facts.extend(known);
     output
+}
+
+/// Why a change is refused: a name leads elsewhere by now than where it led when rules, or a person, let it be written.
+fn elsewhere(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
+    let settled = call.writes.as_ref()?;
+    let place = plan.changes.iter().flat_map(Change::places).find(|place| !settled.contains(&place.path))?;
+    let now = ground.shown(&place.path);
+    Some(format!(
+        "nothing was changed. The path leads to {now} by now, and that is not what was settled: call it again, if it is wanted"
+    ))
 }
 
 /// Why a change is refused: a file that the agent has not read as it is now.

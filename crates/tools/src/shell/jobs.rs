@@ -2,23 +2,27 @@
 //! to itself, so that it is the same job after a restart; nothing is kept here. A job must never be said to be ended
 //! unless none of its processes is left.
 
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use retake_core::{EffectClass, Fact, Intent, ToolOutcome};
+use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::follow::{self, Line, Started};
-use super::script::Spool;
+use super::script::{Spool, is_log_of};
 use super::stand::Stand;
 use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
-use crate::call::{Call, Host, Output, Piece};
+use crate::call::{Call, Output, Piece};
 use crate::printed::{BOUND, plain, whole};
+use crate::regular;
 use crate::set::{Schema, Tool, schema_of};
 
 /// How keys of jobs begin.
@@ -29,6 +33,9 @@ const EARLY: Duration = Duration::from_secs(1);
 
 /// So many letters of a call's id are its job's name for people.
 const SHORT: usize = 8;
+
+/// No exit code is longer.
+const LONGEST_CODE: u64 = 64;
 
 /// What a fact says of a job.
 #[derive(Deserialize, Serialize)]
@@ -45,17 +52,20 @@ struct Known {
 }
 
 impl Known {
-    async fn all(host: &dyn Host) -> Vec<Self> {
-        let facts = host.facts(KEY).await;
+    async fn all(of: &Call) -> Vec<Self> {
+        let facts = of.host.facts(KEY).await;
+        let spools = of.spool.parent().unwrap_or(&of.spool);
         let known = |fact: Fact| {
             let call = fact.key.strip_prefix(KEY)?.to_owned();
-            Some(Self { call, job: serde_json::from_str(&fact.value).ok()? })
+            let mut job: Job = serde_json::from_str(&fact.value).ok()?;
+            job.log = job.log.filter(|log| is_log_of(spools, &call, log));
+            Some(Self { call, job })
         };
         facts.into_iter().filter_map(known).collect()
     }
 
-    async fn of(host: &dyn Host, id: &str) -> Result<Self, String> {
-        let mut all = Self::all(host).await;
+    async fn of(call: &Call, id: &str) -> Result<Self, String> {
+        let mut all = Self::all(call).await;
         all.retain(|known| !id.is_empty() && (known.call == id || known.call.ends_with(id)));
         match all.len() {
             0 => Err(format!("there is no job {id}; job_list names those there are")),
@@ -73,8 +83,7 @@ impl Known {
     }
 
     fn code(&self) -> Option<i32> {
-        let note = std::fs::read_to_string(self.job.log.as_ref()?.with_extension("end")).ok()?;
-        note.trim().parse().ok()
+        regular::text(&self.job.log.as_ref()?.with_extension("end"), LONGEST_CODE)?.trim().parse().ok()
     }
 }
 
@@ -183,7 +192,8 @@ struct Excerpt {
 fn read(job: &Job, slice: Slice) -> Result<Excerpt, String> {
     let Some(log) = &job.log else { return Err("[what it prints is not kept]".to_owned()) };
     let fail = |error: std::io::Error| format!("[can't read {}: {error}]", log.display());
-    let mut file = std::fs::File::open(log).map_err(fail)?;
+    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
+    let mut file = File::options().read(true).custom_flags(flags).open(log).map_err(fail)?;
     let len = file.metadata().map_err(fail)?.len();
     let mut from = match slice {
         Slice::From(from) => from.min(len),
@@ -271,7 +281,7 @@ impl Tool for JobOutput {
     async fn call(&self, call: Call) -> Output {
         let found = async {
             let given: OutputArguments = arguments::read(&call.arguments)?;
-            let known = Known::of(call.host.as_ref(), &given.id).await?;
+            let known = Known::of(&call, &given.id).await?;
             // Asked first: what it prints before it ends is then read.
             let state = known.state().await;
             let slice = match (given.from, given.tail) {
@@ -320,7 +330,7 @@ impl Tool for JobStop {
     async fn call(&self, call: Call) -> Output {
         let found = async {
             let given: StopArguments = arguments::read(&call.arguments)?;
-            Known::of(call.host.as_ref(), &given.id).await
+            Known::of(&call, &given.id).await
         };
         let known = match found.await {
             Ok(known) => known,
@@ -363,7 +373,7 @@ impl Tool for JobList {
 
     async fn call(&self, call: Call) -> Output {
         let mut lines = Vec::new();
-        for known in Known::all(call.host.as_ref()).await {
+        for known in Known::all(&call).await {
             let state = known.state().await;
             lines.push(format!("{} · {state} · {}", short(&known.call), arguments::line(&known.job.command)));
         }

@@ -108,6 +108,20 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
+/// The name of the file that gets what a call prints.
+fn log_name(call: &str) -> String {
+    let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
+    let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
+    format!("{name}.log")
+}
+
+/// Whether a file is what a call prints to: in the folder of all spools, or in one of them. A fact may be anybody's, and name any file.
+pub fn is_log_of(all: &Path, call: &str, log: &Path) -> bool {
+    let is_within = log.parent() == Some(all) || log.parent().and_then(Path::parent) == Some(all);
+    let is_plain = log.components().all(|part| part != std::path::Component::ParentDir);
+    is_within && is_plain && log.file_name() == Some(log_name(call).as_ref())
+}
+
 /// The files of a call in its spool.
 pub(super) struct Spool {
     /// What it printed.
@@ -119,11 +133,9 @@ pub(super) struct Spool {
 impl Spool {
     /// The files of a call; the note is there and empty.
     pub(super) fn open(folder: &Path, call: &str) -> std::io::Result<Self> {
-        let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
-        let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
         crate::kept::folder(folder)?;
-        let spool =
-            Self { log: folder.join(format!("{name}.log")), note: folder.join(format!("{name}.end")) };
+        let log = folder.join(log_name(call));
+        let spool = Self { note: log.with_extension("end"), log };
         crate::kept::file(&spool.note)?;
         Ok(spool)
     }

@@ -144,11 +144,17 @@ impl Stage {
 
     /// Runs a tool; what it makes known is known after.
     pub(super) fn run(&self, tool: &str, arguments: &Value) -> Output {
+        self.run_settled(tool, arguments, None)
+    }
+
+    /// The same, where it was settled which files are written.
+    pub(super) fn run_settled(&self, tool: &str, arguments: &Value, writes: Option<Vec<PathBuf>>) -> Output {
         let call = Call {
             id: "call-1".to_owned(),
             arguments: arguments.clone(),
             roots: vec![self.root()],
             reads: false,
+            writes,
             hide: Vec::new(),
             git: Vec::new(),
             spool: self.dir.path().join("spool"),

@@ -43,6 +43,41 @@ fn a_file_that_was_not_read_is_not_replaced() {
 }
 
 #[test]
+fn what_was_settled_is_written_and_nothing_else() {
+    let stage = Stage::new(&[("notes", "mine")]);
+    std::fs::create_dir(stage.path("d")).expect("a folder");
+    let calls = [
+        ("write", json!({ "path": "d/y", "content": "x" })),
+        ("patch", json!({ "patch": "--- /dev/null\n+++ b/d/y\n@@ -0,0 +1 @@\n+x\n" })),
+    ];
+    for (tool, call) in calls {
+        let intent = stage.intent(tool, &call).expect("an intent");
+        let settled: Vec<_> = intent
+            .touches
+            .iter()
+            .filter_map(|touch| match touch {
+                Touch::Write(path) => Some(path.clone()),
+                _ => None,
+            })
+            .collect();
+        std::fs::remove_dir(stage.path("d")).expect("removed");
+        std::os::unix::fs::symlink(stage.path("other"), stage.path("d")).expect("a link");
+        std::fs::create_dir_all(stage.path("other")).expect("a folder");
+        let refused = stage.run_settled(tool, &call, Some(settled.clone())).content;
+        assert!(
+            refused.starts_with("nothing was changed. The path leads to other/y by now"),
+            "{tool}: {refused}"
+        );
+        assert_eq!(stage.text("other/y"), None);
+        std::fs::remove_file(stage.path("d")).expect("removed");
+        std::fs::create_dir(stage.path("d")).expect("a folder");
+        stage.run_settled(tool, &call, Some(settled));
+        assert!(stage.text("d/y").is_some(), "{tool}");
+        std::fs::remove_file(stage.path("d/y")).expect("removed");
+    }
+}
+
+#[test]
 fn a_write_that_changes_nothing_is_told_so() {
     let stage = Stage::new(&[("a", "same")]);
     let output = stage.run("write", &json!({ "path": "a", "content": "same" }));

@@ -107,6 +107,7 @@ impl App {
                 parts: parts.clone(),
                 seen: tab.talk.tip().map(str::to_owned),
                 steer: tab.talk.is_running().then_some(Steer::Usual),
+                piped: false,
             },
         };
         let run = Run {
