@@ -23,9 +23,12 @@ impl Made<'_> {
         // In a step on files alone it is planned, too, and so chosen.
         let single = self.talk.kept.single.symmetric_difference(&self.kept.single);
         touched.extend(single.flat_map(|(_, reg)| self.paths(reg)));
+        let reversed: BTreeSet<String> = self.reversed().iter().flat_map(|reg| self.paths(reg)).collect();
         for path in self.all_paths() {
             let Some(choice) = self.chosen(&path).cloned() else { continue };
-            if !touched.contains(&path) {
+            // "Exactly as it was there, whatever others wrote since": also where the steps that are reversed come to nothing.
+            let is_exact = || choice == Choice::Checkpoint && reversed.contains(&path);
+            if !touched.contains(&path) && !is_exact() {
                 continue;
             }
             // Of names that go together one alone can't stay.
@@ -40,7 +43,9 @@ impl Made<'_> {
             if choice == Choice::Yours || is_free && matches!(choice, Choice::Skip | Choice::Disk) {
                 let texts = self.homes_at(&path);
                 let regs = self.talk.view.piles.keys().chain(self.expected.view.piles.keys());
-                let here = regs.filter(|reg| is_at(reg, &path, &texts)).cloned().collect::<Vec<_>>();
+                let mut here = regs.filter(|reg| is_at(reg, &path, &texts)).cloned().collect::<Vec<_>>();
+                // "Both names of a rename are decided together", whatever has taken the place of one of them since.
+                here.extend(texts.iter().flat_map(|text| self.homes(*text)).map(Reg::Whole));
                 self.expected.view.unsure.extend(here);
             }
             if choice == Choice::Checkpoint {
@@ -59,6 +64,7 @@ impl Made<'_> {
                 let piles = self.expected.view.piles.iter_mut().filter(|(reg, _)| gone.contains(reg));
                 piles.for_each(|(_, pile)| pile.retain(|item| !goes(item)));
                 self.expected.view.unsure.extend(gone);
+                self.expected.view.settle(&self.expected.out, |reg| is_at(reg, &path, &texts));
             }
             match choice {
                 Choice::Skip if !is_free => self.leave(&path, false),

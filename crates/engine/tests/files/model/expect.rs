@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use retake_core::Choice;
 use retake_engine::Scope;
 
-use super::naive::{Act, Delta, Kept, Outcome, Talk, Thing};
+use super::naive::{Act, Back, Delta, Kept, Outcome, Talk, Thing};
 use super::truth::{Reg, Val};
 use super::view::{Clash, Clashes, Item, View, Who};
 
@@ -118,8 +118,9 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         _ => kept.clone(),
     };
     let expected = Expected { view, kept, out, into, reverses, ..Expected::default() };
-    let mut made = Made { talk, asked, kept: outcome_kept, expected };
+    let mut made = Made { talk, asked, kept: outcome_kept, back: outcome.back.as_ref(), expected };
     made.place(&clashes);
+    made.followed();
     made.orphans();
     made.adopted();
     made.doubts();
@@ -200,6 +201,7 @@ pub(super) struct Made<'a> {
     pub(super) asked: &'a Asked<'a>,
     /// What would be kept if it were a step of both.
     pub(super) kept: &'a Kept,
+    pub(super) back: Option<&'a Back>,
     pub(super) expected: Expected,
 }
 
@@ -211,23 +213,6 @@ impl Made<'_> {
             _ => None,
         })
         .collect()
-    }
-
-    /// Paths of texts that the step moves: what is so of one is so of the others.
-    pub(super) fn links(&self) -> Vec<BTreeSet<String>> {
-        let (before, after) = (self.talk.view.hint(), self.expected.view.hint());
-        let mut links: Vec<BTreeSet<String>> = Vec::new();
-        for (path, text) in before {
-            let moved = after.iter().find(|(there, at)| **at == text && **there != path);
-            if let Some((there, _)) = moved {
-                let mut link = BTreeSet::from([path, there.clone()]);
-                while let Some(at) = links.iter().position(|other| !other.is_disjoint(&link)) {
-                    link.extend(links.swap_remove(at));
-                }
-                links.push(link);
-            }
-        }
-        links
     }
 
     /// The paths at which something is written.
@@ -246,17 +231,6 @@ impl Made<'_> {
             }
         }
         paths
-    }
-
-    /// Where a text has been.
-    pub(super) fn homes(&self, text: usize) -> BTreeSet<String> {
-        let piles = self.talk.view.piles.iter().chain(&self.expected.view.piles);
-        piles
-            .filter_map(|(reg, pile)| match reg {
-                Reg::Whole(path) if pile.iter().any(|item| item.val == Val::Text(text)) => Some(path.clone()),
-                _ => None,
-            })
-            .collect()
     }
 
     /// What the step writes.
@@ -297,6 +271,12 @@ impl Made<'_> {
             let is_later = piles.any(|(_, pile)| pile.iter().any(stays));
             if homes.len() > 1 && (is_hard || is_later || !homes.is_disjoint(&self.expected.may)) {
                 self.expected.may.extend(homes);
+            }
+        }
+        // So it is where a step is reversed that had brought it from one to the other.
+        for names in self.renamed_back() {
+            if !names.is_disjoint(&self.expected.may) {
+                self.expected.may.extend(names);
             }
         }
         // Bits are merged apart from the bytes, also where one text takes the place of another.

@@ -1,12 +1,12 @@
 //! The sequences that the property test found after that.
 
 use retake_core::Choice;
-use retake_engine::Scope::{Both, Files};
+use retake_engine::Scope::{Both, Conversation, Files};
 
-use super::found::{A, D, DE, DEX, act, call};
+use super::found::{A, B, C, D, DE, DEX, DX, act, call, turn};
 use super::run;
 use super::steps::Do::{self, Act, Begin, Git, Say};
-use super::steps::Edit::{Flat, Hard, Lines, Mode, Rename, Write};
+use super::steps::Edit::{Flat, Hard, Lines, Link, Mode, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
@@ -59,6 +59,83 @@ fn undo_of_a_step_that_kept_the_file_and_of_the_call_before_takes_out_what_the_c
         (0, call(&[Lines(A, 0, 0)])),
         (0, Act(Aim::Restore(1), Both, (Vec::new(), Some(Choice::Disk)), Never)),
         (0, act(Aim::Undo(2))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_call_comes_again_where_a_choice_has_settled_what_others_put_in_its_place() {
+    let steps = [
+        (0, Git(1)),
+        (0, Git(0)),
+        (0, Do::Edit(vec![Lines(A, 0, 1)])),
+        (0, call(&[Write(A, Bytes::Empty)])),
+        (0, Git(1)),
+        (0, Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never)),
+        (0, act(Aim::Checkout(Some(0)))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_rename_that_can_t_come_again_as_its_new_name_is_taken_waits_under_both() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, call(&[Link(A, A)])),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Do::Call(true, vec![Rename(A, C)])),
+        (0, Act(Aim::Undo(1), Files, (Vec::new(), None), Never)),
+        (0, Do::Edit(vec![Lines(C, 0, 0)])),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Remove(A)], &steps);
+    let steps = [
+        (0, call(&[Lines(B, 0, 0)])),
+        (1, call(&[Write(A, Bytes::Empty), Rename(B, D)])),
+        (1, act(Aim::Rewind(0))),
+        (0, Do::Edit(vec![Lines(DX, 0, 0)])),
+        (1, act(Aim::Undo(1))),
+    ];
+    run(&[Remove(A), Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn others_removed_what_was_below_and_not_what_a_later_call_put_there() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (1, call(&[Rename(A, B), Lines(C, 0, 0)])),
+        (0, call(&[Rename(B, A)])),
+        (0, act(Aim::Rewind(2))),
+        (0, act(Aim::Restore(1))),
+    ];
+    run(&[Remove(A)], &steps);
+}
+
+#[test]
+fn exactly_as_it_was_before_steps_that_cancel_each_other() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 1)])),
+        (0, act(Aim::Rewind(0))),
+        (0, Do::Edit(vec![Mode(A)])),
+        (0, Act(Aim::Undo(2), Both, (Vec::new(), Some(Choice::Checkpoint)), Never)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_a_dropped_call_wrote_over_comes_under_the_new_name_that_a_later_turn_gave_it() {
+    let steps = [(0, call(&[Lines(A, 0, 0)])), (0, turn(&[Rename(A, B)])), (0, act(Aim::Drop(1)))];
+    run(&[Write(A, Bytes::Empty)], &steps);
+}
+
+#[test]
+fn a_name_that_is_left_alone_leaves_the_other_one_that_a_link_has_taken() {
+    let steps = [
+        (0, call(&[Write(DX, Bytes::Empty), Rename(A, C)])),
+        (0, turn(&[Link(C, A)])),
+        (0, Act(Aim::Drop(1), Both, (vec![(A, Choice::Skip)], None), Never)),
+        (0, Act(Aim::Retry(0), Conversation, (Vec::new(), None), Never)),
+        (0, act(Aim::Rewind(0))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
 }

@@ -216,9 +216,11 @@ impl View {
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
             let is_removed = stays.last().is_some_and(|top| is_other(top, reg, theirs) && top.val == *target);
-            for item in pile.iter().filter(|item| goes(item)) {
+            // What a later call put there they have not removed.
+            let upper = pile.iter().rposition(|item| !goes(item)).unwrap_or_default();
+            for (at, item) in pile.iter().enumerate().filter(|(_, item)| goes(item)) {
                 let Who::Own(entry, _) = item.who else { continue };
-                match is_removed {
+                match is_removed && at < upper {
                     true => self.removed.insert((entry, reg.clone()), item.val.clone()),
                     false => self.removed.remove(&(entry, reg.clone())),
                 };
@@ -257,6 +259,11 @@ impl View {
         self.hidden(&before, theirs, &mut clashes);
         self.gone(&before, theirs, &mut clashes);
         clashes
+    }
+
+    /// "What a choice settled is no such removal" (*After*): these come back as they were.
+    pub(super) fn settle(&mut self, entries: &BTreeSet<usize>, is_at: impl Fn(&Reg) -> bool) {
+        self.removed.retain(|(entry, reg), _| !entries.contains(entry) || !is_at(reg));
     }
 
     /// What is there of an entry is the person's: "what the choice left in the file" (*Adoption*). In a text that is gone since, it

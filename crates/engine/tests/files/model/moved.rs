@@ -1,0 +1,84 @@
+//! The names of what a step moves, or what was moved before it (`rewind.md`, *Plan*): what is so of one name is so of the others.
+
+use std::collections::BTreeSet;
+
+use super::expect::Made;
+use super::naive::Thing;
+use super::truth::{Reg, Val};
+use super::view::{Item, Who};
+
+impl Made<'_> {
+    /// Paths of texts that the step moves: what is so of one is so of the others.
+    pub(super) fn links(&self) -> Vec<BTreeSet<String>> {
+        let (before, after) = (self.talk.view.hint(), self.expected.view.hint());
+        let mut links: Vec<BTreeSet<String>> = Vec::new();
+        for (path, text) in before {
+            let moved = after.iter().find(|(there, at)| **at == text && **there != path);
+            if let Some((there, _)) = moved {
+                let mut link = BTreeSet::from([path, there.clone()]);
+                while let Some(at) = links.iter().position(|other| !other.is_disjoint(&link)) {
+                    link.extend(links.swap_remove(at));
+                }
+                links.push(link);
+            }
+        }
+        links
+    }
+
+    /// Where a text has been.
+    pub(super) fn homes(&self, text: usize) -> BTreeSet<String> {
+        let piles = self.talk.view.piles.iter().chain(&self.expected.view.piles);
+        piles
+            .filter_map(|(reg, pile)| match reg {
+                Reg::Whole(path) if pile.iter().any(|item| item.val == Val::Text(text)) => Some(path.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What the steps on files that are reversed had written.
+    pub(super) fn reversed(&self) -> BTreeSet<Reg> {
+        let steps = self.back.into_iter().flatten().filter_map(|(_, op)| op.as_ref()?.files.as_ref());
+        let regs = steps.flat_map(|files| {
+            let (before, after) = (&files.views.0.piles, &files.views.1.piles);
+            let all = before.keys().chain(after.keys());
+            all.filter(|reg| before.get(reg) != after.get(reg)).cloned().collect::<Vec<_>>()
+        });
+        regs.collect()
+    }
+
+    /// The two names of each text that the steps that are reversed had moved.
+    pub(super) fn renamed_back(&self) -> Vec<BTreeSet<String>> {
+        let steps = self.back.into_iter().flatten().filter_map(|(_, op)| op.as_ref()?.files.as_ref());
+        let names = steps.flat_map(|files| {
+            let (before, after) = (files.views.0.hint(), files.views.1.hint());
+            let of = |(old, text): (String, usize)| {
+                let new = after.iter().find(|(new, at)| **at == text && **new != old)?;
+                Some(BTreeSet::from([old, new.0.clone()]))
+            };
+            before.into_iter().filter_map(of).collect::<Vec<_>>()
+        });
+        names.collect()
+    }
+
+    /// "Where a turn that stays renamed a file, a layer below that goes follows the rename": a file of another kind that a text had
+    /// taken the place of comes under the new name. In the model it has no name there.
+    pub(super) fn followed(&mut self) {
+        let out = &self.expected.out;
+        let goes = |item: &Item| matches!(item.who, Who::Own(entry, true) if out.contains(&entry));
+        let stays = |item: &Item| matches!(item.who, Who::Own(entry, _) if !out.contains(&entry));
+        let mut names = BTreeSet::new();
+        for (reg, pile) in &self.talk.view.piles {
+            for (at, item) in pile.iter().enumerate().skip(1).filter(|(_, item)| goes(item)) {
+                let is_over = matches!(pile[at - 1].val, Val::Other(Thing::File { .. }));
+                let Val::Text(text) = item.val else { continue };
+                if matches!(reg, Reg::Whole(_)) && is_over && pile[at + 1..].iter().any(stays) {
+                    names.extend(self.homes(text));
+                }
+            }
+        }
+        self.expected.must.retain(|group| group.is_disjoint(&names));
+        self.expected.may.extend(names.iter().cloned());
+        self.expected.free.extend(names);
+    }
+}
