@@ -139,7 +139,8 @@ impl Settle<'_> {
         };
         let spot = Spot { dir: dir.as_fd(), name: change.path.name(), private: false };
         self.ground.end_exchange(place, spot).map_err(Obstacle::System)?;
-        if self.held(place)? == Held::Foreign {
+        let held = self.held(place)?;
+        if held == Held::Foreign {
             return self.hand_back(place, spot);
         }
         let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
@@ -147,6 +148,10 @@ impl Settle<'_> {
             return Ok(Became::Done);
         }
         if !look.is(there(change, self.to)).map_err(unread)? {
+            return Ok(Became::Left(WhyLeft::Foreign));
+        }
+        // There is one of it that is ours. Where it is both here and in the slot, somebody has saved just that.
+        if held == Held::Other && !self.is_in_slot(place, &look)? {
             return Ok(Became::Left(WhyLeft::Foreign));
         }
         let emptied = || enter(spot.dir, spot.name).and_then(names);
@@ -195,6 +200,13 @@ impl Settle<'_> {
             Ok(Held::Foreign)
         };
         read().map_err(Obstacle::System)
+    }
+
+    /// Whether what is at a path is also in its slot, as a crash left it there a second name.
+    fn is_in_slot(&self, place: usize, look: &Look<'_>) -> Result<bool, Obstacle> {
+        let slot = slot(place);
+        let held = self.ground.slots.look(&slot).map_err(Obstacle::System)?;
+        Ok(held.is_same_file(look))
     }
 
     /// Has the slot hold what the move needs: nothing to take into, else what is wanted, if need be staged anew.

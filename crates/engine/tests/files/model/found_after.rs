@@ -7,7 +7,7 @@ use super::found::{A, B, C, D, DE, DEX, DX, act, call, turn};
 use super::run;
 use super::steps::Do::{self, Act, Begin, Git, Say};
 use super::steps::Edit::{Flat, Hard, Lines, Link, Mode, Remove, Rename, Write};
-use super::steps::Fault::Never;
+use super::steps::Fault::{Never, Saves};
 use super::steps::{Aim, Bytes};
 
 #[test]
@@ -118,6 +118,17 @@ fn exactly_as_it_was_before_steps_that_cancel_each_other() {
         (0, act(Aim::Rewind(0))),
         (0, Do::Edit(vec![Mode(A)])),
         (0, Act(Aim::Undo(2), Both, (Vec::new(), Some(Choice::Checkpoint)), Never)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_file_that_is_saved_just_as_the_step_would_leave_it_stays_when_the_step_is_taken_back() {
+    let steps = [
+        (0, call(&[Lines(B, 0, 0)])),
+        (0, Act(Aim::Rewind(0), Both, (Vec::new(), None), Saves(1, A))),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Act(Aim::Choose(0, 1), Both, (Vec::new(), None), Saves(1, A))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
 }
