@@ -26,9 +26,11 @@ impl Made<'_> {
         let reversed: BTreeSet<String> = self.reversed().iter().flat_map(|reg| self.paths(reg)).collect();
         for path in self.all_paths() {
             let Some(choice) = self.chosen(&path).cloned() else { continue };
-            // "Exactly as it was there, whatever others wrote since": also where the steps that are reversed come to nothing.
-            let is_exact = || choice == Choice::Checkpoint && reversed.contains(&path);
-            if !touched.contains(&path) && !is_exact() {
+            // "Exactly as it was there, whatever others wrote since", and "the last version that someone else wrote": also where the
+            // steps that are reversed come to nothing.
+            let is_named =
+                || matches!(choice, Choice::Checkpoint | Choice::Yours) && reversed.contains(&path);
+            if !touched.contains(&path) && !is_named() {
                 continue;
             }
             // Of names that go together one alone can't stay.

@@ -387,7 +387,10 @@ impl Made<'_> {
                 all.any(|reg| matches!(reg, Reg::Whole(other) if other.starts_with(&within) && *view.top(reg) != Val::Absent))
             };
             let (was_there, is_there) = (*was != Val::Absent, *is != Val::Absent);
-            (is_folder(was) || below(&self.talk.view)) && is_there && !is_folder(is)
+            // What was in the folder, and others had put there, has no folder to come back into.
+            (is_folder(was) || below(&self.talk.view) || below(&self.expected.view))
+                && is_there
+                && !is_folder(is)
                 || (is_folder(is) || below(&self.expected.view)) && was_there && !is_folder(was)
         };
         let all = self.all_paths();

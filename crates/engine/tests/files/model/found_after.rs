@@ -150,3 +150,27 @@ fn a_name_that_is_left_alone_leaves_the_other_one_that_a_link_has_taken() {
     ];
     run(&[Lines(A, 0, 0)], &steps);
 }
+
+#[test]
+fn what_others_had_in_a_folder_waits_where_a_file_comes_back_in_the_folder_s_place() {
+    let steps = [
+        (0, call(&[Lines(DX, 0, 0)])),
+        (1, call(&[Lines(DEX, 0, 0)])),
+        (0, call(&[Remove(D)])),
+        (0, act(Aim::Turn(0))),
+    ];
+    run(&[Flat(D)], &steps);
+}
+
+#[test]
+fn a_version_of_somebody_else_is_chosen_where_steps_cancel_each_other() {
+    let steps = [
+        (1, call(&[Lines(A, 0, 0)])),
+        (0, Do::Edit(vec![Lines(A, 0, 1)])),
+        (0, call(&[Lines(A, 0, 0)])),
+        (1, call(&[Lines(A, 1, 0)])),
+        (0, act(Aim::Rewind(0))),
+        (0, Act(Aim::Undo(2), Both, (Vec::new(), Some(Choice::Yours)), Never)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
