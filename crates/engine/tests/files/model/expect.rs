@@ -299,6 +299,7 @@ impl Made<'_> {
                 self.expected.bits.extend(homes);
             }
         }
+        self.bits_of_found();
         let unsure: Vec<Reg> = self.talk.view.unsure.union(&self.expected.view.unsure).cloned().collect();
         for reg in self.changed().into_iter().chain(unsure) {
             // Others have renamed it: the merge follows, where the bytes are equal.

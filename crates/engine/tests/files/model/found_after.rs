@@ -174,3 +174,41 @@ fn a_version_of_somebody_else_is_chosen_where_steps_cancel_each_other() {
     ];
     run(&[Lines(A, 0, 0)], &steps);
 }
+
+#[test]
+fn a_link_that_a_person_makes_just_as_a_call_had_left_it_is_not_told_from_that() {
+    let steps = [
+        (0, call(&[Link(A, A)])),
+        (0, turn(&[Lines(A, 0, 0)])),
+        (0, Act(Aim::Undo(1), Both, (vec![(A, Choice::Disk)], None), Never)),
+        (0, Do::Edit(vec![Link(A, A)])),
+        (0, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_is_seen_of_a_call_while_more_is_said_stays_when_that_is_undone() {
+    let steps = [
+        (0, Begin(false)),
+        (0, Say),
+        (0, Do::Edit(vec![Lines(A, 0, 1)])),
+        (0, Do::Checkpoint),
+        (0, Do::End),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn bits_that_a_call_found_go_back_where_others_have_put_the_text_itself_back() {
+    let steps = [
+        (1, call(&[Lines(A, 0, 0)])),
+        (0, Do::Edit(vec![Lines(A, 0, 1)])),
+        (1, call(&[Mode(A)])),
+        (0, call(&[Remove(A), Lines(A, 0, 0)])),
+        (1, Act(Aim::Rewind(0), Both, (vec![(A, Choice::Yours)], None), Never)),
+        (0, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}

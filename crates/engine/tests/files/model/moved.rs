@@ -61,6 +61,24 @@ impl Made<'_> {
         names.collect()
     }
 
+    /// "Kind, mode and bytes merge separately": the bits that a call found go back with it, also where others have put the text itself
+    /// back by now, with other ones.
+    pub(super) fn bits_of_found(&mut self) {
+        let (view, out) = (&self.talk.view, &self.expected.out);
+        let goes = self.talk.deltas.iter().filter(|delta| out.contains(&delta.entry));
+        let other_bits =
+            goes.flat_map(|delta| &delta.events).filter_map(|event| match (&event.from, &event.found) {
+                (Val::Text(text), Some(found)) => {
+                    (*view.top(&Reg::Mode(*text)) != Val::Bits(found.mode)).then_some(*text)
+                }
+                _ => None,
+            });
+        let texts: BTreeSet<usize> = other_bits.collect();
+        let homes: BTreeSet<String> = texts.into_iter().flat_map(|text| self.homes(text)).collect();
+        self.expected.may.extend(homes.iter().cloned());
+        self.expected.bits.extend(homes);
+    }
+
     /// "Where a turn that stays renamed a file, a layer below that goes follows the rename": a file of another kind that a text had
     /// taken the place of comes under the new name. In the model it has no name there.
     pub(super) fn followed(&mut self) {

@@ -229,8 +229,10 @@ impl View {
                 // What comes to nothing on its own is in nobody's way.
                 // So does what differs in bits alone from what comes back.
                 let bits = same_but_bits(&top.val, &pile[last].val) || same_but_bits(&top.val, target);
-                let nothing = pile[last].val == *target || bits;
-                if bits {
+                // What others have put back just as the call had left it can't be told from that.
+                let is_alike = reg.text().is_none() && top.who == Who::Other && top.val == pile[last].val;
+                let nothing = pile[last].val == *target || bits || is_alike;
+                if bits || is_alike {
                     self.unsure.insert(reg.clone());
                 }
                 // Where a call that stays wrote upon it first, others wrote upon that.

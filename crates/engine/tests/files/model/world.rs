@@ -295,6 +295,9 @@ impl World {
                 let before = changed.map(|(path, before, _)| (path, before)).collect();
                 let (events, ops) = (news.events.clone(), talk.ops);
                 talk.deltas.push(Delta { entry, sure, events, before, ops });
+                // What is seen of a call while more is said belongs to its entry: so it is at all tips from there on.
+                let since = |tip: &Option<usize>| talk.path_to(*tip).contains(&entry);
+                self.alone.iter_mut().for_each(|alone| alone.retain(|tip, _| !since(tip)));
                 self.remember(at);
             }
         }
