@@ -15,6 +15,10 @@ use super::text::{Mint, PLACES, Text};
 /// The extended attribute that edits set.
 const TAG: &str = "user.model";
 
+/// What somebody saves while a step is at work.
+const SAVED: &[u8] = b"saved";
+const SAVED_MODE: u32 = 0o640;
+
 /// Everything below a folder but what is git's.
 pub(super) fn all(root: &Path) -> Tree {
     let mut tree = Tree::new();
@@ -163,11 +167,15 @@ pub(super) fn save(root: &Path, name: Name) -> Option<(String, Thing)> {
     if is_folder(&path) || !reached || !is_folder(folder) {
         return None;
     }
-    let (bytes, mode) = (b"saved".to_vec(), 0o640);
-    fs::write(&draft, &bytes).expect("written");
-    fs::set_permissions(&draft, fs::Permissions::from_mode(mode)).expect("set");
+    fs::write(&draft, SAVED).expect("written");
+    fs::set_permissions(&draft, fs::Permissions::from_mode(SAVED_MODE)).expect("set");
     fs::rename(draft, path).expect("saved");
-    Some((name.file().to_owned(), Thing::File { bytes, mode }))
+    Some((name.file().to_owned(), saved()))
+}
+
+/// What is saved.
+pub(super) fn saved() -> Thing {
+    Thing::File { bytes: SAVED.to_vec(), mode: SAVED_MODE }
 }
 
 /// Commits everything, and goes to a branch, made where it is new. What git refuses stays undone.

@@ -3,7 +3,7 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, D, DE, DEX, DX, act, call, turn};
+use super::found::{A, B, C, D, DE, DEX, DX, G, act, call, turn};
 use super::run;
 use super::steps::Do::{self, Act, Begin, Git, Say};
 use super::steps::Edit::{Flat, Hard, Lines, Link, Mode, Remove, Rename, Write};
@@ -211,4 +211,17 @@ fn bits_that_a_call_found_go_back_where_others_have_put_the_text_itself_back() {
         (0, act(Aim::Rewind(0))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_file_that_is_saved_just_as_it_was_is_what_the_step_found() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, call(&[Link(G, A)])),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, turn(&[Rename(G, A)])),
+        (0, Act(Aim::Turn(1), Both, (Vec::new(), None), Saves(17, A))),
+        (0, Act(Aim::Checkout(Some(130)), Both, (vec![(A, Choice::Checkpoint)], None), Saves(1, A))),
+    ];
+    run(&[Link(DE, A)], &steps);
 }
