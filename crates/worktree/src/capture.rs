@@ -1,6 +1,7 @@
 //! Captures: what is in a workspace, and what changed since the last one. It sees by looking, never by being told; reads
 //! files and writes none but the index in the data folder; follows no link and never leaves the root.
 
+mod asked;
 mod below;
 mod bytes;
 mod coverage;
@@ -24,6 +25,7 @@ mod tree;
 mod visit;
 mod watch;
 
+pub use asked::{Permission, Progress, Stats, Sweep};
 pub use coverage::{CoverageChange, Uncovered, WhyNot};
 pub use findings::Findings;
 pub use index::{Known, Mark};
@@ -32,4 +34,4 @@ pub use named::Picked;
 pub use note::Noting;
 pub use refuse::refuse;
 pub use rules::Rules;
-pub use tree::{Capture, Permission, Progress, Stats, Sweep, Tree};
+pub use tree::{Capture, Tree};
