@@ -101,6 +101,18 @@ mod tests {
     }
 
     #[test]
+    fn blocks_within_each_other_without_end_are_shown_no_deeper_than_some() {
+        for sign in [">", "> - ", "- "] {
+            let text = format!("{}deep\n\nafter", sign.repeat(120_000));
+            let shown = shown(&text, 200);
+            let first = shown.lines().next().unwrap_or_default();
+            let signs = first.trim_end_matches("deep").chars().filter(|c| !c.is_whitespace()).count();
+            assert!(first.ends_with("deep") && (16..=32).contains(&signs), "{sign}: {signs}");
+            assert!(shown.ends_with("\nafter\n"), "{sign}: what comes behind stands alone");
+        }
+    }
+
+    #[test]
     fn code_says_its_language_where_there_is_room() {
         assert_eq!(shown("```sh\nls\n```", 20), "  ls              sh\n");
         assert_eq!(shown("```sh\nls -la folder\n```", 20), "  ls -la folder\n");

@@ -17,6 +17,9 @@ use crate::text::safe;
 /// So many columns at least are between code and its language.
 const GAP: usize = 4;
 
+/// So many blocks within each other stand behind a sign of their own; more are never written by a person, and would take long.
+const DEEPEST: usize = 32;
+
 /// What stands before lines: once, then before those that follow.
 #[derive(Debug)]
 struct Margin {
@@ -39,6 +42,8 @@ pub(super) struct Writer {
     run: Run,
     styles: Vec<Style>,
     margins: Vec<Margin>,
+    /// So many are open behind the deepest one that is shown.
+    deeper: usize,
     lists: Vec<List>,
     links: Vec<(String, usize)>,
     code: Option<(String, String)>,
@@ -113,6 +118,7 @@ impl Writer {
             run: Run::default(),
             styles: vec![Style::new()],
             margins: Vec::new(),
+            deeper: 0,
             lists: Vec::new(),
             links: Vec::new(),
             code: None,
@@ -208,7 +214,7 @@ impl Writer {
             TagEnd::BlockQuote(_) => {
                 self.done();
                 self.styles.pop();
-                self.margins.pop();
+                self.margin_ends();
             }
             TagEnd::CodeBlock => self.code_block(),
             TagEnd::List(_) => {
@@ -218,10 +224,10 @@ impl Writer {
             }
             TagEnd::Item => {
                 self.flush();
-                if self.margins.last().is_some_and(|margin| !margin.begun) {
+                if self.innermost().is_some_and(|margin| !margin.begun) {
                     self.write(Vec::new());
                 }
-                self.margins.pop();
+                self.margin_ends();
                 self.gap = false;
             }
             TagEnd::TableCell => {
@@ -324,9 +330,10 @@ impl Writer {
 
     /// The box of a task takes the place of the sign of its item. Without colours it is the one that was typed.
     fn task(&mut self, done: bool) {
-        let sign = self.margins.last_mut().filter(|margin| !margin.begun).and_then(|it| it.first.first_mut());
+        let in_colours = self.theme.colours != Colours::None;
+        let sign = self.innermost().filter(|margin| !margin.begun).and_then(|it| it.first.first_mut());
         match sign {
-            Some(sign) if self.theme.colours != Colours::None && columns(&sign.content) == 2 => {
+            Some(sign) if in_colours && columns(&sign.content) == 2 => {
                 sign.content = if done { "☑ " } else { "☐ " }.into();
             }
             _ => self.say(if done { "[x] " } else { "[ ] " }, self.style()),
@@ -335,6 +342,10 @@ impl Writer {
 
     /// What comes stands behind this. Where it would leave no room, it is left out.
     fn margin(&mut self, first: Vec<Span<'static>>, rest: Vec<Span<'static>>) {
+        if self.margins.len() == DEEPEST {
+            self.deeper += 1;
+            return;
+        }
         let taken = self.width - self.room();
         let (first, rest) = if (taken + spans_columns(&first)) * 2 > self.width {
             (Vec::new(), Vec::new())
@@ -342,6 +353,18 @@ impl Writer {
             (first, rest)
         };
         self.margins.push(Margin { first, rest, begun: false });
+    }
+
+    /// The margin of what was begun last; nothing, where that is too deep to have one.
+    fn innermost(&mut self) -> Option<&mut Margin> {
+        self.margins.last_mut().filter(|_| self.deeper == 0)
+    }
+
+    fn margin_ends(&mut self) {
+        match self.deeper.checked_sub(1) {
+            Some(deeper) => self.deeper = deeper,
+            None => drop(self.margins.pop()),
+        }
     }
 
     /// How many columns are left beside what stands before lines.
