@@ -158,6 +158,15 @@ impl Permission {
         }
     }
 
+    /// The rules that allow something to tools whose names begin so.
+    pub fn allowing<'a>(&'a self, beginning: &'a str) -> impl Iterator<Item = &'a Rule> {
+        let fits = move |rule: &&Rule| {
+            let fixed = rule.tool.find('*').map_or(rule.tool.as_str(), |at| &rule.tool[..at]);
+            fixed.starts_with(beginning) || (fixed.len() < rule.tool.len() && beginning.starts_with(fixed))
+        };
+        self.rules.iter().filter(|rule| rule.ruling == Ruling::Allow).filter(fits)
+    }
+
     /// What rules say of a tool that reads this path, whatever the mode says; nothing, where none fits.
     pub fn reading(&self, tool: &str, path: &Path, roots: &[PathBuf]) -> Option<Ruling> {
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);

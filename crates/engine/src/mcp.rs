@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_tools::Surroundings;
 use retake_tools::mcp::{Allowed, Config, ConfigError, Deps, Variables, add, remove};
-pub use retake_tools::mcp::{McpServers, Origin, ServerShown, State, ToolShown, Way};
+pub use retake_tools::mcp::{McpServers, Origin, ServerShown, State, ToolShown, Way, beginning};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result, said};
@@ -101,8 +101,9 @@ impl Engine {
         Ok(McpWritten { bytes: remove(&path, name)?, path })
     }
 
-    /// Gives leave for a server that the project in a folder names, as its file says now.
-    pub fn allow_server(&self, folder: &Path, name: &str) -> Result<McpWritten> {
+    /// Gives leave for a server that the project in a folder names, as its file says now; where somebody saw an entry before, for
+    /// that one only.
+    pub fn allow_server(&self, folder: &Path, name: &str, seen: Option<&str>) -> Result<McpWritten> {
         let files = self.mcp_files()?;
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let config = Config::read(&files.servers, &folder);
@@ -114,6 +115,11 @@ impl Engine {
         if entry.origin == Origin::User {
             let message = format!("the MCP server `{name}` is your own and needs no leave");
             return Err(EngineError::new(Kind::Refused, "mcp", message).hint("it is used as it is"));
+        }
+        if seen.is_some_and(|seen| seen != entry.digest) {
+            let message = format!("the entry of the MCP server `{name}` has changed since you saw it");
+            return Err(EngineError::new(Kind::Refused, "mcp", message)
+                .hint(format!("see it again: `retake mcp allow {name}`")));
         }
         let bytes = Allowed::at(&files.allowed).allow(&folder, entry)?;
         Ok(McpWritten { bytes, path: files.allowed.clone() })

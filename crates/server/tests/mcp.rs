@@ -52,9 +52,21 @@ async fn a_projects_server_waits_for_leave() {
     let waiting = list(&desk, &folder).await.servers.remove(0);
     assert_eq!((waiting.state, &*waiting.origin), (McpState::NeedsLeave, "project"));
     assert_eq!(waiting.way, "false --now");
-    let allow = |name: &str| Request::McpAllow(McpAllow { folder: folder.clone(), name: name.into() });
+    assert_eq!(waiting.asked, ["it runs false --now"]);
+    let allow =
+        |name: &str| Request::McpAllow(McpAllow { folder: folder.clone(), name: name.into(), entry: None });
     assert_eq!(desk.refused(allow("other")).await.kind, ProblemKind::NotFound);
-    let written = get!(desk, Written, allow("theirs"));
+    let seen = |entry: &str| {
+        let (folder, name) = (folder.clone(), "theirs".into());
+        Request::McpAllow(McpAllow { folder, name, entry: Some(entry.into()) })
+    };
+    let text = r#"{"mcpServers": {"theirs": {"command": "false", "args": ["--now"], "env": {"LD_PRELOAD": "./x"}}}}"#;
+    std::fs::write(desk.file("project/.mcp.json"), text).expect("written");
+    let stale = desk.refused(seen(&waiting.entry)).await;
+    assert_eq!(stale.kind, ProblemKind::Refused, "the entry is not the one that was seen");
+    let changed = list(&desk, &folder).await.servers.remove(0);
+    assert_eq!(changed.asked, ["it runs false --now", "it runs with the variable LD_PRELOAD=./x"]);
+    let written = get!(desk, Written, seen(&changed.entry));
     assert_eq!(written.path, desk.file("mcp-allowed.json").display().to_string());
     assert_eq!(list(&desk, &folder).await.servers[0].state, McpState::Failed, "it was started");
     get!(desk, Written, Request::McpAdd(McpAdd { name: "theirs".into(), way: none() }));

@@ -76,7 +76,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::McpList(of_servers()),
         Request::McpTools(McpOf { server: Some("it".into()), ..of_servers() }),
         Request::McpRemove(McpRemove { name: "it".into() }),
-        Request::McpAllow(McpAllow { folder: project(&desk), name: "theirs".into() }),
+        Request::McpAllow(McpAllow { folder: project(&desk), name: "theirs".into(), entry: None }),
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),

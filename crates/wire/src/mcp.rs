@@ -71,6 +71,9 @@ pub struct McpAllow {
     pub folder: String,
     /// Its name.
     pub name: String,
+    /// The entry that was shown: leave is given for this one only. Without, for the one that is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
 }
 
 /// Servers.
@@ -92,6 +95,11 @@ pub struct McpServer {
     pub origin: String,
     /// Its command line or its address, as its file says.
     pub way: String,
+    /// What leave is given for, a sentence each: all of the entry of a project's server that has none yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<String>,
+    /// A digest of its entry, folder and name.
+    pub entry: String,
     /// How it is.
     pub state: McpState,
     /// Why it can't be used.

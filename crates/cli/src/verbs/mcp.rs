@@ -149,10 +149,11 @@ fn pairs(texts: &[String], between: char, option: &str, form: &str) -> Result<BT
 
 impl Allow {
     async fn run(self, cx: &mut Context<'_>) -> Result {
+        let mut entry = None;
         if !self.yes {
             if !cx.can_ask() {
                 return Err(usage(
-                    "a server runs with all that you may do, and nobody can be asked here",
+                    "a server of a project starts a program or is sent what the agent calls, and nobody can be asked here",
                     "`retake mcp list` shows what would be started; then repeat this with --yes",
                 ));
             }
@@ -160,10 +161,13 @@ impl Allow {
             let Reply::McpServers(servers) = &reply else {
                 return Err(unexpected(&reply));
             };
-            if servers.servers.iter().any(|server| server.state == McpState::NeedsLeave) {
+            if let Some(asked) = servers.servers.iter().find(|server| server.state == McpState::NeedsLeave) {
+                entry = Some(asked.entry.clone());
                 let text = render::mcp::servers(&cx.ui.look(), servers);
                 cx.ui.print(&text)?;
-                cx.aside("it runs with all that you may do; leave holds until its entry changes")?;
+                cx.aside(
+                    "a program runs in the sandbox of commands with network, where this machine has one; leave holds until the entry changes",
+                )?;
                 if !cx.ui.confirm("Let it be started?")? {
                     cx.aside("nothing has changed")?;
                     return Err(Failure::Said(INTERRUPTED));
@@ -171,6 +175,6 @@ impl Allow {
             }
         }
         let folder = cx.folder.to_owned();
-        cx.show(Request::McpAllow(McpAllow { folder, name: self.name })).await
+        cx.show(Request::McpAllow(McpAllow { folder, name: self.name, entry })).await
     }
 }

@@ -9,6 +9,15 @@ fn server(name: &str, state: McpState) -> McpServer {
         name: name.to_owned(),
         origin: "user".to_owned(),
         way: format!("uvx {name}"),
+        asked: match state {
+            McpState::NeedsLeave => vec![
+                format!("it runs uvx {name}"),
+                "it runs with the variable TOKEN='${GITHUB_TOKEN}'".to_owned(),
+                "it is given your variable GITHUB_TOKEN, which looks like a secret".to_owned(),
+            ],
+            _ => Vec::new(),
+        },
+        entry: format!("entry-of-{name}"),
         state,
         why: None,
         tools: 0,

@@ -329,6 +329,24 @@ fn what_holds_of_every_call_of_a_tool_is_known_without_one() {
 }
 
 #[test]
+fn rules_that_allow_something_to_tools_of_a_beginning_are_found() {
+    let rules = [
+        "allow mcp__github__*",
+        "allow mcp__github__issues",
+        "allow mcp__*",
+        "allow *",
+        "allow *__read",
+        "deny mcp__github__*",
+        "allow mcp__git__*",
+        "allow mcp",
+        "allow shell",
+    ];
+    let permission = permission("ask", &rules);
+    let found: Vec<_> = permission.allowing("mcp__github__").map(ToString::to_string).collect();
+    assert_eq!(found, rules[..5]);
+}
+
+#[test]
 fn rules_are_read_and_printed() {
     for text in
         ["allow shell(git push)", "deny write(/etc/**)", "ask fetch(example.org)", "allow *", "deny x(a (b))"]

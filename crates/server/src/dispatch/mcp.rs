@@ -1,6 +1,6 @@
 //! Requests about MCP servers. Must never tell the value of a variable or a header.
 
-use retake_engine::mcp::{McpWritten, ServerShown, State, Way};
+use retake_engine::mcp::{McpWritten, ServerShown, State, Way, beginning};
 use retake_wire::{
     McpAdd, McpAllow, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools, McpWay, Problem,
     ProblemKind, Reply, reply,
@@ -47,7 +47,7 @@ impl InProcess {
 
     pub(super) fn mcp_allow(&self, allow: &McpAllow) -> Result<Reply, Problem> {
         let folder = absolute(&allow.folder)?;
-        self.engine.allow_server(&folder, &allow.name).map(written).map_err(problem)
+        self.engine.allow_server(&folder, &allow.name, allow.entry.as_deref()).map(written).map_err(problem)
     }
 
     /// The servers that are meant, and what is wrong with the files.
@@ -55,6 +55,13 @@ impl InProcess {
         let servers = self.engine.servers(&absolute(&of.folder)?, None).await;
         servers.settled().await;
         let mut shown = servers.shown();
+        let permission = self.engine.permission_for_all();
+        for server in shown.iter_mut().filter(|server| server.state == State::NeedsLeave) {
+            // A rule that was made for another server of that name holds for this one, too.
+            let beginning = beginning(&server.name);
+            let rules = permission.allowing(&beginning);
+            server.asked.extend(rules.map(|rule| format!("the rule `{rule}` lets calls of it run unasked")));
+        }
         if let Some(name) = &of.server {
             shown.retain(|server| server.name == *name);
             if shown.is_empty() {
@@ -86,6 +93,8 @@ fn server(shown: ServerShown) -> McpServer {
         name: shown.name,
         origin: shown.origin.name().to_owned(),
         way: shown.way,
+        asked: shown.asked,
+        entry: shown.entry,
         state,
         why,
         tools: shown.tools.len() as u64,

@@ -27,6 +27,9 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Longest name of a server.
 const LONGEST_NAME: usize = 40;
 
+/// Longest entry of a project: a person who gives leave sees it whole.
+const LONGEST_ENTRY: usize = 4 << 10;
+
 /// Who names a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -114,7 +117,7 @@ impl Way {
 }
 
 /// A word as a shell would need it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -282,6 +285,11 @@ impl Reading<'_> {
         let Value::Object(fields) = value else {
             return Err(self.wrong(&at, "takes an object with “command” or “url”"));
         };
+        if self.origin == Origin::Project && value.to_string().len() > LONGEST_ENTRY {
+            return Err(
+                self.wrong(&at, "is too long to be shown in full: a project's server has at most 4 KB")
+            );
+        }
         let way = self.way(name, fields)?;
         let known =
             ["command", "args", "env", "cwd", "url", "headers", "type", "disabled", "confined", "write"];

@@ -41,6 +41,11 @@ impl Variables {
         found.1.to_str()
     }
 
+    /// Whether this one looks like a secret, as it is or would be.
+    pub(super) fn is_secret(&self, name: &str) -> bool {
+        self.secrets.holds(OsStr::new(name), OsStr::new(self.get(name).unwrap_or_default()))
+    }
+
     /// What a server gets of them: no key that is none of its business, unless its entry says so.
     pub(super) fn for_servers(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         let ours = self.all.iter().filter(|(name, value)| !self.secrets.holds(name, value));
@@ -108,23 +113,52 @@ fn pairs(
     pairs.iter().map(|(key, value)| Ok((key.clone(), text(value)?))).collect()
 }
 
-/// `${NAME}` and `${NAME:-otherwise}`; anything else stays as it is.
-fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) -> Result<String, String> {
-    let mut expanded = String::new();
+/// A part of a text in which variables are put in.
+enum Piece<'a> {
+    /// It stays as it is.
+    Plain(&'a str),
+    /// `${NAME}` or `${NAME:-otherwise}`.
+    Variable { name: &'a str, otherwise: Option<&'a str> },
+}
+
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let named = after.split_once('}').and_then(|(inside, behind)| {
+        let variable = after.split_once('}').and_then(|(inside, behind)| {
             let (name, otherwise) = match inside.split_once(":-") {
                 Some((name, otherwise)) => (name, Some(otherwise)),
                 None => (inside, None),
             };
-            is_variable(name).then_some((name, otherwise, behind))
+            is_variable(name).then_some((Piece::Variable { name, otherwise }, behind))
         });
-        expanded.push_str(before);
-        let Some((name, otherwise, behind)) = named else {
-            expanded.push_str("${");
-            rest = after;
-            continue;
+        pieces.push(Piece::Plain(before));
+        let (piece, behind) = variable.unwrap_or((Piece::Plain("${"), after));
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces.push(Piece::Plain(rest));
+    pieces
+}
+
+/// The variables that a text names.
+pub(super) fn named(text: &str) -> impl Iterator<Item = &str> {
+    pieces(text).into_iter().filter_map(|piece| match piece {
+        Piece::Variable { name, .. } => Some(name),
+        Piece::Plain(_) => None,
+    })
+}
+
+/// A text with its variables in place.
+fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) -> Result<String, String> {
+    let mut expanded = String::new();
+    for piece in pieces(text) {
+        let (name, otherwise) = match piece {
+            Piece::Plain(plain) => {
+                expanded.push_str(plain);
+                continue;
+            }
+            Piece::Variable { name, otherwise } => (name, otherwise),
         };
         match (variables.get(name).filter(|value| !value.is_empty()), otherwise) {
             (Some(value), _) => {
@@ -134,9 +168,8 @@ fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) ->
             (None, Some(otherwise)) => expanded.push_str(otherwise),
             (None, None) => return Err(format!("the environment variable {name} is not set")),
         }
-        rest = behind;
     }
-    Ok(expanded + rest)
+    Ok(expanded)
 }
 
 fn is_variable(name: &str) -> bool {

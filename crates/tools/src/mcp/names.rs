@@ -13,7 +13,7 @@ pub(super) struct Names(BTreeSet<String>);
 impl Names {
     /// The name of a tool.
     pub(super) fn give(&mut self, server: &str, tool: &str) -> String {
-        let plain = format!("mcp__{}__{}", clean(server), clean(tool));
+        let plain = beginning(server) + &clean(tool);
         if plain.len() <= LONGEST && self.0.insert(plain.clone()) {
             return plain;
         }
@@ -27,6 +27,11 @@ impl Names {
         }
         plain
     }
+}
+
+/// How the names of a server's tools begin.
+pub fn beginning(server: &str) -> String {
+    format!("mcp__{}__", clean(server))
 }
 
 fn clean(name: &str) -> String {

@@ -78,6 +78,11 @@ impl Server {
         &self.entry.name
     }
 
+    /// What a person gives leave for, a sentence each.
+    pub(super) fn asked(&self) -> Vec<String> {
+        super::leave::asked(&self.entry.way, &self.deps.variables)
+    }
+
     pub(super) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -87,6 +87,10 @@ pub struct ServerShown {
     pub origin: Origin,
     /// Its command or address, as its file says.
     pub way: String,
+    /// What leave is given for, a sentence each: nothing, where none is needed.
+    pub asked: Vec<String>,
+    /// A digest of its entry, which leave is given for.
+    pub entry: String,
     /// How it is.
     pub state: State,
     /// Its tools, in the order of their names.
@@ -191,7 +195,13 @@ impl McpServers {
                 let (about, reads) = (tool.listed.about.clone(), tool.listed.reads);
                 ToolShown { name: tool.name.clone(), about, reads }
             };
+            let asked = match known.state {
+                State::NeedsLeave => server.asked(),
+                State::Starting | State::Ready | State::Failed(_) | State::Disabled => Vec::new(),
+            };
             ServerShown {
+                asked,
+                entry: server.entry().digest.clone(),
                 name: server.name().to_owned(),
                 origin: server.entry().origin,
                 way: super::text::line(&server.entry().way.line(), 500),

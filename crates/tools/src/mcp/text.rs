@@ -21,6 +21,15 @@ pub(super) fn lines(text: &str, bytes: usize) -> String {
     bounded(kept.trim(), bytes)
 }
 
+/// A text on one line in which what acts on a terminal is seen, and nothing is cut.
+pub(super) fn visible(text: &str) -> String {
+    let shown = |c: char| match is_blank(c) || acts(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
 fn bounded(text: &str, bytes: usize) -> String {
     match cut(text, bytes) {
         (text, true) => text.to_owned(),

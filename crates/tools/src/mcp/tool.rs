@@ -10,15 +10,12 @@ use serde_json::{Map, Value};
 
 use super::listed::Listed;
 use super::server::Server;
-use super::text::{cut, line};
+use super::text::line;
 use crate::call::{Call, Output};
 use crate::set::{Schema, Tool};
 
 /// Longest line about a call.
 const LINE: usize = 160;
-
-/// Longest detail of it.
-const DETAIL: usize = 16 << 10;
 
 /// A tool of a server.
 pub(super) struct McpTool {
@@ -49,10 +46,8 @@ impl Tool for McpTool {
     fn intent(&self, arguments: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
         let said = Value::Object(object(arguments)?).to_string();
         let words = format!("{}: {} {said}", self.server.name(), self.listed.tool);
-        let detail = (words.len() > LINE).then(|| {
-            let pretty = format!("{arguments:#}");
-            cut(&pretty, DETAIL).0.to_owned()
-        });
+        // Whole, however long: somebody is asked about all of it.
+        let detail = (words.len() > LINE).then(|| format!("{arguments:#}"));
         Ok(Intent { class: self.class(), touches: vec![Touch::Other], line: line(&words, LINE), detail })
     }
 

@@ -35,6 +35,9 @@ pub fn servers(look: &Look, it: &McpServers) -> String {
         for line in server.why.iter().chain(&server.notes) {
             text.push_str(&format!("{sign} {name}: {}\n", safe::line(line)));
         }
+        for line in &server.asked {
+            text.push_str(&format!("{sign} {name}: {}\n", safe::line(line)));
+        }
         if server.state == McpState::NeedsLeave {
             text.push_str(&format!(
                 "{sign} {name}: this folder names it; `retake mcp allow {name}` lets it be started\n"
