@@ -6,6 +6,8 @@ mod usual;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -59,11 +61,16 @@ impl fmt::Display for BadItem {
     }
 }
 
+/// So long it holds where links lead: somebody may have them lead elsewhere.
+const FRESH: Duration = Duration::from_secs(1);
+
 /// What is guarded.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Guarded {
-    /// Files and folders, as they are named and as they are found behind links.
+    /// Files and folders, as they are named.
     paths: Vec<PathBuf>,
+    /// They, and what they are behind links, as of then.
+    found: Mutex<(Instant, Arc<[PathBuf]>)>,
     refused: GlobSet,
     asked: GlobSet,
 }
@@ -116,8 +123,6 @@ impl Guarded {
             }
         }
         paths.extend(own);
-        let behind_links: Vec<PathBuf> = paths.iter().map(|path| behind_links(path)).collect();
-        paths.extend(behind_links);
         paths.sort();
         paths.dedup();
         let set = |of: Guard| {
@@ -128,12 +133,22 @@ impl Guarded {
             });
             all.build().map_err(|error| BadItem(error.to_string()))
         };
-        Ok(Self { paths, refused: set(Guard::Refused)?, asked: set(Guard::Asked)? })
+        let found = Mutex::new((Instant::now(), found(&paths)));
+        Ok(Self { found, refused: set(Guard::Refused)?, asked: set(Guard::Asked)?, paths })
+    }
+
+    /// The fixed paths, and where links lead that are among them now.
+    fn found(&self) -> Arc<[PathBuf]> {
+        let mut known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0.elapsed() > FRESH {
+            *known = (Instant::now(), found(&self.paths));
+        }
+        Arc::clone(&known.1)
     }
 
     /// What is done where this file or folder is to be read. The path is compared as it is: whoever asks has followed links before.
     pub fn guard(&self, path: &Path) -> Option<Guard> {
-        if self.paths.iter().any(|guarded| path.starts_with(guarded)) {
+        if self.found().iter().any(|guarded| path.starts_with(guarded)) {
             return Some(Guard::Refused);
         }
         self.guard_name(path.file_name()?)
@@ -152,10 +167,16 @@ impl Guarded {
         }
     }
 
-    /// The fixed paths, whether they are there or not, for a sandbox.
+    /// The fixed paths, whether they are there or not, for a sandbox: it follows links itself.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
+}
+
+/// Paths, and what they are behind links.
+fn found(paths: &[PathBuf]) -> Arc<[PathBuf]> {
+    let behind_links = paths.iter().map(|path| behind_links(path)).filter(|real| !paths.contains(real));
+    paths.iter().cloned().chain(behind_links.collect::<Vec<_>>()).collect()
 }
 
 /// A path without links, also where it leads to nothing yet, or a link in it does.
@@ -322,6 +343,14 @@ mod tests {
         std::os::unix::fs::symlink("keys", home.join(".ssh")).expect("linked");
         let all = Guarded::new(&[], Some(&home), []).expect("items");
         assert_eq!(all.guard(&home.join("keys/id")), Some(Guard::Refused));
-        assert!(all.paths().contains(&home.join("keys")), "{all:?}");
+        // Somebody keeps them elsewhere from now on.
+        std::fs::create_dir(home.join("vault")).expect("made");
+        std::fs::remove_file(home.join(".ssh")).expect("removed");
+        std::os::unix::fs::symlink("vault", home.join(".ssh")).expect("linked");
+        let deadline = Instant::now() + 30 * FRESH;
+        while all.guard(&home.join("vault/id")).is_none() {
+            assert!(Instant::now() < deadline, "it is looked up again: {all:?}");
+            std::thread::sleep(FRESH / 10);
+        }
     }
 }

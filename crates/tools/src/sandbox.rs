@@ -31,8 +31,8 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// The folders for temporary files, below which they may write, too: [`Sandbox::temporary`].
     pub temporary: Vec<PathBuf>,
-    /// Files and folders that they can't read, such as Retake's own data, as far as they are there when a command starts. Without
-    /// namespaces, names in folders stay visible.
+    /// Files and folders that they can't read, such as Retake's own data. Without namespaces, names in folders stay visible, and as
+    /// they are there when a command starts.
     pub hide: Vec<PathBuf>,
     /// Folders that they can't make where they are not there, as what they said there would be obeyed: those of our settings.
     pub own_folders: Vec<PathBuf>,
@@ -43,6 +43,9 @@ pub struct Sandbox {
     /// What supervises them, and may have namespaces for them.
     pub supervisor: Option<Supervisor>,
 }
+
+/// So many bytes the paths have that are hidden from a command: they are handed over as arguments.
+const MOST_HIDDEN: usize = 1 << 20;
 
 /// Whether a command reaches the net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,20 +143,30 @@ impl Sandbox {
         let write = roots.iter().chain(&self.write).chain(&self.temporary).cloned().chain(repositories);
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let all = |paths: &[PathBuf]| paths.iter().cloned().map(real).collect();
-        let hide: Vec<PathBuf> = self.hide.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let (mut hide, mut absent) = (Vec::new(), Vec::new());
+        for path in &self.hide {
+            match path.canonicalize() {
+                Ok(there) => hide.push(there),
+                Err(_) => absent.push(behind_links(path)),
+            }
+        }
         let write: Vec<PathBuf> = write.map(real).collect();
         let to_come = |paths: &[PathBuf]| -> Vec<PathBuf> {
             let paths = paths.iter().map(|path| behind_links(path));
             let may_come = |path: &PathBuf| !path.exists() && write.iter().any(|open| path.starts_with(open));
             paths.filter(may_come).collect()
         };
+        // Whoever could make it could wait there for the person's terminals.
+        let multiplexer = (net == Net::Open).then(multiplexer);
+        let own_folders: Vec<PathBuf> = self.own_folders.iter().cloned().chain(multiplexer).collect();
         Confinement {
-            own_folders: to_come(&self.own_folders),
+            own_folders: to_come(&own_folders),
             own_files: to_come(&self.own_files),
             roots: all(roots),
             write,
             files: all(files),
             hide: wherever_mounted(hide),
+            absent,
             git: Vec::new(),
             sockets: all(&self.sockets),
             net,
@@ -161,6 +174,12 @@ impl Sandbox {
             namespaces: self.namespaces().is_ok(),
         }
     }
+}
+
+/// The folder in which tmux has its sockets: a command that finds one there has all terminals of the person.
+fn multiplexer() -> PathBuf {
+    let temporary = std::env::var_os("TMUX_TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+    temporary.join(format!("tmux-{}", rustix::process::getuid().as_raw()))
 }
 
 /// These paths, and all others by which the same files are reached, each once.
@@ -189,6 +208,8 @@ pub(crate) struct Confinement {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) hide: Vec<PathBuf>,
+    /// What is hidden as soon as it is there: only mounts can.
+    pub(crate) absent: Vec<PathBuf>,
     /// Folders of our own that are not there, and are not made.
     pub(crate) own_folders: Vec<PathBuf>,
     /// The same of files.
@@ -211,6 +232,7 @@ impl Confinement {
             write: Vec::new(),
             files: Vec::new(),
             hide: Vec::new(),
+            absent: Vec::new(),
             own_folders: Vec::new(),
             own_files: Vec::new(),
             git: Vec::new(),
@@ -221,11 +243,20 @@ impl Confinement {
         }
     }
 
-    /// Hides these as well, wherever their file systems are mounted. Only mounts can: without namespaces nothing changes.
-    pub(crate) fn hide_too(&mut self, paths: &[PathBuf]) {
+    /// Hides these as well, wherever their file systems are mounted. Only mounts can: without namespaces nothing changes. More than can
+    /// be hidden is an error.
+    pub(crate) fn hide_too(&mut self, paths: &[PathBuf]) -> io::Result<()> {
         if self.namespaces {
             self.hide.extend(wherever_mounted(paths.to_vec()));
+            if self.hide.iter().map(|path| path.as_os_str().len()).sum::<usize>() > MOST_HIDDEN {
+                let count = paths.len();
+                return Err(io::Error::other(format!(
+                    "{count} files of the folder have names of key files, which is more than can be hidden from it: the settings can \
+                     take a name out (`permissions.secrets`, as `!*.pem`), and .gitignore a folder"
+                )));
+            }
         }
+        Ok(())
     }
 
     /// Starts a command inside, with this umask; without files confined nothing is started.
@@ -242,5 +273,23 @@ impl Confinement {
         };
         std::thread::Builder::new().name("confined".into()).spawn(within)?;
         started.await.map_err(io::Error::other)?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_23_more_key_files_than_can_be_hidden_are_an_error_that_says_what_to_do() {
+        let paths = |count: usize| (0..count).map(|at| format!("/nowhere/{at:040}.key").into()).collect();
+        let hidden = |count| {
+            let mut confined = Confinement { namespaces: true, ..Confinement::of(Net::Closed) };
+            let paths: Vec<PathBuf> = paths(count);
+            confined.hide_too(&paths)
+        };
+        hidden(1000).expect("some are hidden");
+        let why = hidden(40_000).expect_err("too many").to_string();
+        assert!(why.contains("40000 files") && why.contains("permissions.secrets"), "{why}");
     }
 }

@@ -3,6 +3,7 @@
 
 mod git;
 mod hidden;
+mod later;
 pub(crate) mod memory;
 mod modes;
 mod output;

@@ -75,7 +75,7 @@ impl Start<'_> {
         });
         let mut confined = sandbox.as_ref().map(|sandbox| sandbox.confinement(&roots, &[], Net::Open));
         if let Some(confined) = &mut confined {
-            confined.hide_too(hide);
+            confined.hide_too(hide)?;
         }
         let mut bound = None;
         let supervisor = sandbox.as_ref().and_then(|sandbox| sandbox.supervisor.as_ref());

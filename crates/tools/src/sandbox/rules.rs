@@ -127,9 +127,9 @@ pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
     keep_only(kept)
 }
 
-/// Takes from the thread all but what mounting takes, also in folders of others where it is root.
+/// Takes from the thread all but what mounting takes, also in folders of others where it is root, and seeing what processes have open.
 pub(crate) fn keep_mounting() -> rustix::io::Result<()> {
-    keep_only(CapabilitySet::SYS_ADMIN | CapabilitySet::DAC_OVERRIDE)
+    keep_only(CapabilitySet::SYS_ADMIN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::SYS_PTRACE)
 }
 
 fn keep_only(kept: CapabilitySet) -> rustix::io::Result<()> {

@@ -127,7 +127,7 @@ impl Line<'_> {
             (Some(_), Some(_)) => &[][..],
             _ => std::slice::from_ref(&spool.note),
         };
-        let confined = self.confinement(call, files);
+        let confined = self.confinement(call, files)?;
         let group = match self.supervisor {
             Some(supervisor) => {
                 Group::of(supervisor, &call.id, Bounds::new(self.memory, self.processes)).await
@@ -169,13 +169,15 @@ impl Line<'_> {
         Ok(Started { child: started?, group })
     }
 
-    fn confinement(&self, call: &Call, files: &[PathBuf]) -> Option<Confinement> {
-        let mut confined = self.confined(call, files)?;
-        confined.hide_too(&call.hide);
-        if confined.namespaces {
-            confined.git.extend(call.git.iter().cloned());
+    fn confinement(&self, call: &Call, files: &[PathBuf]) -> std::io::Result<Option<Confinement>> {
+        let mut confined = self.confined(call, files);
+        if let Some(confined) = &mut confined {
+            confined.hide_too(&call.hide)?;
+            if confined.namespaces {
+                confined.git.extend(call.git.iter().cloned());
+            }
         }
-        Some(confined)
+        Ok(confined)
     }
 
     fn confined(&self, call: &Call, files: &[PathBuf]) -> Option<Confinement> {

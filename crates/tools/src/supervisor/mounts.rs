@@ -12,6 +12,7 @@ use std::fs::{DirBuilder, File, Permissions};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
@@ -31,6 +32,9 @@ const SMALL: &CStr = c"size=64k,mode=0711";
 /// So often a file is looked up that a program of the person replaces just then.
 const TRIES: usize = 10;
 
+/// Where the kernel does not tell of what is new, it is looked so often.
+const OFTEN: Duration = Duration::from_millis(100);
+
 /// A program that a call starts gains nothing by what is mounted here.
 const INERT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);
 
@@ -47,6 +51,7 @@ pub(super) struct Mounts {
     places: Vec<Place>,
     covers: Option<Covers>,
     keeper: Option<again::Keeper>,
+    later: Option<sockets::Later>,
 }
 
 /// An empty file or folder that was made to be mounted on.
@@ -98,7 +103,7 @@ impl Mounts {
     fn confine(&mut self, confined: &Confinement, covers: &Covers) -> Result<(), String> {
         // Also where it can't connect to them: a later call could, by another name that this one gives them. Who writes nothing can't.
         let can_move = !confined.reads_only;
-        let folders = if can_move { sockets::folders() } else { Vec::new() };
+        let (folders, absent) = if can_move { sockets::folders() } else { Default::default() };
         // What may be moved or was bound by another name lies in one of them; a call without network can't connect anyway.
         let open = match confined.net {
             Net::Open => [&confined.write[..], &Sandbox::temporary()].concat(),
@@ -127,6 +132,13 @@ impl Mounts {
             if covers.cover(hidden, confined)? {
                 self.places.push(Place { path: hidden.clone(), kind: Kind::Covered });
             }
+        }
+        // Nothing can be mounted yet; the keeper does it.
+        let absent = confined.absent.iter().cloned().chain(absent);
+        self.places.extend(absent.map(|path| Place { path, kind: Kind::Covered }));
+        if confined.net == Net::Open {
+            let later = sockets::Later::new(covers, &confined.sockets);
+            self.later = Some(later.map_err(|error| error.to_string())?);
         }
         Ok(())
     }
@@ -175,7 +187,8 @@ impl Mounts {
             let missing: Vec<&Path> =
                 own.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
             for path in missing.into_iter().rev() {
-                self.make(path.to_owned(), is_folder || path != own);
+                let is_folder = is_folder || path != own;
+                self.make(path.to_owned(), is_folder, if is_folder { 0o700 } else { 0o600 });
             }
             self.share(own);
             self.stay(own, &confined.write)?;
@@ -282,6 +295,11 @@ impl Covers {
         made.map_err(|error| format!("{}: {error}", place.display()))?;
         rustix::mount::mount_remount(place, INERT | MountFlags::RDONLY, c"").map_err(at(place))?;
         Ok(Self { file: open(&file).map_err(at(&file))?, folder: open(&folder).map_err(at(&folder))? })
+    }
+
+    /// The same for another thread.
+    fn another(&self) -> std::io::Result<Self> {
+        Ok(Self { file: self.file.try_clone()?, folder: self.folder.try_clone()? })
     }
 
     /// Covers a file or folder; of a folder all but what the command is to have. Whether nothing of it is to be had.

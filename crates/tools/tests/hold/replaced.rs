@@ -17,7 +17,7 @@ fn replace(path: &Path, text: &str) {
 }
 
 /// Says DID where something can still be done after three seconds.
-const HELD: &str =
+pub(super) const HELD: &str =
     "held() { for i in $(seq 60); do \"$@\" || return 0; sleep 0.05; done; echo DID \"$@\"; }; ";
 
 #[tokio::test]

@@ -196,6 +196,34 @@ async fn a_project_starts_nothing_without_leave_and_leave_is_for_what_was_seen()
 }
 
 #[tokio::test]
+async fn a_projects_server_that_is_too_long_to_be_shown_is_refused() {
+    let world = World::new(&json!({}));
+    let entry = |length: usize| {
+        json!({"mcpServers": {"it": {"command": "true", "args": ["x".repeat(length)]}}}).to_string()
+    };
+    project(&world, &entry(4000));
+    assert_eq!(world.config().servers.len(), 1);
+    project(&world, &entry(5000));
+    let config = world.config();
+    assert!(config.servers.is_empty(), "{config:?}");
+    assert!(config.problems[0].to_string().contains("at most 4 KB"), "{config:?}");
+    std::fs::write(world.user_file(), entry(5000)).expect("written");
+    assert_eq!(world.config().servers.len(), 1, "who writes it knows it");
+}
+
+#[tokio::test]
+async fn a_call_is_shown_whole_however_long_it_is() {
+    let world = World::new(&json!({}));
+    let server = json!({"mcpServers": {"it": world.server("good")}});
+    std::fs::write(world.user_file(), server.to_string()).expect("written");
+    let servers = world.connect().await;
+    let tool = servers.tools().into_iter().find(|tool| tool.name() == "mcp__it__echo").expect("a tool");
+    let arguments = json!({"text": format!("{} the end", "x".repeat(100_000))});
+    let intent = tool.intent(&arguments, &world.folder(), &[]).expect("an intent");
+    assert!(intent.detail.is_some_and(|detail| detail.contains(" the end")));
+}
+
+#[tokio::test]
 async fn variables_are_put_in_keys_are_kept_back_and_values_are_not_told() {
     let world = World::new(&json!({}));
     let mut server = world.server("environment");

@@ -1,21 +1,17 @@
-//! What comes free while a call lives. A program of the person that writes a file anew under another name and renames it (git, many
-//! editors) takes away what was mounted on the old one. It is mounted again as soon as the kernel tells of the new one. Must never
-//! take anything away, nor mount one thing upon another that a path leads to by then.
+//! What comes free, or is made, while a call lives. A program of the person that writes a file anew under another name and renames it (git, many
+//! editors) takes away what was mounted on the old one. It is mounted again as soon as the kernel tells of the new one, and so is
+//! upon what was not there when the call began. Must never take anything away, nor mount one thing upon another that a path leads to by then.
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
-use super::{Covers, Kind, Mounts, Place, hold, is_out_of_reach, open, upon_itself};
-
-/// Where the kernel can't tell, as this user has no watches left, it is looked so often.
-const OFTEN: Duration = Duration::from_millis(100);
+use super::{Covers, Kind, Mounts, OFTEN, Place, hold, is_out_of_reach, open, upon_itself};
 
 /// What is done to the places of a call until its supervisor ends.
 pub(super) struct Keeper {
@@ -41,8 +37,11 @@ impl Mounts {
         self.keeper = Some(keeper);
     }
 
-    /// Mounts again what comes free from now on, in a thread of its own.
+    /// Mounts again what comes free from now on, and covers sockets that others bind, in threads of its own.
     pub(in crate::supervisor) fn keep(&mut self) -> std::io::Result<()> {
+        if let Some(later) = self.later.take() {
+            later.keep()?;
+        }
         let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
         let keep = move || {
             let _ = crate::sandbox::keep_mounting();
@@ -88,17 +87,19 @@ impl Keeper {
         Ok(())
     }
 
-    /// Mounts again what is free at a path or below it, and watches the folders that it lies in.
+    /// Mounts again what is free at a path or below it, and watches the folders that it lies in, or will.
     fn look(&mut self, from: &Path) {
         for place in self.places.iter().filter(|place| place.path.starts_with(from)) {
-            let Some(folder) = place.path.parent() else { continue };
-            // First the watch: what comes after the look is told.
-            let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
-            if let Some(notes) = &self.notes {
+            // First the watch: what comes after the look is told. A folder that is not there yet is told by the one above it.
+            for folder in place.path.ancestors().skip(1) {
+                let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
+                let Some(notes) = &self.notes else { break };
                 match inotify::add_watch(notes, folder, flags) {
                     Ok(number) => drop(self.watched.insert(number, folder.to_owned())),
+                    Err(Errno::NOENT) => continue,
                     Err(error) => self.is_blind |= !is_out_of_reach(error),
                 }
+                break;
             }
             let _ = self.covers.mount_again(place, place.path != from);
         }

@@ -102,7 +102,7 @@ impl Mounts {
         // Git reads it only where the settings say so.
         if [folder, around].iter().any(|folder| has_more(&folder.join("config"))) && lacks("config.worktree")
         {
-            self.make(folder.join("config.worktree"), false);
+            self.make(folder.join("config.worktree"), false, 0o666);
         }
         // A worktree shares the rest with others.
         if lacks("config") || !lacks("commondir") {
@@ -110,20 +110,20 @@ impl Mounts {
         }
         for (name, is_folder) in [("hooks", true), ("info", true), ("info/attributes", false)] {
             if lacks(name) {
-                self.make(folder.join(name), is_folder);
+                self.make(folder.join(name), is_folder, if is_folder { 0o777 } else { 0o666 });
             }
         }
     }
 
-    pub(super) fn make(&mut self, path: PathBuf, is_folder: bool) {
+    pub(super) fn make(&mut self, path: PathBuf, is_folder: bool, mode: u32) {
         let (Some(folder), Some(name)) = (path.parent().and_then(without_links), path.file_name()) else {
             return;
         };
         let made = match is_folder {
-            true => rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)),
+            true => rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(mode)),
             false => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666)).map(drop)
+                rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(mode)).map(drop)
             }
         };
         if let (Ok(()), Some(held)) = (made, shared(folder.as_fd(), name)) {

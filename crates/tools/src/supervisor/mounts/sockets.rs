@@ -1,7 +1,12 @@
-//! The sockets of others: folders in which they are made, and those that are bound now.
+//! The sockets of others: folders in which they are made, those that are bound now, and those that are bound later. Must never cover
+//! what the call has bound itself.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+
+use super::Covers;
 
 /// Folders that hold nothing but sockets and what belongs to them.
 const FOLDERS: [&str; 4] = ["/run/user", "/run/dbus", "/tmp/.X11-unix", "/tmp/.ICE-unix"];
@@ -9,8 +14,8 @@ const FOLDERS: [&str; 4] = ["/run/user", "/run/dbus", "/tmp/.X11-unix", "/tmp/.I
 /// How names of others begin, in the folder for temporary files.
 const TEMPORARY: [&str; 3] = ["tmux-", "ssh-", "screens"];
 
-/// Folders of sockets that are there.
-pub(super) fn folders() -> Vec<PathBuf> {
+/// Folders of sockets that are there, and known ones that are not.
+pub(super) fn folders() -> (Vec<PathBuf>, Vec<PathBuf>) {
     let is_named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         TEMPORARY.iter().any(|begins| name.starts_with(begins))
@@ -18,35 +23,112 @@ pub(super) fn folders() -> Vec<PathBuf> {
     let temporary = std::fs::read_dir("/tmp").into_iter().flatten().flatten();
     let temporary = temporary.map(|entry| entry.path()).filter(is_named);
     let all = FOLDERS.into_iter().map(PathBuf::from).chain(temporary);
+    let (there, absent): (Vec<_>, Vec<_>) = all.partition(|path| path.symlink_metadata().is_ok());
     // A link could lead to anything, and is none of theirs.
-    all.filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir())).collect()
+    (
+        there.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir())).collect(),
+        absent,
+    )
+}
+
+/// A socket that is bound to a path, as the kernel lists it.
+#[derive(PartialEq, Eq)]
+struct Bound {
+    /// Its number, which no other socket has as long as it lives.
+    number: Vec<u8>,
+    path: PathBuf,
+}
+
+/// All that are bound by absolute paths.
+fn bound() -> Vec<Bound> {
+    let known = std::fs::read("/proc/net/unix").unwrap_or_default();
+    let read = |line: &[u8]| {
+        // The number is the seventh field, and the eighth the path, which may have spaces.
+        let (mut rest, mut number) = (line, Vec::new());
+        for _ in 0..7 {
+            let end = rest.iter().position(|byte| *byte == b' ')?;
+            number = rest[..end].to_vec();
+            let skipped = rest[end..].iter().position(|byte| *byte != b' ')?;
+            rest = &rest[end + skipped..];
+        }
+        let path = || PathBuf::from(std::ffi::OsStr::from_bytes(rest));
+        // A connection that nobody has taken yet has none.
+        (rest.starts_with(b"/") && number != b"0").then(|| Bound { number, path: path() })
+    };
+    known.split(|byte| *byte == b'\n').filter_map(read).collect()
+}
+
+fn is_socket(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_socket())
+}
+
+fn is_listed(path: &Path, listed: &[PathBuf]) -> bool {
+    listed.iter().any(|listed| path.starts_with(listed))
 }
 
 /// Sockets that are bound to a path, and those in folders that may be written, whatever they were bound as; but for those that are listed.
 pub(super) fn of_others(listed: &[PathBuf], writable: &[PathBuf]) -> Vec<PathBuf> {
-    use std::os::unix::ffi::OsStrExt as _;
-    use std::os::unix::fs::FileTypeExt as _;
-    let known = std::fs::read("/proc/net/unix").unwrap_or_default();
-    let path_of = |line: &[u8]| {
-        // The eighth field; a path may have spaces.
-        let mut rest = line;
-        for _ in 0..7 {
-            let end = rest.iter().position(|byte| *byte == b' ')?;
-            let skipped = rest[end..].iter().position(|byte| *byte != b' ')?;
-            rest = &rest[end + skipped..];
-        }
-        rest.starts_with(b"/").then(|| PathBuf::from(std::ffi::OsStr::from_bytes(rest)))
-    };
-    let real = |path: PathBuf| path.canonicalize().ok();
-    let is_listed = |path: &Path| listed.iter().any(|listed| path.starts_with(listed));
-    let is_socket = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_socket());
     let mut found: Vec<PathBuf> =
-        known.split(|byte| *byte == b'\n').filter_map(path_of).filter_map(real).collect();
+        bound().into_iter().filter_map(|bound| bound.path.canonicalize().ok()).collect();
     found.extend(below(writable));
     found.sort();
     found.dedup();
-    found.retain(|path| is_socket(path) && !is_listed(path));
+    found.retain(|path| is_socket(path) && !is_listed(path, listed));
     found
+}
+
+/// What others bind while a call lives.
+pub(super) struct Later {
+    covers: Covers,
+    /// Those that are left as they are.
+    listed: Vec<PathBuf>,
+    known: HashSet<Vec<u8>>,
+}
+
+impl Later {
+    pub(super) fn new(covers: &Covers, listed: &[PathBuf]) -> std::io::Result<Self> {
+        let known = bound().into_iter().map(|bound| bound.number).collect();
+        Ok(Self { covers: covers.another()?, listed: listed.to_vec(), known })
+    }
+
+    /// Covers them as they come, in a thread of its own. The kernel tells of none, so that it is looked for them.
+    pub(super) fn keep(mut self) -> std::io::Result<()> {
+        let keep = move || {
+            let _ = crate::sandbox::keep_mounting();
+            loop {
+                std::thread::sleep(super::OFTEN);
+                self.look();
+            }
+        };
+        std::thread::Builder::new().name("sockets".into()).spawn(keep).map(drop)
+    }
+
+    fn look(&mut self) {
+        let new: Vec<Bound> = bound().into_iter().filter(|it| self.known.insert(it.number.clone())).collect();
+        for it in new {
+            let Ok(path) = it.path.canonicalize() else { continue };
+            // One that is gone by now may have been the call's own.
+            let is_of_others = is_socket(&path)
+                && !is_listed(&path, &self.listed)
+                && !is_own(&it.number)
+                && bound().contains(&it);
+            if is_of_others {
+                let _ = self.covers.over(&path);
+            }
+        }
+    }
+}
+
+/// Whether a process of the call has the socket: no others are seen here.
+fn is_own(number: &[u8]) -> bool {
+    let name = [b"socket:[", number, b"]"].concat();
+    let entries = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
+    let has = |file: std::fs::DirEntry| {
+        file.path().read_link().is_ok_and(|leads| leads.as_os_str().as_bytes() == name)
+    };
+    let is_process = |entry: &std::fs::DirEntry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit);
+    let mut processes = entries("/proc".into()).filter(is_process);
+    processes.any(|process| entries(process.path().join("fd")).any(has))
 }
 
 /// So many names are looked at in search of sockets, and so deep.
@@ -55,7 +137,6 @@ const DEPTH: usize = 4;
 
 /// Sockets in these folders.
 fn below(folders: &[PathBuf]) -> Vec<PathBuf> {
-    use std::os::unix::fs::FileTypeExt as _;
     let (mut found, mut left) = (Vec::new(), NAMES);
     // The nearest first: a large folder hides no socket that is not deep in it.
     let mut waiting: VecDeque<(PathBuf, usize)> = folders.iter().map(|folder| (folder.clone(), 0)).collect();

@@ -1,0 +1,137 @@
+//! What comes only while a command lives is held from it, as what was there before.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+
+use retake_testkit::again;
+use retake_tools::Network;
+
+use super::replaced::HELD;
+use super::stand::{Ground, How, everywhere};
+use crate::stage::until;
+
+#[tokio::test]
+async fn trial_23_what_is_hidden_and_comes_later_is_not_read_in_namespaces() {
+    let test = "hold::later::trial_23_what_is_hidden_and_comes_later_is_not_read_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        for network in [Network::Ask, Network::On] {
+            // A file below the workspace, one beside it, and one whose folders are not there either.
+            let names = ["late.key", "../late", "../cloud/deep/credentials"];
+            let ground = Ground::with(how, network, |stage, sandbox| {
+                let paths = ["late.key", "late", "cloud/deep"].map(|name| match name {
+                    "late.key" => stage.root().join(name),
+                    name => stage.root().with_file_name(name),
+                });
+                sandbox.hide.extend(paths);
+            });
+            let root = ground.stage.root();
+            let tries = names.map(|name| format!("held cat {name}; ")).concat();
+            let line =
+                format!("{HELD}touch begun; until [ -e done ]; do sleep 0.02; done; {tries} echo TRIED");
+            let person = async {
+                until("the call is there", async || root.join("begun").exists()).await;
+                for name in names {
+                    let path = root.join(name);
+                    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+                    std::fs::write(&path, "secret").expect("written");
+                }
+                std::fs::write(root.join("done"), "").expect("written");
+            };
+            let (printed, ()) = tokio::join!(ground.prints(&line), person);
+            assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
+            for name in names {
+                assert_eq!(std::fs::read_to_string(root.join(name)).expect("others read it"), "secret");
+            }
+        }
+    })
+    .await;
+}
+
+/// A server of the command's own, with whom it talks as long as it likes.
+const OWN: &str = "python3 - <<'END'
+import os, socket, time
+for name in ['own', os.path.abspath('other')]:
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(name)
+    server.listen()
+    for _ in range(10):
+        time.sleep(0.05)
+        socket.socket(socket.AF_UNIX).connect(name)
+    os.unlink(name)
+print('TALKED')
+END
+";
+
+#[tokio::test]
+async fn trial_20_a_socket_that_others_bind_later_is_out_of_reach_in_namespaces() {
+    let test = "hold::later::trial_20_a_socket_that_others_bind_later_is_out_of_reach_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let ground = Ground::new(how, Network::On);
+        let root = ground.stage.root();
+        let temporary = tempfile::Builder::new().prefix("other-").tempdir_in("/tmp").expect("a folder");
+        std::fs::create_dir(root.with_file_name("run")).expect("a folder");
+        let paths =
+            [root.join("late"), root.with_file_name("run").join("late"), temporary.path().join("late")];
+        let connect =
+            "held python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])'";
+        let tries = paths.each_ref().map(|path| format!("{connect} {}; ", path.display())).concat();
+        let first = "touch begun; until [ -e done ]; do sleep 0.02; done; ";
+        let person = async {
+            until("the call is there", async || root.join("begun").exists()).await;
+            let bound = paths.each_ref().map(|path| UnixListener::bind(path).expect("a socket"));
+            std::fs::write(root.join("done"), "").expect("written");
+            bound
+        };
+        let line = format!("{HELD}{first}{tries}{OWN}echo TRIED");
+        let (printed, _bound) = tokio::join!(ground.prints(&line), person);
+        assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
+        assert!(printed.contains("TALKED"), "{printed}");
+    })
+    .await;
+}
+
+/// Set in the process that runs a test again.
+const AGAIN: &str = "RETAKE_TEST_AGAIN";
+
+/// Where tmux has its folders, in the process that runs this test again.
+const ITS: &str = "TMUX_TMPDIR";
+
+#[tokio::test]
+async fn trial_20_the_folder_of_a_terminal_multiplexer_is_closed_before_it_is_there_in_namespaces() {
+    let test = "hold::later::trial_20_the_folder_of_a_terminal_multiplexer_is_closed_before_it_is_there_in_namespaces";
+    let Some(its) = std::env::var_os(ITS).filter(|_| std::env::var_os(AGAIN).is_some()) else {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = std::process::Command::new(again::this_program());
+        command.env(ITS, folder.path()).env(AGAIN, "1");
+        return again::again(command, test);
+    };
+    let ground =
+        Ground::with(How::Namespaces, Network::On, |_, sandbox| sandbox.write.push(its.clone().into()));
+    let line = "folder=$TMUX_TMPDIR/tmux-$(id -u); mkdir -p $folder; ls -d $folder; touch $TMUX_TMPDIR/x; \
+                touch begun; until [ -e done ]; do sleep 0.02; done; \
+                touch $folder/x && echo DID write; ls $folder/default && echo DID see; echo TRIED";
+    let root = ground.stage.root();
+    let folder = std::path::Path::new(&its).join(format!("tmux-{}", rustix::process::getuid().as_raw()));
+    let person = async {
+        until("the call is there", async || root.join("begun").exists()).await;
+        let mode = folder.metadata().expect("it was made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "tmux takes no other");
+        let listener = UnixListener::bind(folder.join("default")).expect("a socket");
+        std::fs::write(root.join("done"), "").expect("written");
+        listener
+    };
+    let (printed, listener) = tokio::join!(ground.prints(line), person);
+    assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
+    drop(listener);
+    // What the person has by now stays; an empty one goes with the call that made it.
+    assert!(folder.join("default").exists());
+    std::fs::remove_dir_all(&folder).expect("removed");
+    ground.prints("ls -d $TMUX_TMPDIR/tmux-*").await;
+    assert!(!folder.exists(), "nothing is left behind");
+}
