@@ -168,6 +168,18 @@ fn a_version_is_told_once_and_what_changes_or_goes_is_told_again() {
     assert!(told(&[file("/a", "three"), file("/b", "two")], &second).is_some());
 }
 
+/// What comes through a pipe may be anybody's: a log, a page, the output of a build.
+#[test]
+fn trial_23_words_from_a_pipe_attach_no_file() {
+    let world = world();
+    write(world.repo.join("sub/notes.txt"), "mine");
+    let (said, notices) = mentions(vec![Part::text("see @notes.txt"), piped()], &world.places);
+    assert_eq!(said, [Part::text("see @notes.txt")], "the mark is gone, and nothing is attached");
+    assert!(notices[0].contains("notes.txt"), "{notices:?}");
+    let (said, _) = mentions(vec![Part::text("see @notes.txt")], &world.places);
+    assert_eq!(said.len(), 2, "who types it means it");
+}
+
 /// What is attached to a message, by name or kind, and the notices.
 fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<String>) {
     let (parts, notices) = mentions(vec![Part::text(text)], places);

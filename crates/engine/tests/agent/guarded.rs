@@ -105,3 +105,36 @@ async fn trial_23_an_env_file_is_asked_about_and_the_rule_is_offered() {
     let (_, told) = desk.turn("go", vec![read(), words("done")]).await;
     assert!(!told[0].starts_with("may it"), "the rule allows it: {told:?}");
 }
+
+#[tokio::test]
+async fn trial_23_what_calls_have_printed_is_read_unasked_in_their_own_conversation_only() {
+    let desk = Desk::new(Mode::Ask).await;
+    let output = desk.dir.path().join("data/output");
+    let [own, other] = [desk.id.to_string(), "01990000-0000-7000-8000-000000000009".to_owned()];
+    for of in [&own, &other] {
+        fs::create_dir_all(output.join(of)).expect("made");
+        fs::write(output.join(of).join("a.log"), "hunter2\n").expect("written");
+    }
+    // Where the logs of earlier versions lie.
+    fs::write(output.join("b.log"), "hunter2\n").expect("written");
+    for (of, is_own) in
+        [(format!("{own}/a.log"), true), (format!("{other}/a.log"), false), ("b.log".to_owned(), false)]
+    {
+        let path = output.join(&of).display().to_string();
+        for (tool, arguments) in
+            [("read", json!({"path": path})), ("grep", json!({"pattern": "hunter", "path": path}))]
+        {
+            desk.script.then(calls(&[(tool, arguments)]));
+            desk.script.then(words("done"));
+            let events = desk.say("go").await;
+            let mut asked = 0;
+            desk.follow(events, &mut |_| {
+                asked += 1;
+                Some(Decision::Deny(None))
+            })
+            .await;
+            let told = format!("{:?}", desk.script.asked().messages.last());
+            assert_eq!((asked == 0, told.contains("hunter2")), (is_own, is_own), "{tool} {of}: {told}");
+        }
+    }
+}

@@ -98,8 +98,11 @@ async fn an_erasure_reaches_what_calls_have_printed() {
     desk.turn("look", answers).await;
     let page = desk.shows().await;
     assert_eq!(page.last().map(String::as_str), Some("the word is hunter2"));
-    let output = desk.dir.path().join("data/output");
+    let all = desk.dir.path().join("data/output");
+    let output = all.join(desk.id.to_string());
     std::fs::create_dir_all(&output).expect("made");
+    // What earlier versions have put there is found, too.
+    std::fs::write(all.join("old.log"), "it is hunter2").expect("written");
     let call = desk.entry_with("calls list").await;
     for (name, text) in
         [("a.log", "it is hunter2"), ("b.log", "nothing"), (&format!("{call}-1.log"), "listed")]
@@ -114,6 +117,7 @@ async fn an_erasure_reaches_what_calls_have_printed() {
     };
     desk.erase(Vec::new(), Some("hunter2")).await;
     assert_eq!((left(), output.join("a.log").exists()), (2, false), "what holds the text is gone");
+    assert!(!all.join("old.log").exists(), "and so is what lies above");
     desk.erase(vec![desk.entry_with("ok").await], None).await;
     assert_eq!(
         (left(), output.join("b.log").exists()),
