@@ -145,7 +145,7 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     let talks = verb.is_none() && ui.input_is_terminal();
     if talks
         && !cli.start.plain
-        && let Some(mut world) = ui.screen()
+        && let Some(mut world) = ui.screen(&places.data_dir)
     {
         return talk::begin(owner, &places, ui, &mut *world, cli.start, folder).await;
     }

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Read as _, Write};
+use std::path::Path;
 
 use async_trait::async_trait;
 
@@ -82,9 +83,9 @@ impl Ui for Terminal {
         io::stdout().is_terminal()
     }
 
-    fn screen(&mut self) -> Option<Box<dyn World>> {
+    fn screen(&mut self, private: &Path) -> Option<Box<dyn World>> {
         let can = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
-        (can && self.interactive()).then(|| Box::new(Process::new(self.now_ms)) as Box<dyn World>)
+        (can && self.interactive()).then(|| Box::new(Process::new(self.now_ms, private)) as Box<dyn World>)
     }
 
     fn print(&mut self, text: &str) -> io::Result<()> {

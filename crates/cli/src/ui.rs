@@ -2,6 +2,7 @@
 //! about; a test gives a script, [`crate::app`] the real terminal.
 
 use std::io;
+use std::path::Path;
 
 use async_trait::async_trait;
 
@@ -35,8 +36,8 @@ pub trait Ui: Send {
     /// Whether standard output is a terminal, which acts on what it is given.
     fn output_is_terminal(&self) -> bool;
 
-    /// The process around the full-screen face, where the terminal can show it.
-    fn screen(&mut self) -> Option<Box<dyn World>>;
+    /// The process around the full-screen face, where the terminal can show it. What is written in the editor is in this folder.
+    fn screen(&mut self, private: &Path) -> Option<Box<dyn World>>;
 
     /// Writes to standard output, as it is and at once.
     fn print(&mut self, text: &str) -> io::Result<()>;

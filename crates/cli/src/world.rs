@@ -3,6 +3,7 @@
 
 use std::env;
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
@@ -24,17 +25,19 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 /// The process around the face.
 pub(crate) struct Process {
     now_ms: fn() -> i64,
+    /// Where nobody else reads what is written, nor any command of the agent.
+    private: PathBuf,
     /// It was stopped, and goes on.
     goes_on: Option<Receiver<()>>,
 }
 
 impl Process {
-    /// The process, with this clock. From now on the face is told when it is stopped, and when it goes on. To be called within a runtime
+    /// The process, with this clock and a folder for what is written in the editor. From now on the face is told when it is stopped, and when it goes on. To be called within a runtime
     /// that has its drivers enabled.
-    pub(crate) fn new(now_ms: fn() -> i64) -> Self {
+    pub(crate) fn new(now_ms: fn() -> i64, private: &Path) -> Self {
         let (tell, goes_on) = sync_channel(1);
         let is_listening = listen(tell).is_ok();
-        Self { now_ms, goes_on: is_listening.then_some(goes_on) }
+        Self { now_ms, private: private.to_owned(), goes_on: is_listening.then_some(goes_on) }
     }
 }
 
@@ -74,7 +77,7 @@ impl World for Process {
     fn edit(&mut self, text: &str) -> Result<String, String> {
         let given = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| env::var(name).ok());
         let editor = given.map(|editor| editor.trim().to_owned()).find(|editor| !editor.is_empty());
-        edit(&editor.unwrap_or_else(|| EDITOR.to_owned()), text)
+        edit(&editor.unwrap_or_else(|| EDITOR.to_owned()), &self.private, text)
     }
 
     fn keep_theme(&mut self, _name: &str) -> Result<(), String> {
@@ -124,10 +127,11 @@ impl World for Keeping<'_> {
     }
 }
 
-/// Lets a person edit a text in a file that only they can read, and that is gone afterwards.
-fn edit(editor: &str, text: &str) -> Result<String, String> {
+/// Lets a person edit a text in a file of this folder that only they can read, and that is gone afterwards.
+fn edit(editor: &str, folder: &Path, text: &str) -> Result<String, String> {
     let failed = |error: io::Error| format!("can't write what is to be edited: {error}");
-    let mut file = tempfile::Builder::new().prefix("retake-").suffix(".md").tempfile().map_err(failed)?;
+    let mut file =
+        tempfile::Builder::new().prefix("draft-").suffix(".md").tempfile_in(folder).map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     // The variable may hold options, so a shell takes it apart; the path is no part of what it reads.
     let status =
@@ -148,13 +152,18 @@ mod tests {
 
     #[test]
     fn an_editor_gives_back_what_was_written() {
-        assert_eq!(edit("sed -i s/one/two/", "one\n"), Ok("two\n".to_owned()));
+        let dir = tempfile::tempdir().expect("a folder");
+        assert_eq!(edit("sed -i s/one/two/", dir.path(), "one\n"), Ok("two\n".to_owned()));
     }
 
     #[test]
     fn an_editor_that_fails_says_so() {
         for editor in ["false", "no-such-editor"] {
-            assert!(edit(editor, "one").is_err_and(|why| why.contains(editor) && why.contains("EDITOR")));
+            let dir = tempfile::tempdir().expect("a folder");
+            assert!(
+                edit(editor, dir.path(), "one")
+                    .is_err_and(|why| why.contains(editor) && why.contains("EDITOR"))
+            );
         }
     }
 }

@@ -62,22 +62,21 @@ fn takes_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Copies the store to where only bytes can go. The owner, for whom our pipes have other names, writes a file that nobody else can
-/// read; it is gone at the end.
+/// Copies the store to where only bytes can go. The owner, for whom our pipes have other names, makes a backup among its own files first,
+/// which nobody else can read, nor any command of the agent; it is gone at the end.
 async fn passed_on(
     cx: &Context<'_>,
     name: &str,
     write: impl FnOnce(&mut File) -> io::Result<u64>,
 ) -> Result<Written> {
     let failed = |error: io::Error| file(format!("{name} can't be written"), &error);
-    let folder = tempfile::Builder::new().prefix("retake-backup-").tempdir();
-    let folder = folder.map_err(|error| file("no temporary folder can be made", &error))?;
-    let copy = folder.path().join("retake.db");
-    let backup = request::Backup { to: Some(cx.absolute(&copy)?) };
-    match cx.call(Request::Backup(backup)).await? {
-        Reply::Written(_) => {}
+    let copy = match cx.call(Request::Backup(request::Backup { to: None })).await? {
+        Reply::Written(Written { path, .. }) => PathBuf::from(path),
         other => return Err(unexpected(&other)),
-    }
-    let bytes = File::open(&copy).and_then(|mut copy| write(&mut copy)).map_err(failed)?;
+    };
+    let passed = File::open(&copy).and_then(|mut copy| write(&mut copy));
+    let removed = fs::remove_file(&copy);
+    let bytes = passed.map_err(failed)?;
+    removed.map_err(|error| file(format!("{} can't be removed", copy.display()), &error))?;
     Ok(Written { path: name.to_owned(), bytes })
 }

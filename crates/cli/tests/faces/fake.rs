@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -297,7 +297,7 @@ impl Ui for FakeUi {
         self.input.is_none()
     }
 
-    fn screen(&mut self) -> Option<Box<dyn World>> {
+    fn screen(&mut self, _: &Path) -> Option<Box<dyn World>> {
         None
     }
 

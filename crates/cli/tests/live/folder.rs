@@ -265,12 +265,13 @@ fn a_damaged_index_is_made_anew_with_a_notice() {
     }
 }
 
-/// A pipe takes a backup as it comes, under whatever name, and stays a pipe; nothing is left beside it.
+/// A pipe takes a backup as it comes, under whatever name, and stays a pipe; nothing is left beside it. The copy that is passed on never
+/// lies where commands of the agent could read it.
 #[test]
 fn trial_16_a_backup_goes_into_pipes_and_devices() {
     let world = World::talking();
     let scratch = tempfile::tempdir().expect("a folder");
-    let world = world.with("TMPDIR", scratch.path().to_str().expect("UTF-8"));
+    let world = world.with("TMPDIR", scratch.path().join("none").to_str().expect("UTF-8"));
     let pipe = world.folder().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
     let link = world.folder().join("link");
@@ -309,4 +310,5 @@ fn trial_16_a_backup_goes_into_pipes_and_devices() {
     assert!(error(&refused).contains("is there already"), "{}", error(&refused));
     assert_eq!(fs::read_to_string(&mine).expect("there"), "mine");
     assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 0, "nothing is left");
+    assert_eq!(fs::read_dir(world.data().join("backups")).expect("a folder").count(), 0, "nor there");
 }

@@ -24,10 +24,7 @@ const PAGES: i32 = 4096;
 
 /// Writes a consistent copy to `to`, where nothing may be, also not when the copy is done.
 pub(super) fn copy(db: &Connection, to: &Path) -> Result<()> {
-    let mut name = to.as_os_str().to_owned();
-    name.push(".");
-    name.push(UNFINISHED);
-    let unfinished = PathBuf::from(name);
+    let unfinished = unfinished(to);
     private().create_new(true).open(&unfinished).map_err(taken("create", &unfinished))?;
     let done = fill(db, &unfinished).and_then(|()| publish_new(&unfinished, to));
     if done.is_err() {
@@ -35,6 +32,14 @@ pub(super) fn copy(db: &Connection, to: &Path) -> Result<()> {
         let _ = fs::remove_file(&unfinished);
     }
     done
+}
+
+/// The name of a copy until it is whole.
+fn unfinished(to: &Path) -> PathBuf {
+    let mut name = to.as_os_str().to_owned();
+    name.push(".");
+    name.push(UNFINISHED);
+    PathBuf::from(name)
 }
 
 fn fill(db: &Connection, file: &Path) -> Result<()> {
@@ -98,12 +103,17 @@ fn sync_folder(of: &Path) -> Result<()> {
     sync(folder.unwrap_or(Path::new(".")))
 }
 
-/// Where a backup of a format goes before it is left, at a time such as `2026-11-21 22:42:07`.
+/// Where a backup of a format goes before it is left, at a time such as `2026-11-21 22:42:07`. A second one at that time has a number.
 pub(super) fn place(dir: &Path, format: i64, time: &str) -> Result<PathBuf> {
     let folder = dir.join(FOLDER);
     private_folder(&folder)?;
     let time = time.replace(' ', "T").replace(':', "");
-    Ok(folder.join(format!("{NAME}{format}-{time}.db")))
+    let numbered = |number: u64| match number {
+        1 => folder.join(format!("{NAME}{format}-{time}.db")),
+        _ => folder.join(format!("{NAME}{format}-{time}-{number}.db")),
+    };
+    let is_free = |path: &PathBuf| !path.exists() && !unfinished(path).exists();
+    Ok((1..).map(numbered).find(is_free).expect("BUG: there are names without end"))
 }
 
 /// A folder that only its owner reads; one that is there stays as it is.
@@ -144,4 +154,29 @@ pub(super) fn tidy(dir: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backups_of_one_second_have_names_of_their_own() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let next = || place(dir.path(), 3, "2026-11-21 22:42:07").expect("a place");
+        let first = next();
+        fs::write(&first, "").expect("written");
+        let second = next();
+        fs::write(unfinished(&second), "").expect("written");
+        let third = next();
+        let names = [&first, &second, &third].map(|path| path.file_name().expect("a name").to_owned());
+        assert_eq!(
+            names,
+            [
+                "retake-v3-2026-11-21T224207.db",
+                "retake-v3-2026-11-21T224207-2.db",
+                "retake-v3-2026-11-21T224207-3.db"
+            ]
+        );
+    }
 }

@@ -13,7 +13,7 @@ fn words_are_written_in_the_persons_own_editor() {
     let editor = world.home().join("editor");
     std::fs::write(
         &editor,
-        "#!/bin/sh\necho in the editor\nprintf ' and more\\nin a second line' >> \"$1\"\n",
+        "#!/bin/sh\necho in the editor\nprintf %s \"$1\" > \"$HOME/where\"\nprintf ' and more\\nin a second line' >> \"$1\"\n",
     )
     .expect("written");
     std::fs::set_permissions(&editor, Permissions::from_mode(0o755)).expect("executable");
@@ -31,6 +31,10 @@ fn words_are_written_in_the_persons_own_editor() {
     let screen = face.shows("in a second line!");
     assert!(!screen.contains("in the editor"), "{screen}");
     assert!(model.asked().is_empty());
+    // Commands of the agent write in the folder for temporary files, and not where the words were.
+    let file = std::fs::read_to_string(world.home().join("where")).expect("written");
+    assert!(std::path::Path::new(&file).starts_with(world.data()), "{file}");
+    assert!(!std::path::Path::new(&file).exists(), "{file}");
 }
 
 #[test]
