@@ -11,7 +11,7 @@ use crate::id::LogNo;
 
 pub(super) use one::Step;
 pub(super) use one::what_is_left_in_all;
-use one::{as_far_as, as_it_is_left, stepped, upon, upon_steps, what_is_left, without_written};
+use one::{Becomes, as_far_as, as_it_is_left, stepped, upon, upon_steps, what_is_left, without_written};
 
 /// A delta of the store. Layers of several logs can lie upon one path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -298,7 +298,7 @@ impl Stack {
     /// stays; nothing, where what goes can't be told from that.
     pub fn exact(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         let kept = self.kept(wanted);
-        let (stack, whole) = self.between(wanted, false, bytes);
+        let (stack, whole) = self.between(wanted, Becomes::Exactly, bytes);
         let record = match wanted.get(kept..) {
             Some([.., last]) => stack.left_by(last.delta),
             _ => self.checkpoint(wanted),
@@ -324,26 +324,26 @@ impl Stack {
     /// others wrote between them stays there, too.
     #[must_use]
     pub fn exactly(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.between(wanted, false, bytes).0
+        self.between(wanted, Becomes::Exactly, bytes).0
     }
 
     /// The same, where a layer that stays has removed the file: those below it keep nothing else than what others and they wrote.
     pub(super) fn below_removal(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.between(wanted, true, bytes).0
+        self.between(wanted, Becomes::Nothing, bytes).0
     }
 
     /// The same, and whether all that was dropped is out of the layers that stay. Of a file that is gone they keep nothing else
     /// than what others and they themselves wrote.
-    fn between(&self, wanted: &[Layer], is_gone: bool, bytes: &mut dyn MergeBytes) -> (Self, bool) {
+    fn between(&self, wanted: &[Layer], file: Becomes, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let stays = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
-        let (settled, whole) = self.freed(wanted, is_gone, bytes);
+        let (settled, whole) = self.freed(wanted, file, bytes);
         let Self(mut layers) = settled.together(wanted);
         for at in 1..layers.len() {
             let (below, above) = layers.split_at_mut(at);
             if stays(&above[0]) {
                 let came = below.iter().filter(|layer| !stays(layer));
                 let steps = came.map(|layer| (layer.before.as_ref(), layer.after.as_ref()));
-                let before = as_far_as(above[0].before.as_ref(), steps, false, bytes).0;
+                let before = as_far_as(above[0].before.as_ref(), steps, Becomes::Exactly, bytes).0;
                 let (found, left) = (above[0].before.as_ref(), above[0].after.as_ref());
                 if let Ok(after) = merge_over(found, left, before.as_ref(), bytes) {
                     above[0].after = after;
@@ -359,12 +359,12 @@ impl Stack {
     /// when that layer goes or comes (case 36), and nothing that others wrote.
     #[must_use]
     pub fn settled(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.freed(wanted, false, bytes).0
+        self.freed(wanted, Becomes::AsItIs, bytes).0
     }
 
     /// The layers without those that are not wanted, and whether all that those did is out of them. What a layer that stays wrote
     /// over is that layer's, and stays in those above it.
-    fn freed(&self, wanted: &[Layer], is_gone: bool, bytes: &mut dyn MergeBytes) -> (Self, bool) {
+    fn freed(&self, wanted: &[Layer], file: Becomes, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let mut stack: Vec<Layer> = Vec::new();
         // What is to be taken out of the next layer, the last first: from one version to another each.
         let mut steps: VecDeque<Step> = VecDeque::new();
@@ -375,8 +375,8 @@ impl Stack {
                 continue;
             }
             let taken = steps.iter().map(|(from, to)| (from.as_ref(), to.as_ref()));
-            let (before, stopped) = as_far_as(layer.before.as_ref(), taken, is_gone, bytes);
-            let (mut freed, whole) = upon(layer, before, is_gone, bytes);
+            let (before, stopped) = as_far_as(layer.before.as_ref(), taken, file, bytes);
+            let (mut freed, whole) = upon(layer, before, file, bytes);
             all_whole &= stopped.is_none() && whole;
             if let Some(found) = stopped.and_then(|made| without_written(&freed, made, bytes)) {
                 freed.before = Some(found);

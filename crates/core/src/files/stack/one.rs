@@ -7,6 +7,17 @@ use super::Layer;
 /// From one version to another.
 pub(in crate::files) type Step = (Option<Record>, Option<Record>);
 
+/// What a file becomes whose layers do not all stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Becomes {
+    /// It stays as it is, what the layers that go did to it included.
+    AsItIs,
+    /// What the layers that stay make of it.
+    Exactly,
+    /// There is none.
+    Nothing,
+}
+
 /// A version with these steps done to it; nothing, where one of them does not go together with what is there.
 pub(super) fn stepped<'a>(
     version: Option<&Record>,
@@ -99,11 +110,15 @@ pub(super) fn as_it_is_left(layer: &Layer, left: &[(&Layer, Layer)], bytes: &mut
 pub(super) fn upon(
     layer: &Layer,
     before: Option<Record>,
-    is_gone: bool,
+    file: Becomes,
     bytes: &mut dyn MergeBytes,
 ) -> (Layer, bool) {
-    match merged_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), is_gone, bytes) {
-        Ok(after) => (Layer { before: beside(layer, before, bytes), after, ..layer.clone() }, true),
+    match merged_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), file, bytes) {
+        Ok(after) => {
+            // What had been removed where the layer wrote is the layer's to give back, unless somebody wanted the file without it.
+            let before = if file == Becomes::Exactly { before } else { beside(layer, before, bytes) };
+            (Layer { before, after, ..layer.clone() }, true)
+        }
         Err(_) => {
             let before = unwritten(layer, bytes).or_else(|| layer.before.clone());
             (Layer { before, ..layer.clone() }, false)
@@ -116,11 +131,11 @@ fn merged_over(
     from: Option<&Record>,
     there: Option<&Record>,
     to: Option<&Record>,
-    is_gone: bool,
+    file: Becomes,
     bytes: &mut dyn MergeBytes,
 ) -> Result<Option<Record>, Clash> {
     match (merge_over(from, there, to, bytes), from, there) {
-        (Err(_), Some(Record::File { hash: from, .. }), Some(Record::File { hash, mode, .. })) if is_gone => {
+        (Err(_), Some(Record::File { hash: from, .. }), Some(Record::File { hash, mode, .. })) if file == Becomes::Nothing => {
             let left = bytes.over(*from, *hash, None).filter(|(_, len)| *len > 0);
             Ok(left.map(|(hash, len)| Record::File { hash, len, mode: *mode }))
         }
@@ -178,12 +193,12 @@ pub(super) fn without_written(
 pub(super) fn as_far_as<'a>(
     version: Option<&Record>,
     steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,
-    is_gone: bool,
+    file: Becomes,
     bytes: &mut dyn MergeBytes,
 ) -> (Option<Record>, Option<Option<&'a Record>>) {
     let mut reached = version.cloned();
     for (from, to) in steps {
-        match merged_over(from, reached.as_ref(), to, is_gone, bytes) {
+        match merged_over(from, reached.as_ref(), to, file, bytes) {
             Ok(merged) => reached = merged,
             Err(_) => return (reached, Some(from)),
         }
