@@ -87,8 +87,8 @@ fn of_folder(
     left: &mut usize,
 ) -> Option<Instruction> {
     let path = NAMES.iter().map(|name| folder.join(name)).find(|path| path.symlink_metadata().is_ok())?;
-    if path.is_symlink() {
-        let leads = path.canonicalize().ok()?;
+    let leads = path.canonicalize().ok()?;
+    if leads != folder.canonicalize().ok()?.join(path.file_name()?) {
         let leaves = match within {
             Some(within) => !leads.starts_with(within.canonicalize().ok()?),
             None => false,
@@ -98,7 +98,7 @@ fn of_folder(
         }
     }
     // One byte more, so that a file that just fits is not called cut.
-    let look = look::beginning(&path, MOST as u64 + 1).ok()?;
+    let look = look::beginning(&leads, MOST as u64 + 1).ok()?;
     // A link is the word of whoever made it.
     let owners = [look.about.uid(), path.symlink_metadata().ok()?.uid()];
     if !near && !owners.into_iter().all(|owner| is_trusted(owner, &places.folder)) {

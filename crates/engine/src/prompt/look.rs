@@ -1,7 +1,8 @@
-//! Reads files of which nothing is known: at most so many bytes, and never one that could block.
+//! Reads files of which nothing is known: at most so many bytes, and never one that could block, nor another one than was looked at.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -15,11 +16,15 @@ pub(super) struct Beginning {
     pub(super) about: Metadata,
 }
 
-/// Opens a file as it is: a pipe or a device is not waited for. Nothing is read of what is no regular file.
+/// Opens a file as it is: a pipe or a device is not waited for. Nothing is read of what is no regular file. The path is one without
+/// links: where one has come into it, the file is another one than was looked at.
 pub(super) fn beginning(path: &Path, most: u64) -> io::Result<Beginning> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
     let flags = i32::try_from(flags.bits()).expect("BUG: flags of open fit an int");
     let file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))? != path {
+        return Err(io::Error::other("it leads elsewhere than a moment ago"));
+    }
     let about = file.metadata()?;
     if !about.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));

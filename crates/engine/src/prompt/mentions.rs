@@ -142,14 +142,14 @@ impl Found<'_> {
             return self.notices.push(format!("@{name} is not attached: {why}"));
         }
         let is_secret = self.places.guarded.guard(&whole).is_some();
-        if !self.seen.insert(whole) {
+        if !self.seen.insert(whole.clone()) {
             return;
         }
         if self.parts.len() == MOST_FILES {
             self.notices.push(format!("@{name} is not attached: {MOST_FILES} files are"));
             return;
         }
-        match attached(name, &path) {
+        match attached(name, &whole) {
             Ok(part) if self.bytes + size(&part) > MOST_TOGETHER => {
                 self.notices.push(format!("@{name} is not attached: the message would be too large"));
             }
@@ -202,7 +202,7 @@ fn bare<'a>(mention: &Mention<'a>) -> &'a str {
     if mention.quoted { mention.name } else { mention.name.trim_end_matches(|c| SIGNS.contains(c)) }
 }
 
-/// The part that a file becomes, or why it becomes none.
+/// The part that a file becomes, or why it becomes none. Its path is one without links.
 fn attached(name: &str, path: &Path) -> Result<Part, String> {
     let about = fs::metadata(path).map_err(|error| told(&error))?;
     if about.is_dir() {

@@ -168,6 +168,22 @@ fn a_version_is_told_once_and_what_changes_or_goes_is_told_again() {
     assert!(told(&[file("/a", "three"), file("/b", "two")], &second).is_some());
 }
 
+/// A job of the agent can put a link in the place of a file after it was looked at.
+#[test]
+fn trial_23_a_path_into_which_a_link_has_come_since_is_not_read() {
+    let world = world();
+    let secret = world.places.home.as_ref().expect("home").join("secret");
+    write(&secret, "hunter2");
+    let (link, folder) = (world.repo.join("sub/doc"), world.repo.join("docs"));
+    symlink(&secret, &link).expect("a link");
+    symlink(world.places.home.as_ref().expect("home"), &folder).expect("a link");
+    for path in [link, folder.join("secret")] {
+        let why = look::beginning(&path, 100).err().expect("it is another file").to_string();
+        assert!(why.contains("elsewhere"), "{why}");
+    }
+    assert_eq!(look::beginning(&secret, 100).expect("it is there").bytes, b"hunter2");
+}
+
 /// What comes through a pipe may be anybody's: a log, a page, the output of a build.
 #[test]
 fn trial_23_words_from_a_pipe_attach_no_file() {
