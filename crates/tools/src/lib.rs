@@ -34,7 +34,7 @@ pub use guarded::{BadItem, Guard, Guarded, check_guarded};
 pub use sandbox::{Sandbox, Sandboxed};
 pub use secret::Secrets;
 pub use set::{Schema, Tool, Toolbox, schema_of};
-pub use shell::{Confined, Network, SHELL, ShellConfig, class_of, is_log_of, shell_tools};
+pub use shell::{Confined, Network, SHELL, ShellConfig, class_of, code_of, is_log_of, shell_tools};
 pub use supervisor::{Supervisor, supervise};
 pub use surroundings::Surroundings;
 pub use todo::todo_tool;

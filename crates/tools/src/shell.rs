@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub use class::{Confined, class_of};
 pub use network::Network;
-pub use script::is_log_of;
+pub use script::{code_of, is_log_of};
 
 use self::follow::{Line, Started};
 use self::script::Spool;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use retake_core::{ConversationId, Fact, Projection, Role, Usage};
 use retake_store::{PageRequest, Reading};
-use retake_tools::{is_log_of, processes};
+use retake_tools::{code_of, is_log_of, processes};
 use serde_json::Value;
 
 use crate::engine::Engine;
@@ -265,10 +265,9 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
 /// A job as it is now. What is said to be printed elsewhere than by its own call is nobody's to read.
 fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
     let log = noted.log.filter(|log| is_log_of(spool, &call, log));
-    let code = log.as_ref().and_then(|log| std::fs::read_to_string(log.with_extension("end")).ok());
     JobShown {
         running: !processes::alive(&call).is_empty(),
-        code: code.and_then(|code| code.trim().parse().ok()),
+        code: log.as_deref().and_then(code_of),
         printed: log.as_ref().and_then(|log| std::fs::metadata(log).ok()).map(|meta| meta.len()),
         command: noted.command,
         call,

@@ -16,13 +16,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::follow::{self, Line, Started};
-use super::script::{Spool, is_log_of};
+use super::script::{Spool, code_of, is_log_of};
 use super::stand::Stand;
 use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
 use crate::call::{Call, Output, Piece};
 use crate::printed::{BOUND, plain, whole};
-use crate::regular;
 use crate::set::{Schema, Tool, schema_of};
 
 /// How keys of jobs begin.
@@ -33,9 +32,6 @@ const EARLY: Duration = Duration::from_secs(1);
 
 /// So many letters of a call's id are its job's name for people.
 const SHORT: usize = 8;
-
-/// No exit code is longer.
-const LONGEST_CODE: u64 = 64;
 
 /// What a fact says of a job.
 #[derive(Deserialize, Serialize)]
@@ -83,7 +79,7 @@ impl Known {
     }
 
     fn code(&self) -> Option<i32> {
-        regular::text(&self.job.log.as_ref()?.with_extension("end"), LONGEST_CODE)?.trim().parse().ok()
+        code_of(self.job.log.as_ref()?)
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
 
+use crate::regular;
 use crate::secret::Secrets;
 
 /// Variables that are for programs without a person before them.
@@ -113,6 +114,14 @@ fn log_name(call: &str) -> String {
     let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
     let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
     format!("{name}.log")
+}
+
+/// No exit code is longer.
+const LONGEST_CODE: u64 = 64;
+
+/// How a job ended that printed into this log, once it has.
+pub fn code_of(log: &Path) -> Option<i32> {
+    regular::text(&log.with_extension("end"), LONGEST_CODE)?.trim().parse().ok()
 }
 
 /// Whether a file is what a call prints to: in the folder of all spools, or in one of them. A fact may be anybody's, and name any file.
