@@ -61,6 +61,7 @@ impl Engine {
         let settings = self.parts().agent.as_ref().and_then(|agent| agent.settings.as_deref());
         let config = settings.and_then(Path::parent).map(Path::to_path_buf);
         let guarded = self.parts().agent.as_ref().map(|agent| Arc::clone(&agent.guarded)).unwrap_or_default();
+        guarded.look_again();
         Places { folder: folder.to_path_buf(), home: self.files.home(), config, guarded }
     }
 

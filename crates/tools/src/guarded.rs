@@ -6,8 +6,7 @@ mod usual;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -61,16 +60,13 @@ impl fmt::Display for BadItem {
     }
 }
 
-/// So long it holds where links lead: somebody may have them lead elsewhere.
-const FRESH: Duration = Duration::from_secs(1);
-
 /// What is guarded.
 #[derive(Debug)]
 pub struct Guarded {
     /// Files and folders, as they are named.
     paths: Vec<PathBuf>,
-    /// They, and what they are behind links, as of then.
-    found: Mutex<(Instant, Arc<[PathBuf]>)>,
+    /// They, and what they are behind links, as it was last looked.
+    found: Mutex<Arc<[PathBuf]>>,
     refused: GlobSet,
     asked: GlobSet,
 }
@@ -133,22 +129,23 @@ impl Guarded {
             });
             all.build().map_err(|error| BadItem(error.to_string()))
         };
-        let found = Mutex::new((Instant::now(), found(&paths)));
+        let found = Mutex::new(found(&paths));
         Ok(Self { found, refused: set(Guard::Refused)?, asked: set(Guard::Asked)?, paths })
     }
 
-    /// The fixed paths, and where links lead that are among them now.
-    fn found(&self) -> Arc<[PathBuf]> {
-        let mut known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.0.elapsed() > FRESH {
-            *known = (Instant::now(), found(&self.paths));
-        }
-        Arc::clone(&known.1)
+    /// Looks up anew where links lead: before each call, as somebody may have them lead elsewhere by now.
+    pub fn look_again(&self) {
+        *self.locked() = found(&self.paths);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Arc<[PathBuf]>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is done where this file or folder is to be read. The path is compared as it is: whoever asks has followed links before.
     pub fn guard(&self, path: &Path) -> Option<Guard> {
-        if self.found().iter().any(|guarded| path.starts_with(guarded)) {
+        let found = Arc::clone(&self.locked());
+        if found.iter().any(|guarded| path.starts_with(guarded)) {
             return Some(Guard::Refused);
         }
         self.guard_name(path.file_name()?)
@@ -347,10 +344,7 @@ mod tests {
         std::fs::create_dir(home.join("vault")).expect("made");
         std::fs::remove_file(home.join(".ssh")).expect("removed");
         std::os::unix::fs::symlink("vault", home.join(".ssh")).expect("linked");
-        let deadline = Instant::now() + 30 * FRESH;
-        while all.guard(&home.join("vault/id")).is_none() {
-            assert!(Instant::now() < deadline, "it is looked up again: {all:?}");
-            std::thread::sleep(FRESH / 10);
-        }
+        all.look_again();
+        assert_eq!(all.guard(&home.join("vault/id")), Some(Guard::Refused));
     }
 }

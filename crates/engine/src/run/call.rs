@@ -157,6 +157,7 @@ impl Driver {
                     self.events.send(RunEvent::Notice(wrong));
                 }
                 let settled = permission.settle(&ready.name, &intent, &self.scene.roots);
+                self.scene.guarded.look_again();
                 let settled = self.guards(&permission).settle(&ready.name, &intent, settled);
                 ready.permission = Arc::new(permission);
                 ready.settled = asked_again(settled, ready.again.as_ref());

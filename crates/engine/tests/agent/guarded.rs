@@ -138,3 +138,13 @@ async fn trial_23_what_calls_have_printed_is_read_unasked_in_their_own_conversat
         }
     }
 }
+
+#[tokio::test]
+async fn trial_23_a_guarded_folder_is_guarded_where_it_leads_when_a_call_is_made() {
+    let desk = desk(Mode::AllowAll).await;
+    let home = desk.dir.path().join("home");
+    fs::rename(home.join(".ssh"), home.join("vault")).expect("renamed");
+    symlink("vault", home.join(".ssh")).expect("linked");
+    let told = told(&desk, "read", json!({"path": home.join("vault/id").display().to_string()})).await;
+    assert!(told.contains("holds secrets") && !told.contains("hunter2"), "{told}");
+}

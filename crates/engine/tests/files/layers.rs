@@ -1,6 +1,8 @@
 //! What others wrote below a layer is never lost, whatever is dropped and kept above it (spec `rewind.md`, *After*, and cases
 //! 36, 54 to 56).
 
+mod given_back;
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -437,27 +439,6 @@ async fn trial_06_a_person_s_line_outlives_a_dropped_turn_that_is_shown_exactly(
         assert_eq!(yard.read("f"), whole, "{come:?}");
         yard.undo().await;
         assert_eq!(yard.read("f"), Some(text(&[(12, "A2"), (20, "SINCE"), (30, "PERSON")])), "{come:?}");
-    }
-}
-
-/// What a dropped turn had removed where a later turn wrote is that turn's to give back.
-#[tokio::test]
-async fn trial_06_what_a_dropped_turn_had_removed_comes_back_with_the_turn_that_wrote_there() {
-    for (removes, writes) in [
-        (": > f", "echo new > f"),
-        ("sed -i '/^line 5$/d' f", "sed -i 's/^line 4$/line 4\\nnew/' f"),
-    ] {
-        let yard = Yard::with_text(&[]).await;
-        yard.run(removes).await;
-        yard.run(writes).await;
-        let written = yard.read("f");
-        yard.drops(1, choose("f", Choice::Checkpoint)).await;
-        assert_eq!(yard.read("f"), written, "{removes}: the later turn wrote there");
-        yard.back("t2").await;
-        assert_eq!(yard.read("f"), Some(text(&[])), "{removes}");
-        yard.undo().await;
-        yard.undo().await;
-        assert_eq!(yard.read("f"), written, "{removes}");
     }
 }
 

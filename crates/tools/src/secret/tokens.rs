@@ -102,7 +102,7 @@ const SHORTEST_TOKEN: usize = 16;
 /// Whether a word is a token of a well-known service.
 pub(super) fn is_token(word: &str) -> bool {
     let random = |begin: &&str| word.strip_prefix(begin).is_some_and(|rest| is_random(begin, rest));
-    TOKENS.iter().any(|begin| random(&begin)) || is_bot_token(word)
+    TOKENS.iter().any(random) || is_bot_token(word)
 }
 
 /// Whether it is no word that people use: it has digits; or letters in a row, of both sizes or in capitals behind capitals.

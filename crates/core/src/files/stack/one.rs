@@ -135,7 +135,9 @@ fn merged_over(
     bytes: &mut dyn MergeBytes,
 ) -> Result<Option<Record>, Clash> {
     match (merge_over(from, there, to, bytes), from, there) {
-        (Err(_), Some(Record::File { hash: from, .. }), Some(Record::File { hash, mode, .. })) if file == Becomes::Nothing => {
+        (Err(_), Some(Record::File { hash: from, .. }), Some(Record::File { hash, mode, .. }))
+            if file == Becomes::Nothing =>
+        {
             let left = bytes.over(*from, *hash, None).filter(|(_, len)| *len > 0);
             Ok(left.map(|(hash, len)| Record::File { hash, len, mode: *mode }))
         }

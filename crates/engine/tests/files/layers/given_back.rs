@@ -1,0 +1,23 @@
+//! What a turn that stays gives back when it goes in its turn.
+
+use super::*;
+
+/// What a dropped turn had removed where a later turn wrote is that turn's to give back.
+#[tokio::test]
+async fn trial_06_what_a_dropped_turn_had_removed_comes_back_with_the_turn_that_wrote_there() {
+    for (removes, writes) in
+        [(": > f", "echo new > f"), ("sed -i '/^line 5$/d' f", "sed -i 's/^line 4$/line 4\\nnew/' f")]
+    {
+        let yard = Yard::with_text(&[]).await;
+        yard.run(removes).await;
+        yard.run(writes).await;
+        let written = yard.read("f");
+        yard.drops(1, choose("f", Choice::Checkpoint)).await;
+        assert_eq!(yard.read("f"), written, "{removes}: the later turn wrote there");
+        yard.back("t2").await;
+        assert_eq!(yard.read("f"), Some(text(&[])), "{removes}");
+        yard.undo().await;
+        yard.undo().await;
+        assert_eq!(yard.read("f"), written, "{removes}");
+    }
+}
