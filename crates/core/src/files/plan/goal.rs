@@ -83,6 +83,7 @@ impl Goal {
                 .merged_to(&self.stack, stack, disk, bytes)
                 .or_else(|clashed| self.net(stack, disk, bytes).ok_or(clashed))
                 .or_else(|clashed| self.layers_alone(stack, disk).ok_or(clashed))
+                .or_else(|clashed| self.as_it_is(stack, disk).ok_or(clashed))
                 .or_else(|clashed| self.below(stack, disk, bytes).ok_or(clashed)),
         }
     }
@@ -134,6 +135,18 @@ impl Goal {
         (is_plain && is_same && is_all && out.iter().all(made)).then(|| Rebuilt {
             record: disk.cloned(),
             stack: self.stack.clone(),
+            mixed: false,
+        })
+    }
+
+    /// Where a step that is reversed did not come to this path, as it was skipped there, and the layers are those that it is to have,
+    /// nothing is to be done: what others wrote is in nobody's way.
+    fn as_it_is(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
+        let last = self.reversed.first()?;
+        let is_plain = self.moved.below.is_empty();
+        (is_plain && *stack == self.stack && last.stack_after != *stack).then(|| Rebuilt {
+            record: disk.cloned(),
+            stack: stack.clone(),
             mixed: false,
         })
     }

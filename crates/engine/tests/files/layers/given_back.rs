@@ -21,3 +21,18 @@ async fn trial_06_what_a_dropped_turn_had_removed_comes_back_with_the_turn_that_
         assert_eq!(yard.read("f"), written, "{removes}");
     }
 }
+
+/// Whoever skipped a file when a step was taken again is not asked about it when that is undone.
+#[tokio::test]
+async fn trial_07_what_was_skipped_is_in_nobody_s_way_when_the_step_is_undone() {
+    let yard = Yard::with(&[]).await;
+    yard.run("mkdir -p d/e; printf 'one\\ntwo\\nthree\\n' > d/e/x").await;
+    yard.back("t1").await;
+    yard.undo().await;
+    yard.apply(Action::Redo(1), all(Choice::Skip)).await.expect("done");
+    yard.edits("d/e/x", &[("one", "PERSON")]);
+    yard.undo().await;
+    assert_eq!(yard.read("d/e/x").as_deref(), Some("PERSON\ntwo\nthree\n"));
+    let back = yard.apply(yard.rewind("t1").await, FilesWish::default()).await;
+    assert_eq!(back.expect_err("the person wrote into the turn's file").code, "conflict");
+}
