@@ -55,6 +55,11 @@ fn written(label: &str) -> Cow<'_, str> {
     if is_nfkc(label) { Cow::Borrowed(label) } else { Cow::Owned(label.nfkc().collect()) }
 }
 
+/// Whether a sign is seen as what it is: it does not act on a terminal, nor turn the text around it, nor take no room.
+pub fn is_seen(c: char) -> bool {
+    !is_unfit(c) && !joins(c)
+}
+
 /// Whether a sign acts on a terminal, turns the text around it, or takes no room though it is none that scripts or emoji are joined
 /// with.
 fn is_unfit(c: char) -> bool {

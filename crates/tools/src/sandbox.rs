@@ -157,10 +157,11 @@ impl Sandbox {
             paths.filter(may_come).collect()
         };
         // Whoever could make it could wait there for the person's terminals.
-        let multiplexer = (net == Net::Open).then(multiplexer);
-        let own_folders: Vec<PathBuf> = self.own_folders.iter().cloned().chain(multiplexer).collect();
+        let multiplexer =
+            Some(behind_links(&multiplexer())).filter(|it| write.iter().any(|open| it.starts_with(open)));
         Confinement {
-            own_folders: to_come(&own_folders),
+            own_folders: to_come(&self.own_folders),
+            multiplexer,
             own_files: to_come(&self.own_files),
             roots: all(roots),
             write,
@@ -217,6 +218,8 @@ pub(crate) struct Confinement {
     /// Further repositories and settings of git that stay as they are.
     pub(crate) git: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
+    /// Where the person's terminal multiplexer has its sockets, if the command could make that folder.
+    pub(crate) multiplexer: Option<PathBuf>,
     pub(crate) net: Net,
     /// Nothing is written but `files`, and nothing is reached.
     pub(crate) reads_only: bool,
@@ -237,6 +240,7 @@ impl Confinement {
             own_files: Vec::new(),
             git: Vec::new(),
             sockets: Vec::new(),
+            multiplexer: None,
             net,
             reads_only: false,
             namespaces: false,

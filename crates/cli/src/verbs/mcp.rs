@@ -161,8 +161,9 @@ impl Allow {
             let Reply::McpServers(servers) = &reply else {
                 return Err(unexpected(&reply));
             };
-            if let Some(asked) = servers.servers.iter().find(|server| server.state == McpState::NeedsLeave) {
-                entry = Some(asked.entry.clone());
+            // Whatever it was when it was looked at: leave is for nothing that nobody has seen.
+            entry = servers.servers.first().map(|server| server.entry.clone());
+            if servers.servers.iter().any(|server| server.state == McpState::NeedsLeave) {
                 let text = render::mcp::servers(&cx.ui.look(), servers);
                 cx.ui.print(&text)?;
                 cx.aside(

@@ -94,7 +94,13 @@ fn a_projects_server_is_let_in_only_with_a_clear_yes() {
         let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsLeave) };
         Ok(Reply::McpServers(McpServers { servers: vec![theirs], problems: Vec::new() }))
     };
+    let disabled = || {
+        let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::Disabled) };
+        Ok(Reply::McpServers(McpServers { servers: vec![theirs], problems: Vec::new() }))
+    };
     let seen = [
+        // Of what was not shown as waiting, the entry that was looked at goes along: another one by then is refused.
+        Case::terminal([]).reply("mcp_list", disabled()).see(&["mcp", "allow", "theirs"]),
         Case::terminal([Act::Answer(true)]).reply("mcp_list", one()).see(&["mcp", "allow", "theirs"]),
         Case::terminal([Act::Answer(false)]).reply("mcp_list", one()).see(&["mcp", "allow", "theirs"]),
         Case::script("").see(&["mcp", "allow", "theirs"]),

@@ -206,13 +206,23 @@ fn trial_23_commands_read_no_key_files_of_the_workspace_in_namespaces() {
     }
     // One that comes later counts from the next call on, and git works beside it.
     fs::write(world.folder().join("late.pem"), "hunter2\n").expect("written");
-    let told = told("echo more >> tests.pem && git add tests.pem && git status --short && cat late.pem");
+    let late = told("echo more >> tests.pem && git add tests.pem && git status --short && cat late.pem");
     assert!(
-        told.contains("M  tests.pem") || told.contains("AM tests.pem") || told.contains("A  tests.pem"),
-        "{told}"
+        late.contains("M  tests.pem") || late.contains("AM tests.pem") || late.contains("A  tests.pem"),
+        "{late}"
     );
-    assert_eq!(told.contains("hunter2"), !holds, "{told}");
+    assert_eq!(late.contains("hunter2"), !holds, "{late}");
     assert_eq!(world.read("server.key").as_deref(), Some("hunter2\n"), "it is as it was");
+    // Nor does a command uncover what it has left out of captures.
+    fs::create_dir(world.folder().join("keys")).expect("made");
+    fs::write(world.folder().join("keys/deep.pem"), "hunter2\n").expect("written");
+    let hides = "true; echo keys/ >> .gitignore; \
+                 echo 'Signature: 8a477f597d28d172789f06886806bc55' > keys/CACHEDIR.TAG";
+    let lines = [hides, "true; touch again", "touch a; cat keys/deep.pem"];
+    let calls = lines.map(|line| call("shell", json!({"command": line})));
+    let told = model.turn(&world, "go", calls.into_iter().chain([words("done")]).collect());
+    let told = serde_json::to_string(&told).expect("JSON");
+    assert_eq!(told.contains("hunter2"), !holds, "{told}");
 }
 
 /// Modes of everything in the data folder that somebody else could use.

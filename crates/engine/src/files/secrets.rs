@@ -45,18 +45,23 @@ impl Engine {
             let held = &mut *held;
             let is_refused =
                 |name: &[u8]| guarded.guard_name(OsStr::from_bytes(name)) == Some(Guard::Refused);
-            let named: Vec<FilePath> = held.tree.named(is_refused, &mut held.picked).to_vec();
+            held.kept_back.extend(held.tree.named(is_refused, &mut held.picked).iter().cloned());
+            let named: Vec<FilePath> = held.kept_back.iter().cloned().collect();
             if named.is_empty() {
                 continue;
             }
             let folder = root.clone();
             let look = move || {
-                let is_tracked = tracked(&folder, &named);
-                let untracked = named.into_iter().zip(is_tracked).filter(|(_, is_tracked)| !is_tracked);
-                let paths = untracked.map(|(path, _)| folder.join(OsStr::from_bytes(path.as_bytes())));
-                paths.filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_file())).collect()
+                let at = |path: &FilePath| folder.join(OsStr::from_bytes(path.as_bytes()));
+                let is_there = |path: &FilePath| at(path).symlink_metadata().is_ok_and(|meta| meta.is_file());
+                let (there, gone): (Vec<_>, Vec<_>) = named.into_iter().partition(is_there);
+                let is_tracked = tracked(&folder, &there);
+                let untracked = there.iter().zip(is_tracked).filter(|(_, is_tracked)| !is_tracked);
+                (untracked.map(|(path, _)| at(path)).collect(), gone)
             };
-            secret.extend(blocking::<Vec<PathBuf>>(look).await?);
+            let (untracked, gone) = blocking::<(Vec<PathBuf>, Vec<FilePath>)>(look).await?;
+            held.kept_back.retain(|path| !gone.contains(path));
+            secret.extend(untracked);
         }
         Ok(secret)
     }

@@ -1,13 +1,13 @@
 //! A workspace that is open: its root, its tree, and the calls that may be changing it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use retake_core::{ContentHash, ConversationId};
+use retake_core::{ContentHash, ConversationId, FilePath};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
 use retake_tools::processes;
 use retake_worktree::{
@@ -45,6 +45,8 @@ pub(crate) struct Workspace {
     pub(super) made: HashSet<Id>,
     /// Files that hold secrets by their names, when that was last looked at.
     pub(super) picked: Picked,
+    /// All that were kept back for their names since the owner began: a command could have a folder left out of captures.
+    pub(super) kept_back: BTreeSet<FilePath>,
     /// What the store has of the last capture.
     pub(super) mark_kept: Option<ContentHash>,
     /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
@@ -280,6 +282,7 @@ impl Files {
             lingers: false,
             made: HashSet::new(),
             picked: Picked::default(),
+            kept_back: BTreeSet::new(),
             mark_kept,
             called: false,
             unsettled: false,

@@ -1,5 +1,5 @@
-//! Where a name leads: relative names, `..` and links resolved, and whether that is inside of a root. It reads links and
-//! nothing else, and must never take a name's word for where it leads.
+//! Where a name leads: relative names, `..` and links resolved, and whether that is inside of a root. It reads links, sees what
+//! is there, and must never take a name's word for where it leads.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -93,7 +93,8 @@ impl Ground {
             return Err(format!("`{shown}` is the conversation's folder itself, not a file"));
         }
         let named = self.roots.iter().find_map(|root| place.named.strip_prefix(root).ok());
-        if [Some(inside.below.as_path()), named].into_iter().flatten().any(is_of_git) {
+        let is_named = [Some(inside.below.as_path()), named].into_iter().flatten().any(is_of_git);
+        if is_named || is_in_repository(&place.real()) {
             return Err(format!(
                 "`{shown}` is in git's own folder, which only git may change: use git's commands"
             ));
@@ -145,6 +146,16 @@ impl Place {
 /// Whether a path has a part that is git's own.
 fn is_of_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().as_bytes().eq_ignore_ascii_case(b".git"))
+}
+
+/// Whether it lies in a repository, whatever that is named, or would make the folder one in which it lies.
+fn is_in_repository(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|folder| {
+        let first = path.strip_prefix(folder).ok().and_then(|below| below.components().next());
+        let first = first.map(|part| part.as_os_str());
+        let has = |name: &str| first == Some(name.as_ref()) || folder.join(name).symlink_metadata().is_ok();
+        has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+    })
 }
 
 /// The path by its letters alone: without `.` and `..`.

@@ -49,14 +49,14 @@ mod tests {
         let variables = Variables::fixed([("OPENAI_API_KEY", "sk-1234567890"), ("PORT", "90210")]);
         let command = Way::Command {
             command: "./${TOOL:-run}".to_owned(),
-            args: vec!["--key=${OPENAI_API_KEY}".to_owned(), "a\u{202e}b\n".to_owned()],
+            args: vec!["--key=${OPENAI_API_KEY}".to_owned(), "a\u{202e}b\n\u{3164}c\u{ad}".to_owned()],
             env: vec![pair("LD_PRELOAD", "./x.so"), pair("P", "${PORT} ${PORT}")],
             cwd: Some("${HOME}/x y".to_owned()),
         };
         assert_eq!(
             asked(&command, &variables),
             [
-                "it runs './${TOOL:-run}' '--key=${OPENAI_API_KEY}' 'a\\u{202e}b\\n'",
+                "it runs './${TOOL:-run}' '--key=${OPENAI_API_KEY}' 'a\\u{202e}b\\n\\u{3164}c\\u{ad}'",
                 "it runs in the folder '${HOME}/x y'",
                 "it runs with the variable LD_PRELOAD=./x.so",
                 "it runs with the variable P='${PORT} ${PORT}'",

@@ -23,9 +23,9 @@ pub(super) fn lines(text: &str, bytes: usize) -> String {
 
 /// A text on one line in which what acts on a terminal is seen, and nothing is cut.
 pub(super) fn visible(text: &str) -> String {
-    let shown = |c: char| match is_blank(c) || acts(c) {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
+    let shown = |c: char| match retake_core::name::is_seen(c) {
+        true => c.to_string(),
+        false => c.escape_default().to_string(),
     };
     text.chars().map(shown).collect()
 }

@@ -1,6 +1,7 @@
 //! What a call sees of the file system, in a namespace of mounts of its own: processes and terminals of its own only, nothing of
 //! what is hidden from it, no sockets of others, and what git would run later as it is. Must never change what others see; the one
-//! exception is an empty folder or file to mount on, which goes with the call.
+//! exception is an empty folder or file to mount on, which goes with the call, but for the
+//! folder of a terminal multiplexer.
 
 mod again;
 mod git;
@@ -103,7 +104,10 @@ impl Mounts {
     fn confine(&mut self, confined: &Confinement, covers: &Covers) -> Result<(), String> {
         // Also where it can't connect to them: a later call could, by another name that this one gives them. Who writes nothing can't.
         let can_move = !confined.reads_only;
-        let (folders, absent) = if can_move { sockets::folders() } else { Default::default() };
+        let (folders, absent) = match can_move {
+            true => sockets::folders(confined.multiplexer.as_deref()),
+            false => Default::default(),
+        };
         // What may be moved or was bound by another name lies in one of them; a call without network can't connect anyway.
         let open = match confined.net {
             Net::Open => [&confined.write[..], &Sandbox::temporary()].concat(),

@@ -82,6 +82,9 @@ impl Plan {
                 ("git", &confined.git),
                 ("socket", &confined.sockets),
             ];
+            if let Some(folder) = &confined.multiplexer {
+                add("multiplexer", folder.as_ref());
+            }
             for (name, paths) in lists {
                 paths.iter().for_each(|path| add(name, path.as_ref()));
             }
@@ -144,6 +147,7 @@ impl Plan {
                     "own-file" => confined.own_files.push(path),
                     "git" => confined.git.push(path),
                     "socket" => confined.sockets.push(path),
+                    "multiplexer" => confined.multiplexer = Some(path),
                     _ => return None,
                 }
             }
@@ -163,10 +167,12 @@ mod tests {
             write: vec!["/work".into(), "/tmp".into()],
             files: vec!["/note".into()],
             hide: vec!["/home/--".into()],
+            absent: vec!["/home/.aws".into()],
             own_folders: vec!["/work/settings".into()],
             own_files: vec!["/work/mcp.json".into()],
             git: vec!["/work/sub/.git".into()],
             sockets: vec!["/run/s".into()],
+            multiplexer: Some("/tmp/tmux-1".into()),
             reads_only: true,
             namespaces: true,
             ..Confinement::of(Net::Closed)

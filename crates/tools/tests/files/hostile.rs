@@ -80,6 +80,32 @@ fn a_loop_of_links_ends() {
     assert_eq!(refused, "cannot tell where `a/x` leads: too many links, one leading to the next");
 }
 
+/// A repository is one by what is in it, whatever its name is, and is not completed either.
+#[test]
+fn trial_27_a_repository_of_another_name_is_git_s_own_too() {
+    let whole = [("HEAD", "ref: x"), ("objects/k", ""), ("refs/k", "")];
+    let (mut files, mut left_out): (Vec<(String, &str)>, Vec<String>) = (Vec::new(), Vec::new());
+    for (at, (out, _)) in whole.iter().enumerate() {
+        let of = |name: &str| format!("almost{at}/{name}");
+        files.extend(whole.iter().filter(|(name, _)| name != out).map(|(name, text)| (of(name), *text)));
+        left_out.push(of(out));
+    }
+    files.extend(whole.map(|(name, text)| (format!("bare/{name}"), text)));
+    files.extend([("tree/HEAD".to_owned(), "ref: x"), ("tree/commondir".to_owned(), "../bare")]);
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+    let stage = Stage::new(&files);
+    let inside = ["bare/config", "bare/hooks/post-commit", "bare/info/attributes", "tree/config.worktree"];
+    for path in inside.into_iter().chain(left_out.iter().map(String::as_str)) {
+        for (tool, arguments) in writes(path) {
+            let refused = stage.no(tool, &arguments);
+            assert!(refused.contains("is in git's own folder"), "{tool} {path}: {refused}");
+        }
+    }
+    for path in ["almost0/config", "HEAD", "refs/k"] {
+        stage.ok("write", &json!({ "path": path, "content": "" }));
+    }
+}
+
 #[test]
 fn git_keeps_its_own_folder() {
     let stage = Stage::new(&[(".git/config", "s"), ("sub/.git/hooks/x", "s")]);

@@ -50,9 +50,9 @@ async fn trial_23_what_is_hidden_and_comes_later_is_not_read_in_namespaces() {
     .await;
 }
 
-/// A server of the command's own, with whom it talks as long as it likes.
+/// Servers of the command's own, with whom it talks as long as it likes, also where the first thread of the last one has ended.
 const OWN: &str = "python3 - <<'END'
-import os, socket, time
+import ctypes, os, socket, threading, time
 for name in ['own', os.path.abspath('other')]:
     server = socket.socket(socket.AF_UNIX)
     server.bind(name)
@@ -61,7 +61,16 @@ for name in ['own', os.path.abspath('other')]:
         time.sleep(0.05)
         socket.socket(socket.AF_UNIX).connect(name)
     os.unlink(name)
-print('TALKED')
+def talk():
+    time.sleep(0.5)
+    socket.socket(socket.AF_UNIX).connect(os.path.abspath('last'))
+    os.write(1, b'TALKED')
+    os._exit(0)
+server = socket.socket(socket.AF_UNIX)
+server.bind(os.path.abspath('last'))
+server.listen()
+threading.Thread(target=talk).start()
+ctypes.CDLL(None).syscall(60, 0)
 END
 ";
 
@@ -129,9 +138,17 @@ async fn trial_20_the_folder_of_a_terminal_multiplexer_is_closed_before_it_is_th
     let (printed, listener) = tokio::join!(ground.prints(line), person);
     assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
     drop(listener);
-    // What the person has by now stays; an empty one goes with the call that made it.
-    assert!(folder.join("default").exists());
     std::fs::remove_dir_all(&folder).expect("removed");
-    ground.prints("ls -d $TMUX_TMPDIR/tmux-*").await;
-    assert!(!folder.exists(), "nothing is left behind");
+    // The end of one call gives the folder free to no other one.
+    let first = "touch first; until [ -e second ]; do sleep 0.02; done";
+    let second = "folder=$TMUX_TMPDIR/tmux-$(id -u); until [ -e first ]; do sleep 0.02; done; touch second; \
+                  until [ -e over ]; do sleep 0.02; done; mkdir $TMUX_TMPDIR/own; \
+                  mv -T $TMUX_TMPDIR/own $folder && echo DID take; rmdir $folder && echo DID remove; echo TRIED";
+    let ends = async {
+        ground.prints(first).await;
+        std::fs::write(root.join("over"), "").expect("written");
+    };
+    let (printed, ()) = tokio::join!(ground.prints(second), ends);
+    assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
+    assert!(folder.is_dir(), "it stays, as where tmux has made it");
 }

@@ -2,8 +2,9 @@
 //! what the call has bound itself.
 
 use std::collections::{HashSet, VecDeque};
+use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
 use std::path::{Path, PathBuf};
 
 use super::Covers;
@@ -14,8 +15,13 @@ const FOLDERS: [&str; 4] = ["/run/user", "/run/dbus", "/tmp/.X11-unix", "/tmp/.I
 /// How names of others begin, in the folder for temporary files.
 const TEMPORARY: [&str; 3] = ["tmux-", "ssh-", "screens"];
 
-/// Folders of sockets that are there, and known ones that are not.
-pub(super) fn folders() -> (Vec<PathBuf>, Vec<PathBuf>) {
+/// Folders of sockets that are there, and known ones that are not. That of a terminal multiplexer is made where it is not there, as its
+/// program makes it, and stays: were it free at any time, a command could wait there for the person.
+pub(super) fn folders(multiplexer: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    if let Some(folder) = multiplexer {
+        // Where it can't be made it is there, or nobody's.
+        let _ = DirBuilder::new().mode(0o700).create(folder);
+    }
     let is_named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         TEMPORARY.iter().any(|begins| name.starts_with(begins))
@@ -23,7 +29,10 @@ pub(super) fn folders() -> (Vec<PathBuf>, Vec<PathBuf>) {
     let temporary = std::fs::read_dir("/tmp").into_iter().flatten().flatten();
     let temporary = temporary.map(|entry| entry.path()).filter(is_named);
     let all = FOLDERS.into_iter().map(PathBuf::from).chain(temporary);
-    let (there, absent): (Vec<_>, Vec<_>) = all.partition(|path| path.symlink_metadata().is_ok());
+    let mut all: Vec<PathBuf> = all.chain(multiplexer.map(Path::to_owned)).collect();
+    all.sort();
+    all.dedup();
+    let (there, absent): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| path.symlink_metadata().is_ok());
     // A link could lead to anything, and is none of theirs.
     (
         there.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir())).collect(),
@@ -127,8 +136,10 @@ fn is_own(number: &[u8]) -> bool {
         file.path().read_link().is_ok_and(|leads| leads.as_os_str().as_bytes() == name)
     };
     let is_process = |entry: &std::fs::DirEntry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit);
-    let mut processes = entries("/proc".into()).filter(is_process);
-    processes.any(|process| entries(process.path().join("fd")).any(has))
+    // The first thread may have ended: the others have it.
+    let mut threads =
+        entries("/proc".into()).filter(is_process).flat_map(|it| entries(it.path().join("task")));
+    threads.any(|thread| entries(thread.path().join("fd")).any(has))
 }
 
 /// So many names are looked at in search of sockets, and so deep.
