@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use retake_core::{ConversationId, DeltaId, FilePath, FilePlan, Keep, PathPlan, Pos, Record, Verdict};
+use retake_core::{ConversationId, DeltaId, FilePath, FilePlan, Keep, Layer, PathPlan, Pos, Record, Verdict};
 
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -32,14 +32,18 @@ pub(super) fn is_asked(plan: &FilePlan) -> bool {
 fn asked(plan: &FilePlan) -> impl Iterator<Item = &FilePath> {
     let asks = |path: &&PathPlan| match path.verdict {
         Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign => true,
-        // Somebody's own removal of it keeps what goes below from being so already.
-        Verdict::Unchanged => {
-            let last = path.step.stack_before.layers().last();
-            !(path.out.is_empty() && path.into.is_empty()) && last.is_some_and(|last| last.after.is_none())
-        }
-        _ => false,
+        _ => changes_below_removal(path),
     };
     plan.paths.iter().filter(asks).map(|path| &path.path)
+}
+
+/// Whether something goes or comes below a removal that stays. That may be the person's own: then it is a conflict, whatever has been
+/// made there since.
+fn changes_below_removal(path: &PathPlan) -> bool {
+    let changes = |layer: &&Layer| path.out.contains(&layer.delta) || path.into.contains(&layer.delta);
+    let has_changes = !(path.out.is_empty() && path.into.is_empty());
+    let mut stay = path.step.stack_before.layers().iter().filter(|layer| !changes(layer));
+    has_changes && stay.any(|layer| layer.after.is_none())
 }
 
 impl Engine {

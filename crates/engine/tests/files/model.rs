@@ -11,6 +11,7 @@ mod found;
 mod found_after;
 mod found_last;
 mod found_later;
+mod found_since;
 mod moved;
 mod naive;
 mod steps;
