@@ -1,12 +1,13 @@
 //! The sequences that the property test found since.
 
 use retake_core::Choice;
-use retake_engine::Scope::Conversation;
+use retake_engine::Scope::{Both, Conversation};
 
-use super::found::{A, DX, act, call, choosing, turn, within};
+use super::found::{A, DEX, DX, act, call, choosing, turn, within};
 use super::run;
-use super::steps::Do;
+use super::steps::Do::{self, Act};
 use super::steps::Edit::{Flat, Lines, Remove, Rename, Write};
+use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
 #[test]
@@ -43,4 +44,17 @@ fn trial_06_what_a_dropped_turn_had_emptied_is_there_below_a_later_turn() {
         act(Aim::Rewind(0)),
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn trial_02_a_redo_that_skipped_a_file_is_undone_though_others_wrote_into_it() {
+    let steps = [
+        (0, call(&[Lines(DEX, 0, 0)])),
+        (0, act(Aim::Rewind(0))),
+        (0, act(Aim::Undo(1))),
+        (0, Act(Aim::Redo(1), Both, (Vec::new(), Some(Choice::Skip)), Never)),
+        (1, call(&[Lines(DEX, 0, 1)])),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
 }
