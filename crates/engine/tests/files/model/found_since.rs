@@ -3,12 +3,25 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation};
 
-use super::found::{A, DEX, DX, act, call, choosing, turn, within};
+use super::found::{A, B, DEX, DX, act, call, choosing, turn, within};
 use super::run;
 use super::steps::Do::{self, Act};
 use super::steps::Edit::{Flat, Lines, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
+
+#[test]
+fn what_another_conversation_put_back_just_as_a_call_had_left_it_goes_back_with_the_call() {
+    let steps = [
+        (0, call(&[Lines(A, 1, 0)])),
+        (1, call(&[Rename(A, B), Lines(A, 0, 0)])),
+        (0, Do::Edit(vec![Remove(A)])),
+        (0, act(Aim::Rewind(0))),
+        (1, choosing(Aim::Undo(1), A, Choice::Checkpoint)),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
 
 #[test]
 fn trial_06_an_adopted_removal_is_a_conflict_where_a_later_turn_made_the_file_again() {

@@ -108,7 +108,9 @@ impl Truth {
             // Another text with this frame went away just now: it may be that one.
             let went = self.at.iter().filter(|(other, val)| match val {
                 Val::Text(other_at) => {
-                    *other_at != at && self.texts[*other_at].0 == text.frame && !found.contains_key(other)
+                    let frame = &self.texts[*other_at].0;
+                    let stays = found.get(other).is_some_and(|(there, _)| there.frame == *frame);
+                    *other_at != at && *frame == text.frame && !stays
                 }
                 _ => false,
             });
@@ -117,6 +119,7 @@ impl Truth {
                 news.unclear.extend(went.into_iter().chain([(*path).clone()]));
             }
             places.insert((*path).clone(), at);
+                // Also where "another file took the old name" (*Plan*).
         }
         for (at, body) in &news.born {
             let (path, _) = places.iter().find(|(_, text)| *text == at).expect("it is somewhere");
