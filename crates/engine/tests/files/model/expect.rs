@@ -154,10 +154,14 @@ fn go_back(
         if let Some(files) = op.as_ref().and_then(|op| op.files.as_ref()) {
             reverses = true;
             let mut reversed = view.reverse((&files.views.0, &files.views.1), theirs);
-            if files.trees.0 == files.trees.1 {
-                // Where it has changed nothing, nothing is in its way.
-                reversed.values_mut().for_each(|clash| *clash = Clash::May);
-            }
+            // Where it has changed nothing, nothing is in its way: an undo "reverses the rewind's own delta" (*After*).
+            let (before, after) = &files.trees;
+            let is_same = |reg: &Reg| match reg {
+                Reg::Whole(path) => before.get(path) == after.get(path),
+                Reg::Place(..) | Reg::Mode(_) => before == after,
+            };
+            let same = reversed.iter_mut().filter(|(reg, _)| is_same(reg));
+            same.for_each(|(_, clash)| *clash = Clash::May);
             merge(clashes, reversed);
         }
     }

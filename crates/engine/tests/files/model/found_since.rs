@@ -6,7 +6,7 @@ use retake_engine::Scope::{Both, Conversation};
 use super::found::{A, B, DEX, DX, act, call, choosing, turn, within};
 use super::run;
 use super::steps::Do::{self, Act};
-use super::steps::Edit::{Flat, Lines, Remove, Rename, Write};
+use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
@@ -57,6 +57,19 @@ fn trial_06_what_a_dropped_turn_had_emptied_is_there_below_a_later_turn() {
         act(Aim::Rewind(0)),
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_step_that_kept_a_removal_is_undone() {
+    let steps = [
+        (0, call(&[Link(B, A)])),
+        (1, call(&[Lines(A, 0, 0)])),
+        (0, call(&[Lines(A, 0, 1)])),
+        (0, Do::Edit(vec![Remove(A)])),
+        (0, choosing(Aim::Rewind(2), A, Choice::Disk)),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Flat(A)], &steps);
 }
 
 #[test]
