@@ -73,6 +73,12 @@ fn a_step_that_kept_a_removal_is_undone() {
 }
 
 #[test]
+fn a_text_in_the_place_of_another_goes_from_its_new_name() {
+    let steps = [call(&[Write(A, Bytes::Empty), Lines(A, 0, 0)]), turn(&[Rename(A, B)]), act(Aim::Drop(1))];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
 fn trial_02_a_redo_that_skipped_a_file_is_undone_though_others_wrote_into_it() {
     let steps = [
         (0, call(&[Lines(DEX, 0, 0)])),

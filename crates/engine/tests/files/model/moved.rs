@@ -79,8 +79,8 @@ impl Made<'_> {
         self.expected.bits.extend(homes);
     }
 
-    /// "Where a turn that stays renamed a file, a layer below that goes follows the rename": a file of another kind that a text had
-    /// taken the place of comes under the new name. In the model it has no name there.
+    /// "Where a turn that stays renamed a file, a layer below that goes follows the rename": another file that a text had taken
+    /// the place of comes under the new name. In the model it has no name there.
     pub(super) fn followed(&mut self) {
         let out = &self.expected.out;
         let goes = |item: &Item| matches!(item.who, Who::Own(entry, true) if out.contains(&entry));
@@ -88,7 +88,7 @@ impl Made<'_> {
         let mut names = BTreeSet::new();
         for (reg, pile) in &self.talk.view.piles {
             for (at, item) in pile.iter().enumerate().skip(1).filter(|(_, item)| goes(item)) {
-                let is_over = matches!(pile[at - 1].val, Val::Other(Thing::File { .. }));
+                let is_over = matches!(pile[at - 1].val, Val::Other(Thing::File { .. }) | Val::Text(_));
                 let Val::Text(text) = item.val else { continue };
                 if matches!(reg, Reg::Whole(_)) && is_over && pile[at + 1..].iter().any(stays) {
                     names.extend(self.homes(text));
