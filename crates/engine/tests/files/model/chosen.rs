@@ -168,8 +168,11 @@ impl Made<'_> {
                     pile.iter_mut().filter(|item| goes(item.who)).for_each(|item| item.who = Who::Other);
                 }
                 if self.asked.scope == Scope::Both {
-                    let asked = self.expected.out.iter().chain(&self.expected.into).chain(&toggled);
-                    let asked: Vec<usize> = asked.copied().collect();
+                    // What was there before and is wanted is no layer that "the step would have put in" (*Adoption*).
+                    let before = own(&old);
+                    let into = self.expected.into.iter().filter(|entry| !before.contains(*entry));
+                    let asked: Vec<usize> =
+                        self.expected.out.iter().chain(into).chain(&toggled).copied().collect();
                     // So are the other names that it had.
                     let others = homes.iter().filter(|home| !self.asked.chosen.contains_key(*home));
                     for reg in others.map(|home| Reg::Whole(home.clone())).chain([reg.clone()]) {

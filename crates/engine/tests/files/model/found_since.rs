@@ -5,7 +5,7 @@ use retake_engine::Scope::{Both, Conversation};
 
 use super::found::{A, B, DEX, DX, act, call, choosing, turn, within};
 use super::run;
-use super::steps::Do::{self, Act};
+use super::steps::Do::{self, Act, Say};
 use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
@@ -75,6 +75,20 @@ fn a_step_that_kept_a_removal_is_undone() {
 #[test]
 fn a_text_in_the_place_of_another_goes_from_its_new_name() {
     let steps = [call(&[Write(A, Bytes::Empty), Lines(A, 0, 0)]), turn(&[Rename(A, B)]), act(Aim::Drop(1))];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn what_a_restore_left_below_its_choice_stays_its_turn_s() {
+    let steps = [
+        call(&[Lines(A, 0, 1)]),
+        call(&[Lines(A, 0, 1)]),
+        Say,
+        Say,
+        choosing(Aim::Turn(2), A, Choice::Skip),
+        choosing(Aim::Restore(4), A, Choice::Disk),
+        act(Aim::Rewind(0)),
+    ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
 
