@@ -261,7 +261,10 @@ impl Made<'_> {
         let goes = |delta: &&Delta| out.contains(&delta.entry) || into.contains(&delta.entry);
         let moved: BTreeSet<usize> = self.talk.deltas.iter().filter(goes).flat_map(Delta::texts).collect();
         for text in &moved {
-            let homes = self.homes(*text);
+            // "Both names of a rename are decided together", also of one that comes and can't.
+            let deltas = self.talk.deltas.iter().filter(goes);
+            let names = deltas.flat_map(|delta| delta.names(*text));
+            let homes: BTreeSet<String> = self.homes(*text).into_iter().chain(names).collect();
             // A name that "another file took" need not be known as that of a rename.
             let is_taken = |home: &String| {
                 let pile = self.talk.view.piles.get(&Reg::Whole(home.clone()));

@@ -3,7 +3,7 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation};
 
-use super::found::{A, B, DEX, DX, act, call, choosing, turn, within};
+use super::found::{A, B, DE, DEX, DX, act, call, choosing, turn, within};
 use super::run;
 use super::steps::Do::{self, Act, Say};
 use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
@@ -90,6 +90,20 @@ fn what_a_restore_left_below_its_choice_stays_its_turn_s() {
         act(Aim::Rewind(0)),
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn both_names_of_a_rename_that_comes_again_wait_together() {
+    let steps = [
+        call(&[Rename(DEX, A)]),
+        act(Aim::Turn(0)),
+        call(&[Lines(A, 0, 0)]),
+        call(&[Lines(A, 0, 0)]),
+        turn(&[Lines(B, 0, 0)]),
+        Do::Edit(vec![Rename(B, A)]),
+        act(Aim::Checkout(Some(129))),
+    ];
+    run(&[Lines(DE, 0, 0)], &steps.map(|step| (0, step)));
 }
 
 #[test]

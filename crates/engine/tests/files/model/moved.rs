@@ -3,9 +3,20 @@
 use std::collections::BTreeSet;
 
 use super::expect::Made;
-use super::naive::Thing;
+use super::naive::{Delta, Thing};
 use super::truth::{Reg, Val};
 use super::view::{Item, Who};
+
+impl Delta {
+    /// The paths between which it moved a text.
+    pub(super) fn names(&self, text: usize) -> impl Iterator<Item = String> {
+        let is_its = move |val: &Val| *val == Val::Text(text);
+        self.events.iter().filter_map(move |event| match &event.reg {
+            Reg::Whole(path) if is_its(&event.from) || is_its(&event.to) => Some(path.clone()),
+            _ => None,
+        })
+    }
+}
 
 impl Made<'_> {
     /// Paths of texts that the step moves: what is so of one is so of the others.
