@@ -5,7 +5,7 @@ use retake_engine::Scope::{Both, Conversation};
 
 use super::found::{A, B, DE, DEX, DX, act, call, choosing, turn, within};
 use super::run;
-use super::steps::Do::{self, Act, Say};
+use super::steps::Do::{self, Act, Git, Say};
 use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
@@ -117,4 +117,20 @@ fn trial_02_a_redo_that_skipped_a_file_is_undone_though_others_wrote_into_it() {
         (0, act(Aim::Undo(1))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn what_git_put_in_between_does_not_change_what_a_call_found() {
+    let steps = [
+        Git(1),
+        Do::Edit(vec![Lines(A, 0, 1)]),
+        call(&[Write(A, Bytes::Empty)]),
+        Git(0),
+        act(Aim::Undo(1)),
+        Do::Edit(vec![Write(A, Bytes::Empty)]),
+        turn(&[Lines(A, 0, 0)]),
+        Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Merge)), Never),
+        act(Aim::Undo(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }

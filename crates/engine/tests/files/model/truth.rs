@@ -39,6 +39,16 @@ pub(super) enum Val {
     Bits(u32),
 }
 
+/// Whether two files differ in their permission bits alone, which are merged apart from the bytes.
+pub(super) fn same_but_bits(one: &Val, other: &Val) -> bool {
+    match (one, other) {
+        (Val::Other(Thing::File { bytes, .. }), Val::Other(Thing::File { bytes: others, .. })) => {
+            bytes == others
+        }
+        _ => false,
+    }
+}
+
 /// A change. Where a text goes from a path, what was in it.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
@@ -107,6 +117,7 @@ impl Truth {
             }
             // Another text with this frame went away just now: it may be that one.
             let went = self.at.iter().filter(|(other, val)| match val {
+                // Also where "another file took the old name" (*Plan*).
                 Val::Text(other_at) => {
                     let frame = &self.texts[*other_at].0;
                     let stays = found.get(other).is_some_and(|(there, _)| there.frame == *frame);
@@ -119,7 +130,6 @@ impl Truth {
                 news.unclear.extend(went.into_iter().chain([(*path).clone()]));
             }
             places.insert((*path).clone(), at);
-                // Also where "another file took the old name" (*Plan*).
         }
         for (at, body) in &news.born {
             let (path, _) = places.iter().find(|(_, text)| *text == at).expect("it is somewhere");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::naive::{Delta, Thing, Tree};
-use super::truth::{Body, Event, Reg, Truth, Val};
+use super::truth::{Body, Event, Reg, Truth, Val, same_but_bits};
 
 /// Who wrote something, as a conversation sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,16 +68,6 @@ fn without_nothing(pile: Vec<Item>) -> Vec<Item> {
         }
     }
     clean
-}
-
-/// Whether two files differ in their permission bits alone, which are merged apart from the bytes.
-fn same_but_bits(one: &Val, other: &Val) -> bool {
-    match (one, other) {
-        (Val::Other(Thing::File { bytes, .. }), Val::Other(Thing::File { bytes: others, .. })) => {
-            bytes == others
-        }
-        _ => false,
-    }
 }
 
 fn is_folder(val: &Val) -> bool {
@@ -211,7 +201,12 @@ impl View {
             let Some(first) = pile.iter().position(goes) else { continue };
             // Which texts were where before is not forgotten.
             let above = pile.split_off(first);
-            pile.extend(without_nothing(above));
+            let clean = without_nothing(above.clone());
+            if reg.text().is_none() && clean.len() < above.len() {
+                // What comes back is "its state at turn start" (case 1), whatever others had put there in between.
+                self.unsure.insert(reg.clone());
+            }
+            pile.extend(clean);
             let last = pile.iter().rposition(goes).expect("there is a first");
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
