@@ -102,6 +102,9 @@ impl Made<'_> {
         self.expected.must.retain(|group| group.is_disjoint(&linked));
         self.expected.may.extend(linked.iter().cloned());
         self.expected.free.extend(linked.iter().cloned());
+        if matches!(choice, Choice::Skip | Choice::Disk | Choice::Yours) {
+            self.free_copies(path);
+        }
         // One of the names of what was renamed is left as it is, and the other one goes: that was asked for, too.
         if matches!(choice, Choice::Checkpoint | Choice::Yours) || linked.len() > 1 {
             self.expected.told.extend(linked);
@@ -194,17 +197,22 @@ impl Made<'_> {
                 self.expected.must.retain(|group| !group.contains(&home));
             }
         }
-        // "A rename is recognised by equal bytes": a copy may be taken for one.
-        for other in self.copies(&texts).into_iter().filter(|other| !self.asked.chosen.contains_key(other)) {
-            self.expected.may.insert(other.clone());
-            self.expected.free.insert(other);
-        }
+        self.free_copies(path);
         self.expected.must.retain(|group| !group.contains(path));
         self.expected.may.remove(path);
         self.expected.free.remove(path);
         self.expected.told.remove(path);
         self.expected.doubt.remove(path);
         self.expected.only_doubt.remove(path);
+    }
+
+    /// "A rename is recognised by equal bytes": a copy of what is kept may be taken for its other name.
+    fn free_copies(&mut self, path: &str) {
+        let copies = self.copies(&self.homes_at(path)).into_iter();
+        for other in copies.filter(|other| !self.asked.chosen.contains_key(other)) {
+            self.expected.may.insert(other.clone());
+            self.expected.free.insert(other);
+        }
     }
 
     /// The paths of other texts that hold just what one of these does.

@@ -3,10 +3,10 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation};
 
-use super::found::{A, B, DE, DEX, DX, act, call, choosing, turn, within};
+use super::found::{A, B, C, DE, DEX, DX, act, call, choosing, turn, within};
 use super::run;
 use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Flat, Lines, Link, Remove, Rename, Write};
+use super::steps::Edit::{Flat, Hard, Lines, Link, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
@@ -131,6 +131,17 @@ fn what_git_put_in_between_does_not_change_what_a_call_found() {
         turn(&[Lines(A, 0, 0)]),
         Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Merge)), Never),
         act(Aim::Undo(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_copy_may_be_what_a_renamed_file_was_where_that_is_kept() {
+    let steps = [
+        Do::Edit(vec![Hard(A, C)]),
+        call(&[Hard(A, B)]),
+        call(&[Rename(A, DX)]),
+        choosing(Aim::Undo(1), A, Choice::Skip),
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
