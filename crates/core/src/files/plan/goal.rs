@@ -140,10 +140,10 @@ impl Goal {
     }
 
     /// Where a step that is reversed did not come to this path, as it was skipped there, and the layers are those that it is to have,
-    /// nothing is to be done: what others wrote is in nobody's way.
+    /// nothing is to be done: what others wrote is in nobody's way. What steps did beyond layers is not theirs.
     fn as_it_is(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
         let last = self.reversed.first()?;
-        let is_plain = self.moved.below.is_empty();
+        let is_plain = self.moved.below.is_empty() && self.reversed.iter().all(PathMove::is_of_layers_alone);
         (is_plain && *stack == self.stack && last.stack_after != *stack).then(|| Rebuilt {
             record: disk.cloned(),
             stack: stack.clone(),
