@@ -273,8 +273,18 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     options.open(path)?.write_all(bytes)
 }
 
+/// A path for a shell, in one line: a name may have line ends.
 fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
+    let path = path.to_string_lossy();
+    if !path.contains(char::is_control) {
+        return format!("'{}'", path.replace('\'', "'\\''"));
+    }
+    let escaped = |c: char| match c {
+        '\'' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("$'{}'", path.chars().map(escaped).collect::<String>())
 }
 
 fn stamp(meta: &Metadata) -> [i64; 7] {
@@ -308,6 +318,12 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
+
+    #[test]
+    fn trial_27_a_name_that_is_told_stays_in_its_line() {
+        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+        assert_eq!(quoted(Path::new("/a\nb\\'c\u{1b}")), r"$'/a\u000ab\\\'c\u001b'");
+    }
 
     fn put(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");

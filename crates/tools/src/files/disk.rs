@@ -275,15 +275,16 @@ fn make_folder(
     rustix::fs::openat(folder, name, FOLDER, Mode::empty())
 }
 
-/// Gives a file the owner and the mode bits of the one that it replaces, as far as this process may.
+/// Gives a file the owner and the mode bits of the one that it replaces, as far as this process may. What runs as its owner for
+/// whoever starts it does so no longer, as after any writing.
 fn keep(file: &File, was: &Stat, mode: Mode) -> Result<(), Errno> {
     let now = rustix::fs::fstat(file)?;
     let same = now.st_uid == was.st_uid && now.st_gid == was.st_gid;
-    let given = same
-        || rustix::fs::fchown(file, Some(Uid::from_raw(was.st_uid)), Some(Gid::from_raw(was.st_gid))).is_ok();
-    // With another owner these would give away more than before.
-    let mode = if given { mode } else { mode - Mode::SUID - Mode::SGID };
-    rustix::fs::fchmod(file, mode)
+    if !same {
+        // Where that may not be, it is this process's own.
+        let _ = rustix::fs::fchown(file, Some(Uid::from_raw(was.st_uid)), Some(Gid::from_raw(was.st_gid)));
+    }
+    rustix::fs::fchmod(file, mode - Mode::SUID - Mode::SGID)
 }
 
 /// The mode bits of a version.

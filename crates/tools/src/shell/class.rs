@@ -53,12 +53,15 @@ fn reads_only(command: &PlainCommand, roots: &[PathBuf]) -> bool {
     let starts =
         |prefixes: &[&str]| words.iter().any(|word| prefixes.iter().any(|prefix| word.starts_with(prefix)));
     let fits = match program.text.as_str() {
-        "[" | "basename" | "cat" | "cmp" | "cut" | "diff" | "dirname" | "du" | "file" | "grep" | "head"
-        | "ls" | "nl" | "realpath" | "rev" | "stat" | "tac" | "tail" | "test" | "tr" | "wc" => true,
+        "[" | "basename" | "cat" | "cmp" | "cut" | "diff" | "dirname" | "grep" | "head" | "ls" | "nl"
+        | "realpath" | "rev" | "stat" | "tac" | "tail" | "test" | "tr" => true,
+        // A file in the folder may name others anywhere.
+        "du" | "wc" => !starts(&["--f"]),
+        "file" => !starts(&["--f"]) && !has_short(&words, 'f'),
         // Without a folder it goes home, and with `-` to where it was.
         "cd" => matches!(words[..], [folder] if !folder.is_empty() && !folder.starts_with('-')),
         "rg" => !starts(&["--pre", "--hostname", "--search-zip"]) && !has_short(&words, 'z'),
-        "find" => !starts(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
+        "find" => !starts(&["-exec", "-ok", "-delete", "-fprint", "-fls", "-files0"]),
         "sort" => !starts(&["--o", "--c", "-T", "--t", "--f"]) && !has_short(&words, 'o'),
         // A second name is a file that is written.
         "uniq" => words.iter().filter(|word| !word.starts_with('-')).count() <= 1,
@@ -97,7 +100,9 @@ fn git_reads(words: &[&str]) -> bool {
     match *verb {
         "blame" | "cat-file" | "describe" | "diff" | "grep" | "log" | "ls-files" | "ls-tree"
         | "merge-base" | "rev-list" | "rev-parse" | "shortlog" | "show" | "status" => {
-            !starts(&["--ou", "--ext", "--open", "-O", "--no-index"])
+            // Git takes each beginning of an option that no other one has, and `grep` letters in a row.
+            let opens = *verb == "grep" && has_short(rest, 'O');
+            !opens && !starts(&["--ou", "--ext", "--op", "-O", "--no-index"])
         }
         "branch" => rest.iter().all(|word| {
             matches!(*word, "-a" | "-r" | "-v" | "-vv" | "--all" | "--list" | "--remotes" | "--show-current")
@@ -151,6 +156,8 @@ mod tests {
             "ls a\\ b # all",
             "git diff HEAD~1 *.rs",
             "git --no-pager -C sub log",
+            "git grep -in --or -e 'To Do' --only-matching",
+            "du -sh src && wc -l a && file -b a",
             "git log | head",
             "cat x 2>&1",
             "pwd; ls",
@@ -208,6 +215,15 @@ mod tests {
             "git -c core.fsmonitor=x status",
             "git diff --no-index a b",
             "git stash drop",
+            "git grep '--ope=cd; cat notes; id #' pat",
+            "git grep --op=id pat",
+            "git grep -iOid pat",
+            "git grep -nO pat",
+            "find -files0-from list",
+            "du -a --files0-from=list",
+            "wc --files0=list",
+            "file -bf list",
+            "file --files-from list",
             "git log | sh",
             "git log & ls",
             "ls | tee a",

@@ -24,8 +24,8 @@ use crate::sandbox::{Confinement, Net, Sandbox};
 /// Where the terminals of the call will be; until then what covers other things is kept there.
 const PTS: &str = "/dev/pts";
 
-/// Options of terminals: everybody may make one, as everywhere.
-const OWN_TERMINALS: &CStr = c"newinstance,ptmxmode=0666,mode=0620";
+/// Options of terminals: everybody may make one, as everywhere, and some are left for others.
+const OWN_TERMINALS: &CStr = c"newinstance,ptmxmode=0666,mode=0620,max=256";
 
 /// The options of a folder that shows nothing but what is put into it.
 const SMALL: &CStr = c"size=64k,mode=0711";

@@ -94,6 +94,10 @@ fn mode_bits_and_line_breaks_stay() {
     stage.ok("write", &json!({ "path": "run", "content": "#!/bin/sh\nb\r\n" }));
     assert_eq!(stage.text("run").as_deref(), Some("#!/bin/sh\r\nb\r\n"));
     assert_eq!(stage.mode("run"), 0o751);
+    // But not those by which the agent's text would run as its owner.
+    stage.set_mode("run", 0o6751);
+    stage.ok("write", &json!({ "path": "run", "content": "#!/bin/sh\nc\n" }));
+    assert_eq!(stage.mode("run"), 0o751);
     stage.ok("write", &json!({ "path": "mixed", "content": "x\ny\r\n" }));
     assert_eq!(stage.text("mixed").as_deref(), Some("x\ny\r\n"));
     assert_eq!(stage.names(), ["mixed", "run"]);

@@ -176,7 +176,7 @@ async fn trial_27_git_does_its_work_and_a_refused_setting_is_explained() {
         let as_somebody = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=maintenance.auto GIT_CONFIG_VALUE_0=false; ";
         let branch = "git rev-parse --abbrev-ref HEAD";
         for (command, printed) in [
-            ("echo x > file && git add file && git commit -qm two && git log --oneline | wc -l", "2"),
+            ("echo x > file && git add file && git -c maintenance.auto=false commit -qm two && git log --oneline | wc -l", "2"),
             (&*format!("git checkout -q -b x origin/other && {branch}"), "x"),
             (&*format!("git switch -q main && {branch}"), "main"),
             (&*format!("git checkout -q other && {branch}"), "other"),
@@ -328,7 +328,7 @@ async fn trial_27_a_repository_below_the_workspace_is_held_once_it_is_known() {
             assert_eq!(output.outcome, ToolOutcome::Failed, "{plant}: {}", output.content);
         }
         assert_eq!(std::fs::read(root.join("more.settings")).expect("settings"), b"[a]\n");
-        ground.prints("cd deep/nested && echo x > file && git add file && git -c user.name=a -c user.email=a@b commit -qm x").await;
+        ground.prints("cd deep/nested && echo x > file && git add file && git -c maintenance.auto=false -c user.name=a -c user.email=a@b commit -qm x").await;
     })
     .await;
 }

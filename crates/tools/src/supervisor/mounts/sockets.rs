@@ -113,33 +113,47 @@ impl Later {
     }
 
     fn look(&mut self) {
-        let new: Vec<Bound> = bound().into_iter().filter(|it| self.known.insert(it.number.clone())).collect();
-        for it in new {
+        let mut new: Vec<Bound> =
+            bound().into_iter().filter(|it| self.known.insert(it.number.clone())).collect();
+        if new.is_empty() {
+            return;
+        }
+        // Looked up once for all: a command could bind thousands.
+        let own = own_sockets();
+        new.retain(|it| !own.contains(&it.number));
+        // One that is gone by now may have been the call's own.
+        let still = if new.is_empty() { Vec::new() } else { bound() };
+        let still: HashSet<&[u8]> = still.iter().map(|it| it.number.as_slice()).collect();
+        for it in new.iter().filter(|it| still.contains(it.number.as_slice())) {
             let Ok(path) = it.path.canonicalize() else { continue };
-            // One that is gone by now may have been the call's own.
-            let is_of_others = is_socket(&path)
-                && !is_listed(&path, &self.listed)
-                && !is_own(&it.number)
-                && bound().contains(&it);
-            if is_of_others {
+            if is_socket(&path) && !is_listed(&path, &self.listed) {
                 let _ = self.covers.over(&path);
             }
         }
     }
 }
 
-/// Whether a process of the call has the socket: no others are seen here.
-fn is_own(number: &[u8]) -> bool {
-    let name = [b"socket:[", number, b"]"].concat();
+/// The numbers of the sockets that processes of the call have open: no others are seen here.
+fn own_sockets() -> HashSet<Vec<u8>> {
     let entries = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
-    let has = |file: std::fs::DirEntry| {
-        file.path().read_link().is_ok_and(|leads| leads.as_os_str().as_bytes() == name)
+    let number = |file: std::fs::DirEntry| {
+        let leads = file.path().read_link().ok()?;
+        let named = leads.as_os_str().as_bytes().strip_prefix(b"socket:[")?;
+        Some(named.strip_suffix(b"]")?.to_vec())
     };
     let is_process = |entry: &std::fs::DirEntry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit);
-    // The first thread may have ended: the others have it.
-    let mut threads =
-        entries("/proc".into()).filter(is_process).flat_map(|it| entries(it.path().join("task")));
-    threads.any(|thread| entries(thread.path().join("fd")).any(has))
+    let mut own = HashSet::new();
+    for process in entries("/proc".into()).filter(is_process) {
+        let mut files = entries(process.path().join("fd")).peekable();
+        if files.peek().is_some() {
+            own.extend(files.filter_map(number));
+            continue;
+        }
+        // The first thread may have ended: the others have them.
+        let threads = entries(process.path().join("task"));
+        own.extend(threads.flat_map(|thread| entries(thread.path().join("fd"))).filter_map(number));
+    }
+    own
 }
 
 /// So many names are looked at in search of sockets, and so deep.
