@@ -17,7 +17,7 @@ pub enum Sweep {
 /// Whether very much that is new may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Not without [`WorktreeError::TooMuch`] having been answered.
+    /// Not without [`TooMuch`](crate::WorktreeError::TooMuch) having been answered.
     Ask,
     /// Yes.
     Granted,
