@@ -32,7 +32,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// The process, with this clock and a folder for what is written in the editor. From now on the face is told when it is stopped, and when it goes on. To be called within a runtime
+    /// The process, with this clock, and a folder for the file that the editor opens. From now on the face is told when it is stopped, and
+    /// when it goes on. To be called within a runtime
     /// that has its drivers enabled.
     pub(crate) fn new(now_ms: fn() -> i64, private: &Path) -> Self {
         let (tell, goes_on) = sync_channel(1);

@@ -153,7 +153,7 @@ impl Allow {
         if !self.yes {
             if !cx.can_ask() {
                 return Err(usage(
-                    "a server of a project starts a program or is sent what the agent calls, and nobody can be asked here",
+                    "a project's server runs a program, or gets what the agent sends it, and nobody can be asked here",
                     "`retake mcp list` shows what would be started; then repeat this with --yes",
                 ));
             }

@@ -21,10 +21,12 @@ pub(super) fn asked(way: &Way, variables: &Variables) -> Vec<String> {
             [command].into_iter().chain(args).chain(values).chain(cwd).collect()
         }
         Way::Url { url, headers } => {
-            asked.push(format!("it is sent the agent's calls at {}", visible(url)));
-            asked.extend(headers.iter().map(|(name, value)| {
-                format!("it is sent the header {}", visible(&format!("{name}: {value}")))
-            }));
+            asked.push(format!("it gets the agent's calls at {}", visible(url)));
+            asked.extend(
+                headers.iter().map(|(name, value)| {
+                    format!("it gets the header {}", visible(&format!("{name}: {value}")))
+                }),
+            );
             [url].into_iter().chain(headers.iter().map(|(_, value)| value)).collect()
         }
     };
@@ -73,8 +75,8 @@ mod tests {
         assert_eq!(
             asked(&url, &variables),
             [
-                "it is sent the agent's calls at https://${HOST}/mcp",
-                "it is sent the header Authorization: Bearer ${GITHUB_TOKEN}",
+                "it gets the agent's calls at https://${HOST}/mcp",
+                "it gets the header Authorization: Bearer ${GITHUB_TOKEN}",
                 "it is given your variable GITHUB_TOKEN, which looks like a secret",
                 "it is given your variable HOST",
             ]

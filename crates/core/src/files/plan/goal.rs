@@ -140,7 +140,7 @@ impl Goal {
     }
 
     /// Where a step that is reversed did not come to this path, as it was skipped there, and the layers are those that it is to have,
-    /// nothing is to be done: what others wrote is in nobody's way. What steps did beyond layers is not theirs.
+    /// nothing is to be done: what others wrote is in nobody's way. A step that changed the content is reversed as ever.
     fn as_it_is(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
         let last = self.reversed.first()?;
         let is_plain = self.moved.below.is_empty() && self.reversed.iter().all(PathMove::is_of_layers_alone);
