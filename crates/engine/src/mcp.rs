@@ -80,6 +80,7 @@ impl Engine {
             if deps.sandbox.is_some() && !config.servers.is_empty() {
                 let roots = [deps.folder.clone()];
                 deps.hide = self.secret_files_first(&deps.folder, &agent.guarded).await;
+                deps.held = self.programs_in(&deps.folder).await;
                 deps.hide.retain(|path| !agent.permission.allows_by_name(READ, path, &roots));
             }
         }

@@ -77,9 +77,9 @@ pub struct Call {
     pub writes: Option<Vec<PathBuf>>,
     /// Files below the roots that commands are not to read, where namespaces can hide them.
     pub hide: Vec<PathBuf>,
-    /// Repositories of git below the roots, and settings that name programs: commands are not to change those, where namespaces can
-    /// hold them.
-    pub git: Vec<PathBuf>,
+    /// What commands are not to change, where namespaces can hold it: hooks and settings of these repositories below the roots, and
+    /// these files: settings that name programs, and programs that run as their owner.
+    pub held: Vec<PathBuf>,
     /// A private folder where output that is too long for the model is kept whole.
     pub spool: PathBuf,
     /// Whoever runs it.

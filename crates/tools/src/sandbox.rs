@@ -168,7 +168,7 @@ impl Sandbox {
             files: all(files),
             hide: wherever_mounted(hide),
             absent,
-            git: Vec::new(),
+            held: Vec::new(),
             sockets: all(&self.sockets),
             net,
             reads_only: false,
@@ -215,8 +215,8 @@ pub(crate) struct Confinement {
     pub(crate) own_folders: Vec<PathBuf>,
     /// The same of files.
     pub(crate) own_files: Vec<PathBuf>,
-    /// Further repositories and settings of git that stay as they are.
-    pub(crate) git: Vec<PathBuf>,
+    /// Files that stay as they are, and further repositories whose hooks and settings do.
+    pub(crate) held: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
     /// Where the person's terminal multiplexer has its sockets, if the command could make that folder.
     pub(crate) multiplexer: Option<PathBuf>,
@@ -238,7 +238,7 @@ impl Confinement {
             absent: Vec::new(),
             own_folders: Vec::new(),
             own_files: Vec::new(),
-            git: Vec::new(),
+            held: Vec::new(),
             sockets: Vec::new(),
             multiplexer: None,
             net,

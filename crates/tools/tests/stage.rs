@@ -88,7 +88,7 @@ pub(crate) struct Stage {
     pub(crate) host: Arc<Stand>,
     pub(crate) roots: Vec<PathBuf>,
     /// What calls are told of git.
-    pub(crate) git: Vec<PathBuf>,
+    pub(crate) held: Vec<PathBuf>,
     /// What is hidden from calls by its name.
     pub(crate) hide: Vec<PathBuf>,
     pub(crate) spool: PathBuf,
@@ -138,7 +138,7 @@ impl Stage {
         Self {
             host: Arc::new(host),
             roots: vec![root],
-            git: Vec::new(),
+            held: Vec::new(),
             hide: Vec::new(),
             spool,
             calls: Mutex::new(0),
@@ -171,7 +171,7 @@ impl Stage {
             reads: false,
             writes: None,
             hide: self.hide.clone(),
-            git: self.git.clone(),
+            held: self.held.clone(),
             spool: self.spool.clone(),
             host: self.host.clone(),
         }

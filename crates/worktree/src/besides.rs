@@ -17,6 +17,9 @@ use crate::Tree;
 /// The bits of a mode that are no permissions: setuid, setgid, sticky.
 pub(crate) const SPECIAL: u32 = 0o7000;
 
+/// Setuid and setgid: a program runs as its owner or group.
+pub(crate) const AS_OWNER: u32 = 0o6000;
+
 /// Kept by the kernel itself, of bytes and inode: nobody else can write what belongs there.
 const OF_THE_KERNEL: [&[u8]; 2] = [b"security.ima", b"security.evm"];
 

@@ -225,6 +225,32 @@ fn trial_23_commands_read_no_key_files_of_the_workspace_in_namespaces() {
     assert_eq!(told.contains("hunter2"), !holds, "{told}");
 }
 
+/// A shared mapping changes a program without the system taking its bits away.
+#[test]
+fn trial_27_a_command_changes_no_program_that_runs_as_its_owner_in_namespaces() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    fs::create_dir(world.folder().join("bin")).expect("made");
+    for name in ["bin/program", "bin/plain"] {
+        fs::write(world.folder().join(name), "#!/bin/sh\ntrue\n").expect("written");
+    }
+    set_mode(&world.folder().join("bin/program"), 0o4755);
+    let holds = world.does(&["doctor"]).contains("namespaces hold commands");
+    let line = "touch a; for name in program plain; do python3 -c \"
+import mmap, sys
+with open(sys.argv[1], 'r+b') as file, mmap.mmap(file.fileno(), 0) as text:
+    text[-5:-1] = b'evil'
+\" bin/$name; done; rm -f bin/program; mv bin gone; mv gone bin";
+    let told = model.turn(&world, "go", vec![call("shell", json!({"command": line})), words("done")]);
+    assert_eq!(world.read("bin/plain").as_deref(), Some("#!/bin/sh\nevil\n"), "{told:?}");
+    if holds {
+        assert_eq!(world.read("bin/program").as_deref(), Some("#!/bin/sh\ntrue\n"), "{told:?}");
+        assert_eq!(mode(&world.folder().join("bin/program")), 0o4755);
+    } else {
+        assert_eq!(world.read("bin/program"), None, "nothing holds it: {told:?}");
+    }
+}
+
 /// Modes of everything in the data folder that somebody else could use.
 fn open_to_others(data: &Path) -> Vec<(PathBuf, u32)> {
     let mut all: Vec<_> = manifest(data).into_iter().map(|(path, (mode, _))| (path, mode & 0o7777)).collect();

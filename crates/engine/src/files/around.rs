@@ -34,8 +34,8 @@ pub(crate) struct Around {
     outside: Vec<(WorkspaceNo, Outside)>,
     /// What git runs or is told by there.
     planted: Vec<(WorkspaceNo, Planted)>,
-    /// What of git it can be held from changing, beside the folders' own repositories.
-    pub(crate) git: Vec<PathBuf>,
+    /// What it can be held from changing, beside the folders' own repositories: other ones, settings, programs that run as their owner.
+    pub(crate) held: Vec<PathBuf>,
     /// Further folders that could not be looked at, and why: it must change nothing there.
     pub(crate) lost: Vec<(PathBuf, EngineError)>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Before {
     places: Vec<(WorkspaceNo, Option<GitState>)>,
     outside: Vec<(WorkspaceNo, Outside)>,
     planted: Vec<(WorkspaceNo, Planted)>,
-    git: Vec<PathBuf>,
+    kept: Vec<PathBuf>,
     lost: Vec<(PathBuf, EngineError)>,
 }
 
@@ -101,7 +101,7 @@ impl Engine {
         rows.dedup_by_key(|(_, (row, _))| row.no);
         let (folders, rows): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|(folder, row)| (folder, Ok(row))).unzip();
-        let (mut all, mut places, mut outside, mut planted, mut held_git) =
+        let (mut all, mut places, mut outside, mut planted, mut kept) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (folder, held) in folders.into_iter().zip(self.hold_each(rows).await) {
             let looked = match held {
@@ -118,14 +118,15 @@ impl Engine {
             };
             let (held, git) = git::look(held).await?;
             let (held, out) = Outside::of(held, uncovered).await?;
-            let (held, own) = planted::before_call(held).await?;
-            held_git.extend(held.planted.held(&held.made));
+            let (mut held, own) = planted::before_call(held).await?;
+            kept.extend(held.planted.held(&held.made));
+            kept.extend(held.programs());
             planted.push((held.no, own));
             places.push((held.no, git));
             outside.push((held.no, out));
             all.push(held);
         }
-        Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, git: held_git, lost })
+        Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, kept, lost })
     }
 
     /// Writes down that a call may be changing the folders from now on.
@@ -150,7 +151,7 @@ impl Engine {
             own: before.held.own,
             outside: std::mem::take(&mut before.outside),
             planted: std::mem::take(&mut before.planted),
-            git: std::mem::take(&mut before.git),
+            held: std::mem::take(&mut before.kept),
             lost: std::mem::take(&mut before.lost),
         })
     }

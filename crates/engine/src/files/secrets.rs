@@ -1,16 +1,19 @@
-//! Files of a workspace that hold secrets by their names: commands and MCP servers are not to read them.
+//! Files of a workspace that hold secrets by their names: commands and MCP servers are not to read them. And programs that run as
+//! their owner: they are not to change those.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use retake_core::FilePath;
+use retake_store::WorkspaceRow;
 use retake_tools::{Guard, Guarded};
 use retake_worktree::tracked;
 
 use super::blocking;
+use super::workspace::Held;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 
 impl Engine {
     /// The same for a folder in which programs begin that go on: it is looked at first, where no capture has seen it yet. None, where
@@ -38,10 +41,7 @@ impl Engine {
         // Looked up, not told of: that would be a commit.
         let rows = if roots.is_empty() { Vec::new() } else { self.store().workspaces().await? };
         for root in roots {
-            let known = rows.iter().find(|row| row.root == root.as_os_str().as_bytes());
-            let Some(row) = known.cloned() else { continue };
-            let folder = self.root_of(&row).await?;
-            let mut held = self.hold(row, folder, self.files.at_work().await).await?;
+            let Some(mut held) = self.hold_known(&rows, root).await? else { continue };
             let held = &mut *held;
             let is_refused =
                 |name: &[u8]| guarded.guard_name(OsStr::from_bytes(name)) == Some(Guard::Refused);
@@ -64,5 +64,22 @@ impl Engine {
             secret.extend(untracked);
         }
         Ok(secret)
+    }
+
+    /// The programs in a folder that run as their owner, as the last capture saw them; none, where that is not known.
+    pub(crate) async fn programs_in(&self, folder: &Path) -> Vec<PathBuf> {
+        let found = async {
+            let rows = self.store().workspaces().await?;
+            Ok::<_, EngineError>(self.hold_known(&rows, folder).await?.map(|mut held| held.programs()))
+        };
+        found.await.ok().flatten().unwrap_or_default()
+    }
+
+    /// Holds the workspace of a folder, if there is one.
+    async fn hold_known(&self, rows: &[WorkspaceRow], folder: &Path) -> Result<Option<Held>> {
+        let known = rows.iter().find(|row| row.root == folder.as_os_str().as_bytes());
+        let Some(row) = known.cloned() else { return Ok(None) };
+        let root = self.root_of(&row).await?;
+        Ok(Some(self.hold(row, root, self.files.at_work().await).await?))
     }
 }

@@ -1,6 +1,7 @@
 //! A workspace that is open: its root, its tree, and the calls that may be changing it.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ use super::work::{Doing, Work};
 use super::{Files, blocking};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
+
+/// So many programs that run as their owner are held.
+const MOST_PROGRAMS: usize = 1000;
 
 /// A workspace that is open.
 pub(crate) struct Workspace {
@@ -45,6 +49,8 @@ pub(crate) struct Workspace {
     pub(super) made: HashSet<Id>,
     /// Files that hold secrets by their names, when that was last looked at.
     pub(super) picked: Picked,
+    /// Programs there that run as their owner, when that was last looked at.
+    programs: Picked,
     /// All that were kept back for their names since the owner began: a command could have a folder left out of captures.
     pub(super) kept_back: BTreeSet<FilePath>,
     /// What the store has of the last capture.
@@ -55,6 +61,15 @@ pub(crate) struct Workspace {
     pub(super) unsettled: bool,
     /// Where it is told what is being done.
     work: Work,
+}
+
+impl Workspace {
+    /// Programs in it that run as their owner or group.
+    pub(super) fn programs(&mut self) -> Vec<PathBuf> {
+        let root = self.root.path();
+        let found = self.tree.as_owner(&mut self.programs).iter().take(MOST_PROGRAMS);
+        found.map(|path| root.join(OsStr::from_bytes(path.as_bytes()))).collect()
+    }
 }
 
 /// A workspace that nobody else works on while this lives, and that is not collected from. Who holds several has taken them
@@ -282,6 +297,7 @@ impl Files {
             lingers: false,
             made: HashSet::new(),
             picked: Picked::default(),
+            programs: Picked::default(),
             kept_back: BTreeSet::new(),
             mark_kept,
             called: false,

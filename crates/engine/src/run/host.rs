@@ -51,7 +51,7 @@ impl Backstage {
     /// What a call is given. A command may write in the folders that were looked at, and in no other root; files there that hold
     /// secrets by their names are kept from it, but for those that a rule lets be read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&Around>) -> Result<Call> {
-        let (mut roots, mut hide, mut git) = (self.roots.clone(), Vec::new(), Vec::new());
+        let (mut roots, mut hide, mut held) = (self.roots.clone(), Vec::new(), Vec::new());
         if ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
             let is_lost =
                 |root: &PathBuf| around.is_some_and(|it| it.lost.iter().any(|(lost, _)| lost == root));
@@ -60,7 +60,7 @@ impl Backstage {
             hide = self.engine.secret_files(&roots, &self.guarded).await?;
             let guards = Guards { guarded: &self.guarded, permission: &self.permission, roots: &self.roots };
             hide.retain(|path| guards.of(READ, path) == Some(Guard::Refused));
-            git = around.map(|around| around.git.clone()).unwrap_or_default();
+            held = around.map(|around| around.held.clone()).unwrap_or_default();
         }
         let writes = ready.intent.touches.iter().filter_map(|touch| match touch {
             Touch::Write(path) => Some(path.clone()),
@@ -73,7 +73,7 @@ impl Backstage {
             reads: ready.intent.class == EffectClass::None,
             writes: Some(writes.collect()),
             hide,
-            git,
+            held,
             spool: self.spool.clone(),
             host: Arc::new(self.clone()),
         })

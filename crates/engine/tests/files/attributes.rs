@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use retake_core::Choice;
 use retake_engine::FilesWish;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
@@ -196,9 +197,28 @@ async fn trial_08_what_a_person_set_on_a_file_since_stays() {
     mark(&yard, "f", 0o644, "first");
     yard.run("echo more >> f").await;
     yard.run("echo more >> f").await;
-    mark(&yard, "f", 0o4644, "mine");
+    mark(&yard, "f", 0o1644, "mine");
     yard.back("t1").await;
-    assert_eq!((yard.read("f").as_deref(), has(&yard, "f")), (Some("one\n"), noted(0o4644, "mine")));
+    assert_eq!((yard.read("f").as_deref(), has(&yard, "f")), (Some("one\n"), noted(0o1644, "mine")));
+}
+
+#[tokio::test]
+async fn trial_08_setuid_is_given_to_exactly_the_bytes_that_had_it() {
+    let yard = Yard::with(&[("f", "one\n")]).await;
+    yard.run("echo two >> f").await;
+    yard.run("echo three >> f").await;
+    mark(&yard, "f", 0o4755, "of three");
+    let refused = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect_err("refused");
+
+    assert_eq!(refused.code, "files_refused");
+    assert!(refused.message.contains("f: it has a setuid or setgid bit"), "{}", refused.message);
+    assert_eq!(
+        (yard.read("f").as_deref(), has(&yard, "f")),
+        (Some("one\ntwo\nthree\n"), noted(0o4755, "of three"))
+    );
+    let left_out = super::choose("f", Choice::Skip);
+    yard.apply(yard.rewind("t2").await, left_out).await.expect("the rest is done");
+    assert_eq!(has(&yard, "f"), noted(0o4755, "of three"));
 }
 
 /// What a rewind says of other names of files: its plan and its receipt say the same.

@@ -66,7 +66,7 @@ impl Start<'_> {
         mark: &str,
         surround: impl FnOnce(&mut Command),
     ) -> std::io::Result<(Child, Option<cgroup::Group>)> {
-        let Deps { hide, memory, file_size, umask, .. } = self.deps;
+        let Deps { hide, held, memory, file_size, umask, .. } = self.deps;
         let program = OsStr::new(self.program);
         let roots = [self.deps.folder.clone()];
         let sandbox = self.sandbox.map(|sandbox| {
@@ -76,6 +76,7 @@ impl Start<'_> {
         let mut confined = sandbox.as_ref().map(|sandbox| sandbox.confinement(&roots, &[], Net::Open));
         if let Some(confined) = &mut confined {
             confined.hide_too(hide)?;
+            confined.held.extend(held.iter().cloned());
         }
         let mut bound = None;
         let supervisor = sandbox.as_ref().and_then(|sandbox| sandbox.supervisor.as_ref());

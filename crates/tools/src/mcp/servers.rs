@@ -33,6 +33,8 @@ pub struct Deps {
     pub sandbox: Option<Sandbox>,
     /// Files of the folder that those that are held do not read, where namespaces can hide them.
     pub hide: Vec<PathBuf>,
+    /// Files that those that are held do not change, where namespaces can hold them.
+    pub held: Vec<PathBuf>,
     /// Bytes of memory that the processes of one that is held have together, where the machine has control groups for that.
     pub memory: u64,
     /// No file that one that is held writes grows larger.
@@ -55,6 +57,7 @@ impl Deps {
             allowed,
             sandbox: None,
             hide: Vec::new(),
+            held: Vec::new(),
             memory,
             file_size,
             start_limit,

@@ -174,7 +174,7 @@ impl Line<'_> {
         if let Some(confined) = &mut confined {
             confined.hide_too(&call.hide)?;
             if confined.namespaces {
-                confined.git.extend(call.git.iter().cloned());
+                confined.held.extend(call.held.iter().cloned());
             }
         }
         Ok(confined)

@@ -79,7 +79,7 @@ impl Plan {
                 ("absent", &confined.absent),
                 ("own-folder", &confined.own_folders),
                 ("own-file", &confined.own_files),
-                ("git", &confined.git),
+                ("held", &confined.held),
                 ("socket", &confined.sockets),
             ];
             if let Some(folder) = &confined.multiplexer {
@@ -145,7 +145,7 @@ impl Plan {
                     "absent" => confined.absent.push(path),
                     "own-folder" => confined.own_folders.push(path),
                     "own-file" => confined.own_files.push(path),
-                    "git" => confined.git.push(path),
+                    "held" => confined.held.push(path),
                     "socket" => confined.sockets.push(path),
                     "multiplexer" => confined.multiplexer = Some(path),
                     _ => return None,
@@ -170,7 +170,7 @@ mod tests {
             absent: vec!["/home/.aws".into()],
             own_folders: vec!["/work/settings".into()],
             own_files: vec!["/work/mcp.json".into()],
-            git: vec!["/work/sub/.git".into()],
+            held: vec!["/work/sub/.git".into()],
             sockets: vec!["/run/s".into()],
             multiplexer: Some("/tmp/tmux-1".into()),
             reads_only: true,

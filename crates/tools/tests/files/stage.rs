@@ -156,7 +156,7 @@ impl Stage {
             reads: false,
             writes,
             hide: Vec::new(),
-            git: Vec::new(),
+            held: Vec::new(),
             spool: self.dir.path().join("spool"),
             host: self.host.clone(),
         };

@@ -318,7 +318,7 @@ async fn trial_27_a_repository_below_the_workspace_is_held_once_it_is_known() {
             std::fs::write(stage.root().join("more.settings"), "[a]\n").expect("settings");
         });
         let root = ground.stage.root().to_owned();
-        ground.stage.git =
+        ground.stage.held =
             vec![root.join("deep/nested/.git"), root.join("more.settings"), root.join("gone/.git"), "/etc/passwd".into()];
         stays_as_it_is(&ground, &root.join("deep/nested/.git")).await;
         let output = ground.run("mv deep deeper && cp -r deeper deep && echo x > deep/nested/.git/hooks/x").await;

@@ -143,7 +143,7 @@ pub(super) async fn ask_as(host: &Arc<Caller>, servers: &McpServers, name: &str,
         reads: false,
         writes: None,
         hide: Vec::new(),
-        git: Vec::new(),
+        held: Vec::new(),
         spool: spool.clone(),
         host: Arc::clone(host) as Arc<dyn Host>,
     };

@@ -18,7 +18,7 @@ use super::obstacle::{Obstacle, Refusal};
 use super::plan::{Plan, Step, wanted};
 use super::slots::{Slots, draft, slot};
 use super::{Direction, sync};
-use crate::besides::{Attribute, Besides, SPECIAL, attribute, attributes};
+use crate::besides::{AS_OWNER, Attribute, Besides, SPECIAL, attribute, attributes};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
@@ -38,7 +38,8 @@ pub(super) struct Model {
 
 impl Model {
     /// Of what is there, for a record that replaces it; where that is no file for a file, of what is known of the record
-    /// `besides`, and always of what is `given`. `group` is that of a folder that hands its group on.
+    /// `besides`, and always of what is `given`. `group` is that of a folder that hands its group on. Bits that let a program run as
+    /// its owner or group are given to exactly the bytes that had them, as far as is known, and to nothing else.
     pub(super) fn of(
         look: &Look<'_>,
         record: &Record,
@@ -51,6 +52,9 @@ impl Model {
         match (look.file.as_ref().filter(|_| given.is_none()), record, old, given.or(besides)) {
             (Some(file), Record::File { .. }, Some(stat), _) => {
                 let special = stat.st_mode & SPECIAL;
+                if special & AS_OWNER & !besides.map_or(0, |besides| u32::from(besides.special)) != 0 {
+                    return Err(Obstacle::RunsAsOwner);
+                }
                 let attributes = attributes(file).map_err(|_| lost)?;
                 Ok(Self { owner: Some(stat.st_uid), group: Some(stat.st_gid), special, attributes })
             }

@@ -7,7 +7,7 @@ use retake_core::{FilePath, Record};
 
 use super::findings::Findings;
 use super::index::{Index, What};
-use crate::besides::{ANY_MODE, Besides, Gone, version};
+use crate::besides::{ANY_MODE, Besides, Gone, Version, version};
 
 impl Index {
     /// What is known of a version of a path besides its record.
@@ -45,10 +45,8 @@ impl Index {
     }
 
     /// All that is kept of versions that are not at a path any more.
-    fn gone_at(&self, path: &FilePath) -> impl Iterator<Item = &Gone> {
-        let all =
-            self.gone.range((path.clone(), None, 0)..).take_while(move |((other, ..), _)| other == path);
-        all.map(|(_, gone)| gone)
+    fn gone_at(&self, path: &FilePath) -> impl Iterator<Item = (&Version, &Gone)> {
+        self.gone.range((path.clone(), None, 0)..).take_while(move |((other, ..), _)| other == path)
     }
 
     /// What there is besides the record at a path, and what comes back with another version: where these differ, and what is there
@@ -65,18 +63,20 @@ impl Index {
             return None;
         }
         let is = self.besides_now(path, now)?.unwrap_or_else(|| Arc::new(Besides::usual()));
-        let before = |besides: &Besides| {
-            let mut came = self.gone_at(path).filter(|gone| gone.then.as_deref() == Some(besides));
-            came.next().map(|gone| Arc::clone(&gone.had))
-        };
-        let mut had = before(&is)?;
+        let before =
+            |besides: &Besides| self.gone_at(path).find(|(_, gone)| gone.then.as_deref() == Some(besides));
+        let (went, gone) = before(&is)?;
+        let mut had = Arc::clone(&gone.had);
         match self.gone_of(path, then) {
             Some(known) => had = known,
+            // It came with permission bits that stay, and the bytes were there before: whoever set the bits set it, too.
+            None if is_same_file(went, path, now) && mode(now) == mode(then) => return None,
             // Of what was usual, and stayed so until there was something else, nothing is kept: it is what the first version had of
             // those that are known.
             None => {
                 let mut seen = vec![Arc::clone(&is)];
-                while let Some(earlier) = before(&had).filter(|earlier| !seen.contains(earlier)) {
+                let earlier = |had: &Besides| before(had).map(|(_, gone)| Arc::clone(&gone.had));
+                while let Some(earlier) = earlier(&had).filter(|earlier| !seen.contains(earlier)) {
                     seen.push(std::mem::replace(&mut had, earlier));
                 }
             }
@@ -110,5 +110,16 @@ impl Index {
             let came = change.after.as_ref().and_then(|after| self.besides_now(&change.path, after));
             self.remember(old, &change.path, change.before.as_ref(), came);
         }
+    }
+}
+/// Whether a version that has gone had the bytes that are there now, with other permission bits.
+fn is_same_file((_, hash, mode): &Version, path: &FilePath, now: &Record) -> bool {
+    version(path, now).is_some_and(|(_, now, bits)| *hash == now && *mode != bits)
+}
+
+fn mode(record: &Record) -> Option<u16> {
+    match record {
+        Record::File { mode, .. } => Some(*mode),
+        Record::Folder { .. } | Record::Link { .. } => None,
     }
 }

@@ -1,11 +1,12 @@
-//! Files by their names, wherever they are in a tree, and repositories.
+//! Files by their names or bits, wherever they are in a tree, and repositories.
 
 use std::sync::{Arc, PoisonError, Weak};
 
 use retake_core::FilePath;
 
-use super::index::{Index, What, child};
+use super::index::{Entry, Index, What, child};
 use super::tree::Tree;
+use crate::besides::AS_OWNER;
 
 /// What was picked out of a tree, and of which state of it: it is looked for again when there is another one.
 #[derive(Debug, Default)]
@@ -18,14 +19,26 @@ impl Tree {
     /// What the last capture saw, covered or not, but for folders and links, whose names are picked out, in no order. In folders
     /// that are not covered there may be others. `picked` is what the same rule picked out before.
     pub fn named<'p>(&self, picks: impl Fn(&[u8]) -> bool, picked: &'p mut Picked) -> &'p [FilePath] {
+        let may_be = |entry: &Entry| !matches!(entry.what, What::Folder | What::Link(_));
+        self.pick(|entry| may_be(entry) && picks(&entry.name), picked)
+    }
+
+    /// Files that run as their owner or group (setuid, setgid), as the last capture saw them. `picked` is what this picked out before.
+    pub fn as_owner<'p>(&self, picked: &'p mut Picked) -> &'p [FilePath] {
+        let bits = |entry: &Entry| match &entry.what {
+            What::File(file) => file.besides.as_ref().map_or(0, |besides| u32::from(besides.special)),
+            _ => 0,
+        };
+        self.pick(|entry| bits(entry) & AS_OWNER != 0, picked)
+    }
+
+    fn pick<'p>(&self, picks: impl Fn(&Entry) -> bool, picked: &'p mut Picked) -> &'p [FilePath] {
         let now = Arc::downgrade(&self.index);
         if !Weak::ptr_eq(&picked.of, &now) {
             let mut files = Vec::new();
             for (place, folder) in &self.index.folders {
-                let all =
-                    folder.entries.iter().filter(|entry| !matches!(entry.what, What::Folder | What::Link(_)));
-                let named = all.filter(|entry| picks(&entry.name));
-                files.extend(named.filter_map(|entry| child(place.as_ref(), &entry.name)));
+                let found = folder.entries.iter().filter(|entry| picks(entry));
+                files.extend(found.filter_map(|entry| child(place.as_ref(), &entry.name)));
             }
             *picked = Picked { of: now, files };
         }

@@ -215,12 +215,12 @@ fn trial_08_rights_and_attributes_of_what_is_replaced_stay() {
     );
     let at = caller.root.join("a");
     rustix::fs::setxattr(&at, "user.note", b"keep", XattrFlags::empty()).unwrap();
-    fs::set_permissions(&at, fs::Permissions::from_mode(0o4755)).unwrap();
+    fs::set_permissions(&at, fs::Permissions::from_mode(0o1755)).unwrap();
     caller.apply().unwrap().applied();
     let mut note = [0; 8];
     let length = rustix::fs::getxattr(&at, "user.note", note.as_mut_slice()).unwrap();
     assert_eq!(&note[..length], b"keep");
-    assert_eq!(fs::metadata(&at).unwrap().mode() & 0o7777, 0o4644);
+    assert_eq!(fs::metadata(&at).unwrap().mode() & 0o7777, 0o1644);
     // A change of the bits alone keeps the file itself, and its rights too.
     let inode = fs::metadata(&at).unwrap().ino();
     fs::set_permissions(&at, fs::Permissions::from_mode(0o4644)).unwrap();

@@ -39,7 +39,7 @@ impl Mounts {
             confined.roots.iter().flat_map(|root| root.ancestors().take_while(|folder| is_open(folder)));
         let links: Vec<PathBuf> = above.map(|folder| folder.join(".git")).collect();
         let (mut kept, mut repositories) = (HashSet::new(), Vec::new());
-        for link in links.iter().chain(&confined.git).filter(|link| is_open(link)) {
+        for link in links.iter().chain(&confined.held).filter(|link| is_open(link)) {
             let Ok(found) = link.symlink_metadata() else { continue };
             self.stay(link, open)?;
             if found.is_file() && kept.insert(link.clone()) {
