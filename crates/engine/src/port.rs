@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use retake_core::{ConversationId, Head, RequestId, Time};
 use retake_store::{
-    Care, Checked, Copied, ExportPlace, Import, Receipt, StoreError, encode_export_header, encode_exported,
+    Care, Checked, Copied, ExportPlace, FullImport, Import, Receipt, StoreError, encode_export_header,
+    encode_exported,
 };
 use retake_tools::destination;
 
@@ -140,6 +141,7 @@ impl Engine {
                         EngineError::usage(message).hint("leave the title out, and set it afterwards")
                     );
                 }
+                works_elsewhere(&full, start.folder.as_deref())?;
                 self.store().restore_full(full, start.request).await
             }
             Staged::Conversation(new) => {
@@ -188,6 +190,17 @@ impl Engine {
         self.doctor_files(care, &mut checked).await?;
         Ok(checked)
     }
+}
+
+/// A full export names the folder of each conversation, and its commands would run there. The person who imports it must have chosen
+/// that folder.
+fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
+    let folders = full.conversations.iter().filter_map(|it| it.folder.as_deref());
+    let other = named.and_then(|named| folders.into_iter().find(|folder| *folder != named));
+    let Some(folder) = other else { return Ok(()) };
+    let message = format!("can't import: its conversations work in the folder {folder}, not in this one");
+    Err(EngineError::new(Kind::Refused, "other_folder", message)
+        .hint("import it in that folder, or use --keep-folder to let its commands run there"))
 }
 
 /// What stands there, where that is neither a file nor nothing.

@@ -30,6 +30,9 @@ pub(crate) struct Import {
     /// Title of the new conversation [default: that of the export]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Keep the folder that a full export names, even if it is not this one
+    #[arg(long)]
+    keep_folder: bool,
     #[command(flatten)]
     repeat: Repeat,
     /// The file; `-` reads standard input
@@ -96,7 +99,8 @@ impl Import {
             _ => format!("{id}-{number}"),
         });
         let Part { before, lines } = part;
-        let (title, folder) = (self.title.clone(), Some(cx.folder.to_owned()));
+        let folder = Some(cx.folder.to_owned()).filter(|_| !self.keep_folder);
+        let title = self.title.clone();
         let start = ImportStart { title, folder, lines_before: *before, request_id };
         let conversation = cx.receipt(Request::ImportStart(start)).await?.conversation;
         let progress = Progress::count("importing", lines.len() as u64);

@@ -29,6 +29,29 @@ fn trial_16_a_reader_of_a_backup_that_goes_away_is_no_failure() {
 }
 
 #[test]
+fn trial_23_a_full_export_works_in_another_folder_only_where_that_is_wanted() {
+    let theirs = World::working(&[]);
+    theirs.does(&["ask", "one apple"]);
+    let file = theirs.home().join("talk.jsonl");
+    let file = file.to_str().expect("UTF-8");
+    theirs.does(&["export", "--full", "--output", file]);
+    let ours = World::new();
+    let said = ends(&ours, &["import", file], 4);
+    let other = theirs.folder().display().to_string();
+    assert!(
+        said.contains(&format!("its conversations work in the folder {other}"))
+            && said.contains("--keep-folder"),
+        "{said}"
+    );
+    assert_eq!(ours.json(&["list", "--all"])["conversations"], serde_json::json!([]), "nothing is imported");
+    ours.does(&["import", "--keep-folder", file]);
+    assert_eq!(ours.json(&["list", "--all"])["conversations"][0]["folder"], other);
+    let data = ours.home().join("another");
+    let there = theirs.with_data(&data);
+    there.does(&["import", file]);
+}
+
+#[test]
 fn trial_17_a_default_model_that_no_endpoint_has_is_not_set() {
     let world = World::new();
     world.settings("[local]\nfind = false\n");

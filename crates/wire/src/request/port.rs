@@ -44,7 +44,7 @@ pub struct ImportStart {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub title: Option<String>,
-    /// Its folder.
+    /// Its folder; that of the import, without. A full export is refused whose conversations work in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
@@ -85,7 +85,7 @@ pub struct ImportWhole {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
     pub title: Option<String>,
-    /// Its folder.
+    /// Its folder; that of the import, without. A full export is refused whose conversations work in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::ABSOLUTE))]
     pub folder: Option<String>,
