@@ -64,6 +64,7 @@ pub use keep::{Keep, LetGo, Prune, Pruned};
 pub use leave::{EffectShown, Effects};
 pub use moment::{Below, Moment, Named};
 pub use plan::{FilesPlanned, FolderPlan, Running};
+pub use planted::put_back;
 pub use restore::Restore;
 pub use retake_core::Scope;
 pub(crate) use several::{Further, not_kept};

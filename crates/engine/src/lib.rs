@@ -30,7 +30,7 @@ pub use files::{
     Asked, Below, ByCalls, Called, Doing, EffectShown, Effects, ErasePlan, Exec, FilesApplied, FilesConfig,
     FilesPlanned, FilesStatus, FilesWish, FolderDone, FolderPlan, FolderShown, FolderStatus, Job, Keep,
     LetGo, Moment, Named, ObjectsErased, PathShown, Prune, Pruned, Restore, Running, Scope, Unseen,
-    headed_in, named_in, shown_in,
+    headed_in, named_in, put_back, shown_in,
 };
 pub use history::Prompts;
 pub use open::OpenRequest;

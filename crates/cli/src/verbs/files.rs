@@ -1,5 +1,6 @@
 //! `retake files`: what is known of the files of a folder.
 
+pub(crate) mod put_back;
 pub(crate) mod restore;
 
 use clap::{Args, Subcommand};
@@ -32,6 +33,7 @@ enum What {
     /// checkpoint, all that differs.
     Diff(Diff),
     Restore(restore::RestoreVerb),
+    PutBack(put_back::PutBack),
 }
 
 // Of which conversation.
@@ -104,6 +106,7 @@ impl Files {
             }
             What::Diff(it) => it.run(cx).await,
             What::Restore(it) => it.run(cx).await,
+            What::PutBack(it) => it.run(cx),
         }
     }
 }

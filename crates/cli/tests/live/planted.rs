@@ -28,7 +28,10 @@ fn trial_27_a_planted_hook_is_told_in_card_plan_and_receipt_and_can_be_put_back(
     let told = model.turn(&world, "go", vec![shell(line), words("done")]);
     let called = told.iter().find(|event| event["event"] == "called").expect("a call");
     let card = called["shown"].as_str().expect("words");
-    for name in [".git/hooks/pre-commit (new; git runs it; to put it back: rm --", ".git/config (changed;"] {
+    for name in [
+        ".git/hooks/pre-commit (new; git runs it; to put it back: retake files put-back '",
+        ".git/config (changed;",
+    ] {
         assert!(card.contains(name), "{card}");
     }
     let shown = world.does(&["show", "t1"]) + &world.json(&["log"]).to_string();
@@ -43,7 +46,12 @@ fn trial_27_a_planted_hook_is_told_in_card_plan_and_receipt_and_can_be_put_back(
     );
     for how in card.split("to put it back: ").skip(1) {
         let line = how.split(")").next().expect("a command");
-        assert!(Command::new("sh").args(["-c", line]).status().expect("it runs").success(), "{line}");
+        let words =
+            Command::new("sh").args(["-c", &format!("printf '%s\n' {line}")]).output().expect("it runs");
+        let words = String::from_utf8(words.stdout).expect("UTF-8");
+        let words: Vec<&str> = words.lines().collect();
+        assert_eq!(words[..3], ["retake", "files", "put-back"], "{line}");
+        world.does(&words[1..]);
     }
     assert!(!world.folder().join(".git/hooks/pre-commit").exists());
     assert_eq!(fs::read(world.folder().join(".git/config")).expect("there"), config);
@@ -85,7 +93,10 @@ fn trial_27_what_is_planted_in_repositories_below_and_by_jobs_is_told() {
             "echo b > a; mkdir -p deep/sub/.git/hooks; echo evil > deep/sub/.git/hooks/x; echo evil > own/pre-push; git init -q made",
         ),
     );
-    assert!(told.contains("deep/sub/.git/hooks/x (new; git runs it; to put it back: rm --"), "{told}");
+    assert!(
+        told.contains("deep/sub/.git/hooks/x (new; git runs it; to put it back: retake files put-back '"),
+        "{told}"
+    );
     assert!(told.contains("told by what was changed: own/pre-push (changed; git runs it)"), "{told}");
     assert!(!told.contains("made/.git"), "who makes a repository is told nothing of it: {told}");
     let told = card(&model, &world, shell("mkdir -p made/.git/hooks; echo evil > made/.git/hooks/y"));

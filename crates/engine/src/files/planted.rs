@@ -2,19 +2,21 @@
 //! changes it acts at the person's next `git commit` (trial 27): so it is looked at around each call, and what is not as it was is told,
 //! with the command that puts it back. Must never write to a repository.
 
+mod back;
 mod place;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_worktree::NamedBySettings;
 
+pub use self::back::put_back;
 use self::place::What;
 use super::blocking;
 use super::workspace::Held;
@@ -240,51 +242,19 @@ impl Change {
 
     /// The same, and how it is put back. What was there before is kept in this folder, under a name that begins so.
     pub(super) fn told(&self, spool: Option<&Path>, name: &str) -> String {
-        let path = quoted(&self.path);
         let back = match (&self.before, self.what) {
-            (None, What::Rebase) => {
-                Some(format!("rm -r -- {}", quoted(self.path.parent().unwrap_or(&self.path))))
-            }
-            (None, _) => Some(format!("rm -- {path}")),
-            (Some(was), _) => self
-                .keep(was, spool, name)
-                .map(|kept| format!("install -m {:o} -- {} {path}", was.mode, quoted(&kept))),
+            (None, What::Rebase) => Some(back::removes(self.path.parent().unwrap_or(&self.path))),
+            (None, _) => Some(back::removes(&self.path)),
+            (Some(was), _) => was.bytes.as_ref().zip(spool).and_then(|(bytes, spool)| {
+                let kept = back::keep(bytes, spool, name)?;
+                Some(back::writes(&self.path, &kept, was.mode))
+            }),
         };
         match back {
             Some(back) => format!("{}; to put it back: {back}", self.said()),
             None => format!("{}; what it was could not be kept", self.said()),
         }
     }
-
-    fn keep(&self, was: &Was, spool: Option<&Path>, name: &str) -> Option<PathBuf> {
-        let (bytes, spool) = (was.bytes.as_ref()?, spool?);
-        let kept = spool.join(format!("{name}.txt"));
-        write(&kept, bytes).ok().map(|()| kept)
-    }
-}
-
-/// A file that nobody else reads.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    options.open(path)?.write_all(bytes)
-}
-
-/// A path for a shell, in one line: a name may have line ends.
-fn quoted(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    if !path.contains(char::is_control) {
-        return format!("'{}'", path.replace('\'', "'\\''"));
-    }
-    let escaped = |c: char| match c {
-        '\'' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
-        c => c.to_string(),
-    };
-    format!("$'{}'", path.chars().map(escaped).collect::<String>())
 }
 
 fn stamp(meta: &Metadata) -> [i64; 7] {
@@ -319,12 +289,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn trial_27_a_name_that_is_told_stays_in_its_line() {
-        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
-        assert_eq!(quoted(Path::new("/a\nb\\'c\u{1b}")), r"$'/a\u000ab\\\'c\u001b'");
-    }
-
     fn put(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         fs::write(path, text).expect("written");
@@ -343,11 +307,20 @@ mod tests {
         told.collect()
     }
 
+    /// What the command does that is told.
     fn runs(line: &str) {
-        assert!(
-            std::process::Command::new("sh").args(["-c", line]).status().expect("it runs").success(),
-            "{line}"
-        );
+        let words = format!("printf '%s\\0' {line}");
+        let words = std::process::Command::new("sh").args(["-c", &words]).output().expect("it runs").stdout;
+        let words: Vec<&str> = std::str::from_utf8(&words).expect("UTF-8").split_terminator('\0').collect();
+        let done = match words[..] {
+            ["retake", "files", "put-back", path] => put_back(Path::new(path), None),
+            ["retake", "files", "put-back", path, "--from", kept, "--mode", mode] => put_back(
+                Path::new(path),
+                Some((Path::new(kept), u32::from_str_radix(mode, 8).expect("a mode"))),
+            ),
+            _ => panic!("{line}"),
+        };
+        done.unwrap_or_else(|error| panic!("{line}: {error}"));
     }
 
     #[test]

@@ -1,0 +1,42 @@
+//! `retake files put-back`: undoes what a command did to git's hooks and settings. Must never ask the owner: it is the person's own act.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use retake_engine::put_back;
+
+use crate::context::Context;
+use crate::error::{Result, file};
+
+/// Restore a hook or a setting of git that a command changed, as the card of its call says
+///
+/// It follows no link, in case another command has made one since. Without --from, it removes the file, or the folder with its content.
+#[derive(Debug, Args)]
+pub(crate) struct PutBack {
+    /// The hook or setting
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// The file in which Retake kept the old content
+    #[arg(long, value_name = "FILE", requires = "mode")]
+    from: Option<PathBuf>,
+    /// The old permission bits, such as 755
+    #[arg(long, value_name = "BITS", requires = "from", value_parser = bits)]
+    mode: Option<u32>,
+}
+
+impl PutBack {
+    /// Does it.
+    pub(crate) fn run(self, cx: &mut Context<'_>) -> Result {
+        let path = PathBuf::from(cx.absolute(&self.path)?);
+        let kept = self.from.as_deref().zip(self.mode);
+        let what = self.path.display();
+        put_back(&path, kept).map_err(|error| file(format!("{what} can't be put back"), &error))?;
+        let done = if kept.is_some() { "is as it was" } else { "is removed" };
+        cx.aside(&format!("{what} {done}"))
+    }
+}
+
+fn bits(text: &str) -> std::result::Result<u32, String> {
+    let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o777);
+    bits.ok_or_else(|| "permission bits are three digits from 0 to 7".to_owned())
+}
