@@ -211,7 +211,7 @@ async fn trial_08_setuid_is_given_to_exactly_the_bytes_that_had_it() {
     let refused = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect_err("refused");
 
     assert_eq!(refused.code, "files_refused");
-    assert!(refused.message.contains("f: it has a setuid or setgid bit"), "{}", refused.message);
+    assert!(refused.message.contains("f: its setuid or setgid bit"), "{}", refused.message);
     assert_eq!(
         (yard.read("f").as_deref(), has(&yard, "f")),
         (Some("one\ntwo\nthree\n"), noted(0o4755, "of three"))

@@ -46,8 +46,8 @@ pub enum Obstacle {
     /// Its owner, access list or attributes would be lost.
     #[error("its {0} can't be kept")]
     Attributes(&'static str),
-    /// It runs as its owner or group (setuid, setgid), which was allowed to what is in it now, not to what it would hold.
-    #[error("it has a setuid or setgid bit, which was given to what it holds now")]
+    /// It runs as its owner or group (setuid, setgid). Whoever set the bit saw the current content, not the one that it would get.
+    #[error("its setuid or setgid bit was granted to its current content only")]
     RunsAsOwner,
     /// The object store lacks the bytes of one side.
     #[error("the object store does not hold its bytes")]
@@ -69,7 +69,7 @@ impl Obstacle {
             Self::Strange(_) => "move it away, or leave this path out",
             Self::Protected | Self::Unreadable => "change its permissions, or leave this path out",
             Self::Attributes(_) => "ask its owner, or leave this path out",
-            Self::RunsAsOwner => "take the bit away (chmod ug-s), or leave this path out",
+            Self::RunsAsOwner => "remove the bit (chmod ug-s), or leave this path out",
             Self::NotStored => "leave this path out; `retake doctor` looks for damage",
             Self::Full => "make room, then try again",
             Self::System(_) => "look at the disk, then try again",
