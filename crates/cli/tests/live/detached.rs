@@ -263,15 +263,20 @@ fn trial_18_a_changed_settings_file_is_read_by_the_next_command() {
     until("the old one has ended", || world.owners().is_empty());
 }
 
+/// Starts a background job, which runs until the file `go` appears; the pid of the owner.
+fn with_a_job(model: &Model, world: &World) -> String {
+    let line = world.waits_for("go");
+    let job = call("shell", json!({"command": line, "background": true}));
+    model.turn(world, "begin", vec![job, words("begun")]);
+    pid(world)
+}
+
 /// An owner that is at work stays: whoever comes is told that it has older settings. What it reads again at once is no reason.
 #[test]
 fn trial_18_a_busy_owner_says_that_it_keeps_older_settings() {
     let model = Model::start();
     let world = model.world(&[]);
-    let line = world.waits_for("go");
-    let job = call("shell", json!({"command": line, "background": true}));
-    model.turn(&world, "begin", vec![job, words("begun")]);
-    let first = pid(&world);
+    let first = with_a_job(&model, &world);
     let settings = fs::read_to_string(world.config()).expect("there are settings");
     let told = || error(&world.run(&["list"]));
     world.settings(&format!("{settings}mode = \"plan\"\n# a remark\n"));
@@ -292,10 +297,7 @@ fn trial_18_a_busy_owner_says_that_it_keeps_older_settings() {
 fn trial_17_a_setting_that_needs_another_owner_offers_to_stop_the_one_that_runs() {
     let model = Model::start();
     let world = model.world(&[]);
-    let line = world.waits_for("go");
-    let job = call("shell", json!({"command": line, "background": true}));
-    model.turn(&world, "begin", vec![job, words("begun")]);
-    let first = pid(&world);
+    let first = with_a_job(&model, &world);
     let sets = |value: &str, key: &str| {
         let mut pty = world.types(&["config", "set", "permissions.sandbox", value]);
         pty.shows("Stop it now? [y/N]");
@@ -337,10 +339,7 @@ fn trial_18_each_data_folder_has_an_owner_of_its_own() {
 fn trial_18_a_job_of_an_earlier_owner_keeps_the_next_one() {
     let model = Model::start();
     let world = model.world(&[]);
-    let line = world.waits_for("go");
-    let job = call("shell", json!({"command": line, "background": true}));
-    model.turn(&world, "begin", vec![job, words("begun")]);
-    let first = pid(&world);
+    let first = with_a_job(&model, &world);
     world.kill_owners();
     world.does(&["list"]);
     let status = world.json(&["status"]);

@@ -105,6 +105,60 @@ async fn trial_20_a_socket_that_others_bind_later_is_out_of_reach_in_namespaces(
     .await;
 }
 
+/// A command that binds thousands of its own hides no other socket among them, nor loses one.
+#[tokio::test]
+async fn trial_20_a_socket_among_thousands_of_the_command_is_out_of_reach_in_namespaces() {
+    const FLOOD: &str = "python3 - <<'END'
+import os, resource, socket, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+os.mkdir('flood')
+own = []
+def bind():
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(os.path.abspath(f'flood/{len(own)}'))
+    server.listen()
+    own.append(server)
+for _ in range(1500):
+    bind()
+open('begun', 'w').close()
+while not os.path.exists('done'):
+    time.sleep(0.02)
+for _ in range(1500):
+    bind()
+def reaches(path):
+    try:
+        socket.socket(socket.AF_UNIX).connect(path)
+        return True
+    except OSError:
+        return False
+tries = 0
+while reaches(os.path.abspath('late')) and tries < 60:
+    tries += 1
+    time.sleep(0.05)
+if tries == 60:
+    print('DID reach it')
+print('OWN', all(reaches(os.path.abspath(f'flood/{at}')) for at in range(len(own))))
+END
+";
+    let test = "hold::later::trial_20_a_socket_among_thousands_of_the_command_is_out_of_reach_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let ground = Ground::new(how, Network::On);
+        let root = ground.stage.root();
+        let person = async {
+            until("the call is there", async || root.join("begun").exists()).await;
+            let bound = UnixListener::bind(root.join("late")).expect("a socket");
+            std::fs::write(root.join("done"), "").expect("written");
+            bound
+        };
+        let (printed, _bound) = tokio::join!(ground.prints(FLOOD), person);
+        assert!(printed.contains("OWN True") && !printed.contains("DID"), "{printed}");
+    })
+    .await;
+}
+
 /// Set in the process that runs a test again.
 const AGAIN: &str = "RETAKE_TEST_AGAIN";
 

@@ -69,3 +69,26 @@ async fn trial_21_programs_that_make_terminals_work_in_namespaces() {
     })
     .await;
 }
+
+/// Terminals of a machine are counted for all: a command that takes all that there are would leave the person none.
+#[tokio::test]
+async fn trial_21_a_command_takes_some_terminals_and_leaves_the_others_in_namespaces() {
+    const TAKES: &str = "python3 -c \"
+import os
+held = []
+try:
+    while len(held) < 400: held.append(os.open('/dev/ptmx', os.O_RDWR))
+except OSError:
+    pass
+print('TOOK', len(held))
+\"";
+    let test = "hold::terminals::trial_21_a_command_takes_some_terminals_and_leaves_the_others_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        let printed = Ground::new(how, Network::Ask).prints(TAKES).await;
+        assert!(printed.contains("TOOK 256"), "{printed}");
+    })
+    .await;
+}
