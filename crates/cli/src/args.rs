@@ -35,7 +35,7 @@ pub(crate) const IMPORTED_IN_PART: u8 = 10;
 /// The exit code of a process that a signal or a closed terminal has ended, as shells count it.
 pub(crate) const TERMINATED: u8 = 143;
 
-/// What the long help, the manual page and the README say besides.
+/// What the long help, the manual page and the guide say besides.
 pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
     (0, "It is done. Also when the reader of the output goes away early."),
     (1, "A defect of retake."),
@@ -340,10 +340,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_has_the_exit_codes_that_the_help_has() {
-        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-        let readme = std::fs::read_to_string(file).expect("the README");
-        let rows = readme.lines().skip_while(|line| *line != "| exit code | means |").skip(2);
+    fn the_guide_has_the_exit_codes_that_the_help_has() {
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/scripts.md");
+        let page = std::fs::read_to_string(file).expect("the page");
+        let rows = page.lines().skip_while(|line| *line != "| exit code | means |").skip(2);
         let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
         let codes: Vec<String> =
             EXIT_CODES.iter().map(|(code, meaning)| format!("| {code} | {meaning} |")).collect();

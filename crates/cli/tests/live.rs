@@ -13,6 +13,7 @@ mod files;
 mod folder;
 mod followed;
 mod guarded;
+mod guide;
 mod halfway;
 mod json;
 mod keep;

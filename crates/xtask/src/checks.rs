@@ -4,6 +4,7 @@ pub(crate) mod depends;
 pub(crate) mod documents;
 pub(crate) mod edges;
 pub(crate) mod errors;
+pub(crate) mod language;
 pub(crate) mod layout;
 pub(crate) mod marks;
 pub(crate) mod purity;

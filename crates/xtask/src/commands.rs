@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use crate::tools::{self, CARGO_DENY};
+use crate::tools::{self, CARGO_DENY, MDBOOK};
 use crate::{Tree, case_map, picture, report, root, suite, tidy};
 
 /// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
@@ -34,6 +34,7 @@ usage: cargo xtask COMMAND
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   cases    print the map from the cases of docs/spec to tests
   deny     check licences, bans and sources of dependencies; and security advisories, where their database can be had
+  docs     build the guide as a web site in target/guide
   picture  run `retake` in a terminal and draw the README's picture of it";
 
 /// Runs one command and says whether all is well.
@@ -48,6 +49,7 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         ["tidy"] => print_findings(out),
         ["cases"] => print_cases(out),
         ["deny"] => deny(out),
+        ["docs"] => docs(out),
         ["picture"] => picture::remake(&root(), out).map(|()| true),
         ["help" | "--help" | "-h"] => {
             writeln!(out, "{USAGE}")?;
@@ -55,6 +57,16 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         }
         _ => anyhow::bail!("unknown command `{}`\n{USAGE}", arguments.join(" ")),
     }
+}
+
+fn docs(out: &mut dyn Write) -> anyhow::Result<bool> {
+    let mdbook = tools::ensure_tool(&MDBOOK, out)?;
+    let built = Command::new(&mdbook).args(["build", "docs"]).current_dir(root()).status();
+    let is_built = built.with_context(|| format!("starting {}", mdbook.display()))?.success();
+    if is_built {
+        writeln!(out, "the guide is in {}", root().join("target/guide/index.html").display())?;
+    }
+    Ok(is_built)
 }
 
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {

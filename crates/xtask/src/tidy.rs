@@ -1,6 +1,6 @@
 //! Runs all checks over the tree. What is checked where is the tables here; how, each check's own module.
 
-use crate::checks::{depends, documents, edges, errors, layout, marks, purity, shape};
+use crate::checks::{depends, documents, edges, errors, language, layout, marks, purity, shape};
 use crate::finding::Finding;
 use crate::source::Source;
 use crate::tree::Tree;
@@ -50,6 +50,11 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let architecture = tree.text("ARCHITECTURE.md")?;
     let mut found = documents::architecture(&architecture, &crates);
     found.extend(documents::tests(&architecture, &tree.sources));
-    found.extend(documents::commands(&tree.text("README.md")?, &tree.text(".ci/run")?));
+    let readme = tree.text("README.md")?;
+    found.extend(documents::commands(&readme, &tree.text(".ci/run")?));
+    found.extend(language::readme(&readme));
+    for path in tree.documents("docs/guide")?.iter().map(String::as_str).chain(["README.md"]) {
+        found.extend(language::check(path, &tree.text(path)?));
+    }
     Ok(found)
 }

@@ -31,6 +31,14 @@ pub(crate) const LLMPOSTER: CargoTool = CargoTool {
 pub(crate) const CARGO_DENY: CargoTool =
     CargoTool { name: "cargo-deny", version: "0.20.2", arguments: &[], why: "it checks what we depend on" };
 
+/// Makes a web site of the guide.
+pub(crate) const MDBOOK: CargoTool = CargoTool {
+    name: "mdbook",
+    version: "0.5.4",
+    arguments: &["--no-default-features"],
+    why: "it builds the guide",
+};
+
 /// A tool that pip installs into a folder of its own, pinned.
 struct PythonTool {
     name: &'static str,

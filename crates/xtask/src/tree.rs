@@ -42,6 +42,14 @@ impl Tree {
         self.root.join(path).is_file()
     }
 
+    /// The Markdown files in a folder, by their paths relative to the root; none, if the folder is not there.
+    pub(crate) fn documents(&self, folder: &str) -> anyhow::Result<Vec<String>> {
+        let folder = self.root.join(folder);
+        let all = if folder.is_dir() { list(&folder)? } else { Vec::new() };
+        let documents = all.iter().filter(|path| path.extension().is_some_and(|ext| ext == "md"));
+        Ok(documents.map(|path| relative(&self.root, path)).collect())
+    }
+
     fn read_sources(&mut self, folder: &Path) -> anyhow::Result<()> {
         for path in list(folder)? {
             if path.is_dir() {
