@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use retake_engine::tools::destination::{Destination, PRIVATE};
+use retake_engine::tools::destination::{Destination, PRIVATE, behind_links};
 use retake_wire::reply::{Chunk, Written};
 use retake_wire::request::{self, Format};
 use retake_wire::{Client, Reply, Request};
 
 use crate::args::Place;
 use crate::context::Context;
-use crate::error::{Result, file, unexpected};
+use crate::error::{Result, file, unexpected, usage};
 use crate::term::progress::Progress;
 use crate::term::safe;
 
@@ -116,6 +116,7 @@ pub(crate) async fn to_file(
     let failed = |error: std::io::Error| file(format!("{} can't be written", output.display()), &error);
     // The first piece comes before anything is opened: nothing is begun for what can't be exported.
     let mut piece = chunk(client, &export).await?;
+    let target = target(client, output).await?;
     let mut to = Destination::open(output, PRIVATE).map_err(failed)?;
     let progress = Progress::count("exporting", 0);
     let mut bytes = 0;
@@ -131,5 +132,28 @@ pub(crate) async fn to_file(
         piece = chunk(client, &export).await?;
     }
     to.finish().map_err(failed)?;
-    Ok(Written { path: output.display().to_string(), bytes })
+    Ok(Written { path: target.display().to_string(), bytes })
+}
+
+/// The file that an export goes to. A command of the agent may have made a link in its place, which is followed like any other, and
+/// told; but it never leads into Retake's own files.
+async fn target(client: &dyn Client, output: &Path) -> Result<PathBuf> {
+    if std::fs::metadata(output).is_ok_and(|there| !there.is_file()) {
+        return Ok(output.to_owned());
+    }
+    let Ok(target) = behind_links(output) else { return Ok(output.to_owned()) };
+    let folder = target.parent().and_then(|folder| folder.canonicalize().ok());
+    let real =
+        folder.zip(target.file_name()).map_or_else(|| target.clone(), |(folder, name)| folder.join(name));
+    let Reply::Status(status) = client.call(Request::Status).await? else { return Ok(target) };
+    let own = [Some(Path::new(&status.data_dir)), status.config_file.as_deref().map(Path::new)];
+    let is_own = |own: &Path| real.starts_with(own.canonicalize().unwrap_or_else(|_| own.to_owned()));
+    if own.into_iter().flatten().any(is_own) {
+        let (output, real) = (output.display(), real.display());
+        return Err(usage(
+            format!("{output} can't be written: it is {real}, among Retake's own files"),
+            "name a file in another folder",
+        ));
+    }
+    Ok(if target == output { target } else { real })
 }

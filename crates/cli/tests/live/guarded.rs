@@ -244,8 +244,15 @@ with open(sys.argv[1], 'r+b') as file, mmap.mmap(file.fileno(), 0) as text:
     let told = model.turn(&world, "go", vec![call("shell", json!({"command": line})), words("done")]);
     assert_eq!(world.read("bin/plain").as_deref(), Some("#!/bin/sh\nevil\n"), "{told:?}");
     if holds {
-        assert_eq!(world.read("bin/program").as_deref(), Some("#!/bin/sh\ntrue\n"), "{told:?}");
-        assert_eq!(mode(&world.folder().join("bin/program")), 0o4755);
+        let stays = || {
+            assert_eq!(world.read("bin/program").as_deref(), Some("#!/bin/sh\ntrue\n"), "{told:?}");
+            assert_eq!(mode(&world.folder().join("bin/program")), 0o4755);
+        };
+        stays();
+        // Nor one that it has left out of captures before.
+        let ignores = call("shell", json!({"command": "echo bin/ > .gitignore"}));
+        model.turn(&world, "go", vec![ignores, call("shell", json!({"command": line})), words("done")]);
+        stays();
     } else {
         assert_eq!(world.read("bin/program"), None, "nothing holds it: {told:?}");
     }

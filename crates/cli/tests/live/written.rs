@@ -149,3 +149,25 @@ fn trial_16_no_command_replaces_a_device() {
         assert!(is_link(&link));
     }
 }
+
+/// A command may have made the link.
+#[test]
+fn trial_16_an_export_goes_through_a_link_into_no_file_of_our_own_and_says_where_it_went() {
+    let world = World::talking();
+    let token = world.data().join("token");
+    let before = fs::read(&token).expect("a token");
+    for (name, own) in
+        [("token.md", token.clone()), ("new.md", world.data().join("new")), ("set.md", world.config())]
+    {
+        symlink(&own, world.folder().join(name)).expect("linked");
+        let refused = world.run(&["export", "-o", name]);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(error(&refused).contains("among Retake's own files"), "{refused:?}");
+    }
+    assert_eq!(fs::read(&token).expect("a token"), before);
+    assert!(!world.data().join("new").exists());
+    let target = world.folder().join("target.md");
+    symlink(&target, world.folder().join("link.md")).expect("linked");
+    let told = world.does(&["export", "-o", "link.md"]);
+    assert!(told.contains(&target.display().to_string()), "{told}");
+}

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -49,8 +50,7 @@ pub(crate) struct Workspace {
     pub(super) made: HashSet<Id>,
     /// Files that hold secrets by their names, when that was last looked at.
     pub(super) picked: Picked,
-    /// Programs there that run as their owner, when that was last looked at.
-    programs: Picked,
+    programs: Programs,
     /// All that were kept back for their names since the owner began: a command could have a folder left out of captures.
     pub(super) kept_back: BTreeSet<FilePath>,
     /// What the store has of the last capture.
@@ -66,11 +66,30 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Programs in it that run as their owner or group.
     pub(super) fn programs(&mut self) -> Vec<PathBuf> {
-        let root = self.root.path();
-        let found = self.tree.as_owner(&mut self.programs).iter().take(MOST_PROGRAMS);
-        found.map(|path| root.join(OsStr::from_bytes(path.as_bytes()))).collect()
+        let Programs { picked, seen } = &mut self.programs;
+        seen.extend(self.tree.as_owner(picked).iter().cloned());
+        let at = |path: &FilePath| self.root.path().join(OsStr::from_bytes(path.as_bytes()));
+        let is_one = |path: &FilePath| {
+            let found = at(path).symlink_metadata();
+            found.is_ok_and(|meta| meta.is_file() && meta.mode() & (SETUID | SETGID) != 0)
+        };
+        seen.retain(is_one);
+        seen.iter().take(MOST_PROGRAMS).map(at).collect()
     }
 }
+
+/// Programs that run as their owner or group.
+#[derive(Default)]
+struct Programs {
+    /// What the last capture saw.
+    picked: Picked,
+    /// All since the owner began: a command could have a folder left out of captures.
+    seen: BTreeSet<FilePath>,
+}
+
+/// The bits by which a program runs as its owner, or its group.
+const SETUID: u32 = 0o4000;
+const SETGID: u32 = 0o2000;
 
 /// A workspace that nobody else works on while this lives, and that is not collected from. Who holds several has taken them
 /// under one guard, in the order of their numbers (`HeldAll`).
@@ -297,7 +316,7 @@ impl Files {
             lingers: false,
             made: HashSet::new(),
             picked: Picked::default(),
-            programs: Picked::default(),
+            programs: Programs::default(),
             kept_back: BTreeSet::new(),
             mark_kept,
             called: false,

@@ -260,3 +260,24 @@ async fn ollama_answers_break_off_and_fail_as_they_are() {
     let (_, _, error) = face(&server).ask("m", "hi").await;
     assert_eq!(error.map(|error| quoted(&error)).as_deref(), Some("out of memory"));
 }
+
+/// What a server says costs no more memory than an answer can have.
+#[tokio::test]
+async fn trial_24_an_answer_without_end_is_an_error_and_takes_no_memory() {
+    let numbered = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":4000000000,"id":"x","function":{"name":"todo","arguments":"{}"}}]}}]}"#;
+    let piece = format!(r#"data: {{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(1 << 20));
+    let call = |number: u32| {
+        format!(
+            r#"data: {{"choices":[{{"delta":{{"tool_calls":[{{"index":{number},"id":"id-{number}x","function":{{"name":"todo","arguments":"{{}}"}}}}]}}}}]}}"#
+        )
+    };
+    let calls: Vec<String> = (0..1001).map(call).collect();
+    let calls: Vec<&str> = calls.iter().map(String::as_str).collect();
+    for frames in [vec![HELLO, numbered, STOP, DONE], vec![&*piece; 18], calls] {
+        let server = Raw::start(vec![events(&frames)]);
+        let (_, _, error) = openai(&server).ask("m", "hi").await;
+        let error = error.expect("an error");
+        assert_eq!(error.kind(), ModelErrorKind::BadReply, "{error}");
+        assert!(quoted(&error).contains("longer than any model writes"), "{error}");
+    }
+}

@@ -26,7 +26,7 @@ pub enum WhyNot {
     TooLarge,
     /// An ignored file over the limit for ignored files.
     IgnoredAndLarge,
-    /// Its path is longer than the system takes.
+    /// Its path is longer than the system takes, or lies in too many folders.
     TooDeep,
     /// A FIFO, a socket or a device.
     Special,
@@ -80,7 +80,7 @@ impl std::fmt::Display for WhyNot {
             Self::OtherFileSystem => "another file system",
             Self::TooLarge => "the file is over the limit",
             Self::IgnoredAndLarge => "the file is ignored, and over the limit for ignored files",
-            Self::TooDeep => "the path is too long",
+            Self::TooDeep => "the path is too long, or lies in more than 256 folders",
             Self::Special => "neither a file, nor a folder, nor a link",
             Self::Unstable => "it changed while it was read",
             Self::Unreadable => "it can't be read",

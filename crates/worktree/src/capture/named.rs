@@ -25,8 +25,8 @@ impl Tree {
 
     /// Files that run as their owner or group (setuid, setgid), as the last capture saw them. `picked` is what this picked out before.
     pub fn as_owner<'p>(&self, picked: &'p mut Picked) -> &'p [FilePath] {
-        let bits = |entry: &Entry| match &entry.what {
-            What::File(file) => file.besides.as_ref().map_or(0, |besides| u32::from(besides.special)),
+        let bits = |entry: &Entry| match entry.what.known() {
+            Some(What::File(file)) => file.besides.as_ref().map_or(0, |besides| u32::from(besides.special)),
             _ => 0,
         };
         self.pick(|entry| bits(entry) & AS_OWNER != 0, picked)

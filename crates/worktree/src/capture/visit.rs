@@ -333,7 +333,8 @@ impl<'a> Visitor<'a> {
             let side = if here.standing == Standing::Arriving { Side::Arriving } else { Side::Both };
             return Ok(Some(ready(bare, side, what.clone())));
         }
-        if self.path.len() > LONGEST_PATH {
+        let depth = self.path.iter().filter(|byte| **byte == b'/').count();
+        if self.path.len() > LONGEST_PATH || depth > DEEPEST {
             return Ok(Some(self.uncovered(here, bare, before, WhyNot::TooDeep)));
         }
         if kind == FileType::Directory {
@@ -435,6 +436,10 @@ impl<'a> Visitor<'a> {
 
 /// The longest path that the system takes, in bytes.
 const LONGEST_PATH: usize = 4095;
+
+/// So many folders a covered path lies in at most. What a plan costs grows with their number squared and more, and a command makes
+/// thousands of them in a moment.
+const DEEPEST: usize = 256;
 
 pub(crate) fn ready(name: &[u8], side: Side, what: What) -> Draft {
     Draft::New { name: name.into(), side, state: State::Ready(what) }

@@ -43,6 +43,24 @@ fn a_huge_file_with_nothing_in_it_is_not_read() {
     assert!(world.accept(capture).is_empty());
 }
 
+/// What a plan costs grows with the square of the depth, and more.
+#[test]
+fn trial_24_thousands_of_folders_within_each_other_are_named_and_not_covered() {
+    let world = World::new();
+    let mut at = fs::File::open(world.root()).unwrap();
+    for _ in 0..1500 {
+        rustix::fs::mkdirat(&at, "d", 0o755.into()).unwrap();
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY;
+        at = rustix::fs::openat(&at, "d", flags, rustix::fs::Mode::empty()).unwrap().into();
+    }
+    let capture = world.look().unwrap();
+    assert_eq!((capture.uncovered.len(), capture.findings.changes.len()), (1, 257));
+    assert_eq!(
+        capture.uncovered[0].why.to_string(),
+        "the path is too long, or lies in more than 256 folders"
+    );
+}
+
 #[test]
 fn a_path_too_long_for_the_system_is_named_by_its_folder() {
     let world = World::new();
@@ -56,7 +74,10 @@ fn a_path_too_long_for_the_system_is_named_by_its_folder() {
     }
     let capture = world.look().unwrap();
     assert_eq!(capture.uncovered.len(), 1);
-    assert_eq!(capture.uncovered[0].why.to_string(), "the path is too long");
+    assert_eq!(
+        capture.uncovered[0].why.to_string(),
+        "the path is too long, or lies in more than 256 folders"
+    );
     assert_eq!(capture.findings.changes.len(), 4095 / 201);
 }
 

@@ -70,6 +70,13 @@ impl Calls {
         self.0.is_empty()
     }
 
+    /// Whether there are more calls than so many, or their arguments have more bytes.
+    pub(super) fn are_more_than(&self, calls: u64, bytes: usize) -> bool {
+        let length = |call: &ToolCall| call.fn_arguments.as_str().map_or(0, str::len);
+        // The last one alone grows.
+        self.0.len() as u64 > calls || self.0.last().is_some_and(|last| length(last) > bytes)
+    }
+
     /// Adds a piece. Calls come in growing versions where the arguments are still text, and once where they are not.
     pub(super) fn push(&mut self, call: ToolCall) {
         match self.0.iter_mut().rev().find(|known| grows(known, &call)) {

@@ -4,18 +4,22 @@
 //! the call ends with an error.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::panic::AssertUnwindSafe;
 
 use ::genai::Error;
 use ::genai::chat::{ChatStream, ChatStreamEvent, ContentPart, MessageContent, StopReason, StreamEnd};
-use futures::StreamExt;
 use futures::stream::BoxStream;
+use futures::{FutureExt as _, StreamExt as _};
 use retake_core::{Part, Usage};
 
 use super::super::{Chunk, EndReason, ModelError, ModelErrorKind};
 use super::calls::{CallIds, Calls};
 use super::failure::Failures;
-use super::tap::Tap;
+use super::tap::{MOST_CALLS, Tap, TooMuch};
 use crate::settings::EndpointKind;
+
+/// So many bytes of text, reasoning and arguments an answer has at most.
+const MOST_BYTES: usize = 16 << 20;
 
 /// An answer on its way.
 pub(super) struct Reply {
@@ -24,6 +28,8 @@ pub(super) struct Reply {
     tap: Tap,
     failures: Failures,
     calls: Calls,
+    /// The bytes of text and reasoning so far.
+    bytes: usize,
     ids: CallIds,
     ready: VecDeque<Result<Chunk, ModelError>>,
     over: bool,
@@ -38,7 +44,7 @@ impl Reply {
         ids: CallIds,
     ) -> Self {
         let (calls, ready) = (Calls::default(), VecDeque::new());
-        Self { stream, kind, tap, failures, calls, ids, ready, over: false }
+        Self { stream, kind, tap, failures, calls, bytes: 0, ids, ready, over: false }
     }
 
     pub(super) fn into_stream(self) -> BoxStream<'static, Result<Chunk, ModelError>> {
@@ -53,18 +59,29 @@ impl Reply {
             if self.over {
                 return None;
             }
-            match self.stream.next().await {
-                Some(Ok(event)) => self.take(event),
-                Some(Err(error)) => self.failed(&error),
-                None => self.cut(),
+            match AssertUnwindSafe(self.stream.next()).catch_unwind().await {
+                Ok(Some(Ok(event))) => self.take(event),
+                Ok(Some(Err(error))) => self.failed(&error),
+                Ok(None) => self.cut(),
+                // The stream is polled no more.
+                Err(unwound) if unwound.is::<TooMuch>() => self.too_much(),
+                Err(unwound) => std::panic::resume_unwind(unwound),
+            }
+            if self.bytes > MOST_BYTES || self.calls.are_more_than(MOST_CALLS, MOST_BYTES) {
+                self.ready.clear();
+                self.too_much();
             }
         }
     }
 
     fn take(&mut self, event: ChatStreamEvent) {
         match event {
-            ChatStreamEvent::Chunk(chunk) => self.ready.push_back(Ok(Chunk::Text(chunk.content))),
+            ChatStreamEvent::Chunk(chunk) => {
+                self.bytes = self.bytes.saturating_add(chunk.content.len());
+                self.ready.push_back(Ok(Chunk::Text(chunk.content)));
+            }
             ChatStreamEvent::ReasoningChunk(chunk) => {
+                self.bytes = self.bytes.saturating_add(chunk.content.len());
                 self.ready.push_back(Ok(Chunk::Reasoning(chunk.content)));
             }
             ChatStreamEvent::ToolCallChunk(chunk) => self.calls.push(chunk.tool_call),
@@ -155,6 +172,12 @@ impl Reply {
             (None, None) => self.failures.kind(ModelErrorKind::Cut),
         };
         self.fail(error);
+    }
+
+    /// No model answers so much: a server that sends without end would take all memory.
+    fn too_much(&mut self) {
+        let words = "the answer is longer than any model writes (16 MiB, or 1000 tool calls)";
+        self.fail(self.failures.quoting(ModelErrorKind::BadReply, words));
     }
 
     fn fail(&mut self, error: ModelError) {

@@ -1,7 +1,8 @@
 //! Looks at the raw frames of a stream for what the library does not pass on.
 //!
 //! That is: whether anything came at all, Gemini's word that it blocked a prompt, OpenAI's streamed refusals, and
-//! Ollama's errors in the middle of a stream. It keeps nothing else.
+//! Ollama's errors in the middle of a stream. It keeps nothing else. And it refuses frames that would cost the library memory
+//! without bound, before the library reads them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,11 +19,25 @@ pub(super) struct Tap {
     seen: Arc<Mutex<Seen>>,
 }
 
+/// So many bytes the frames of an answer have together. A token takes some 300 bytes: this is an answer of half a million tokens.
+const MOST_BYTES: usize = 160 << 20;
+
+/// The library keeps a place for each number up to that of a call.
+pub(super) const MOST_CALLS: u64 = 1000;
+
+/// A frame that must not be read on. The library has no way to refuse one: it is unwound with this, and [`Reply`] catches it.
+///
+/// [`Reply`]: super::reply::Reply
+#[derive(Debug)]
+pub(super) struct TooMuch;
+
 /// What was seen so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     /// Frames with data.
     pub(super) frames: u32,
+    /// Their bytes.
+    bytes: usize,
     /// Why the provider blocked the prompt.
     pub(super) blocked: Option<String>,
     /// The words of a refusal.
@@ -44,21 +59,25 @@ impl Tap {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(&self, data: &str) {
+    fn look(&self, data: &str) -> Result<(), TooMuch> {
         let mut seen = self.lock();
-        seen.frames += u32::from(!data.trim().is_empty());
+        seen.frames = seen.frames.saturating_add(u32::from(!data.trim().is_empty()));
+        seen.bytes = seen.bytes.saturating_add(data.len());
+        if seen.bytes > MOST_BYTES || self.kind == EndpointKind::OpenAi && numbers_too_many(data) {
+            return Err(TooMuch);
+        }
         // Parsing every frame a second time would cost; the word is enough to decide whether to.
         let word = match self.kind {
             EndpointKind::Gemini => "blockReason",
             EndpointKind::OpenAi => "\"refusal\"",
             EndpointKind::Ollama => "\"error\"",
-            EndpointKind::Anthropic => return,
+            EndpointKind::Anthropic => return Ok(()),
         };
         if !data.contains(word) {
-            return;
+            return Ok(());
         }
         let Ok(frame) = serde_json::from_str::<Value>(data) else {
-            return;
+            return Ok(());
         };
         let text = |pointer: &str| frame.pointer(pointer).and_then(Value::as_str);
         match self.kind {
@@ -71,12 +90,26 @@ impl Tap {
             EndpointKind::Ollama => seen.error = frame.get("error").cloned().or(seen.error.take()),
             EndpointKind::Anthropic => {}
         }
+        Ok(())
     }
+}
+
+/// Whether a frame of OpenAI's format has a call with a number that no answer has.
+fn numbers_too_many(data: &str) -> bool {
+    if !data.contains("\"tool_calls\"") {
+        return false;
+    }
+    let frame = serde_json::from_str::<Value>(data).unwrap_or_default();
+    let calls = frame.pointer("/choices/0/delta/tool_calls").and_then(Value::as_array);
+    let number = |call: &Value| call.get("index").and_then(Value::as_u64);
+    calls.into_iter().flatten().filter_map(number).any(|number| number >= MOST_CALLS)
 }
 
 impl ChatFrameSink for Tap {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
-        self.look(frame.data);
+        if let Err(too_much) = self.look(frame.data) {
+            std::panic::resume_unwind(Box::new(too_much));
+        }
     }
 
     fn on_end(&self, _: &FrameCtx, _: &StreamEnd) {}
@@ -90,7 +123,7 @@ mod tests {
 
     fn seen(kind: EndpointKind, frames: &[&str]) -> Seen {
         let tap = Tap::new(kind);
-        frames.iter().for_each(|frame| tap.look(frame));
+        frames.iter().for_each(|frame| tap.look(frame).expect("not too much"));
         tap.seen()
     }
 
@@ -114,5 +147,18 @@ mod tests {
     fn an_error_line_is_seen_and_empty_frames_do_not_count() {
         let seen = seen(EndpointKind::Ollama, &["", r#"{"error":"boom"}"#]);
         assert_eq!((seen.frames, seen.error), (1, Some(Value::from("boom"))));
+    }
+
+    #[test]
+    fn trial_24_frames_that_would_take_all_memory_are_refused() {
+        let numbered = |number: u64| {
+            format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{number},"function":{{}}}}]}}}}]}}"#)
+        };
+        let tap = Tap::new(EndpointKind::OpenAi);
+        assert!(tap.look(&numbered(0)).is_ok() && tap.look(&numbered(MOST_CALLS - 1)).is_ok());
+        assert!(tap.look(&numbered(MOST_CALLS)).is_err() && tap.look(&numbered(4_000_000_000)).is_err());
+        let frame = "x".repeat(1 << 20);
+        let taken = (0..1000).take_while(|_| tap.look(&frame).is_ok()).count();
+        assert_eq!(taken, (MOST_BYTES >> 20) - 1, "those before count, too");
     }
 }
