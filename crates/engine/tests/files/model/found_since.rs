@@ -3,10 +3,10 @@
 use retake_core::Choice;
 use retake_engine::Scope::{Both, Conversation};
 
-use super::found::{A, B, C, DE, DEX, DX, act, call, choosing, turn, within};
+use super::found::{A, B, C, D, DE, DEX, DX, act, call, choosing, turn, within};
 use super::run;
 use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Flat, Hard, Lines, Link, Remove, Rename, Write};
+use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
@@ -144,4 +144,18 @@ fn a_copy_may_be_what_a_renamed_file_was_where_that_is_kept() {
         choosing(Aim::Undo(1), A, Choice::Skip),
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn what_a_later_call_had_made_again_stays_its_own_where_the_disk_is_chosen() {
+    for again in [Write(DX, Bytes::Empty), Folder(D)] {
+        let steps = [
+            call(&[Write(DX, Bytes::Empty)]),
+            act(Aim::Drop(0)),
+            call(&[again]),
+            Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Disk)), Never),
+            act(Aim::Drop(0)),
+        ];
+        run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
+    }
 }

@@ -388,7 +388,12 @@ impl View {
                 add(&mut clashes, reg, Clash::May);
                 let comes = was.last().is_some_and(|item| matches!(item.who, Who::Own(..)));
                 if !comes || !now.last().is_some_and(|item| item.who == Who::Other) {
-                    self.piles.insert(reg.clone(), was.clone());
+                    // A later call that stays and has done it keeps its own layer, whatever is chosen: only those "that the step would
+                    // have taken out (or put in) are no layers of the path any more" (*Adoption*).
+                    let is_own = |item: &Item| matches!(item.who, Who::Own(..));
+                    let since = now.strip_prefix(&is[..]).filter(|since| since.iter().all(is_own));
+                    let pile = was.iter().chain(since.filter(|_| comes).unwrap_or_default());
+                    self.piles.insert(reg.clone(), pile.cloned().collect());
                 }
                 continue;
             }
