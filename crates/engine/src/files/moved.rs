@@ -64,10 +64,12 @@ impl Engine {
     }
 }
 
-/// The deltas that stay in a path and have removed it, with the bytes that were there.
+/// The deltas that stay in a path and have removed its file, also where they put a link or a folder there, with the bytes that were
+/// there.
 fn moved_away(wish: &Wish) -> Vec<(DeltaId, ContentHash)> {
     let Want::Layers(wanted) = &wish.want else { return Vec::new() };
     let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
-    let removed = wish.stack.layers().iter().filter(stays).filter(|layer| layer.after.is_none());
+    let is_away = |layer: &&Layer| !matches!(layer.after, Some(Record::File { .. }));
+    let removed = wish.stack.layers().iter().filter(stays).filter(is_away);
     removed.filter_map(|layer| Some((layer.delta, layer.before.as_ref()?.hash()?))).collect()
 }

@@ -1,5 +1,5 @@
 //! A later layer that stays has removed a path, or moved it away, and a layer below that one goes or comes. Where the content
-//! was moved, the change goes along to its new name; else it waits for a choice. Must never leave such a change where it is
+//! was moved, the change goes along to its new name, whatever is in the old place; else it waits for a choice. Must never leave such a change where it is
 //! without a word.
 
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub(super) fn follow(wishes: &[Wish], look: &mut dyn Look) -> BTreeMap<FilePath,
     let mut open: Vec<&Wish> = wishes.iter().collect();
     while let Some(wish) = open.pop() {
         let below = all.get(&wish.path).map(|moved| moved.below.clone()).unwrap_or_default();
-        let Some(changed) = changed(wish, &below, look) else { continue };
+        let Some(changed) = changed(wishes, wish, &below, look) else { continue };
         let (mut doubt, mut is_decided) = (None, changed.there.record.is_some());
         for taken in &changed.taken {
             let in_doubt = || Some(Clashed { clash: Clash::Removed, by: ClashedBy::Stays(taken.by) });
@@ -106,15 +106,7 @@ fn target<'a>(
     (taken, changed): (&Taken, &Changed),
     look: &mut dyn Look,
 ) -> Target<'a> {
-    let made = |wish: &&Wish| {
-        let mut layers = wish.stack.layers().iter();
-        let bytes = telling(taken.was.as_ref());
-        wish.path != from.path
-            && bytes.is_some()
-            && matches!(wish.want, Want::Layers(_) | Want::Back { .. })
-            && layers.any(|layer| made_by(layer, taken.by) && telling(layer.after.as_ref()) == bytes)
-    };
-    let mut found = wishes.iter().filter(made);
+    let mut found = made_with(wishes, from, taken.by, taken.was.as_ref());
     let (one, is_only) = (found.next(), found.next().is_none());
     match (one, &taken.was, &taken.becomes) {
         // A removal that is the person's own is one by hand: only what comes to nothing anyway goes with it.
@@ -134,12 +126,39 @@ fn target<'a>(
     }
 }
 
+/// The other paths that a delta has made with these bytes.
+fn made_with<'a>(
+    wishes: &'a [Wish],
+    from: &Wish,
+    by: DeltaId,
+    was: Option<&Record>,
+) -> impl Iterator<Item = &'a Wish> {
+    let (from, bytes) = (from.path.clone(), telling(was));
+    wishes.iter().filter(move |wish| {
+        let mut layers = wish.stack.layers().iter();
+        wish.path != from
+            && bytes.is_some()
+            && matches!(wish.want, Want::Layers(_) | Want::Back { .. })
+            && layers.any(|layer| made_by(layer, by) && telling(layer.after.as_ref()) == bytes)
+    })
+}
+
 fn made_by(layer: &Layer, by: DeltaId) -> bool {
     layer.delta == by && layer.before.is_none()
 }
 
+/// Whether a layer has taken the path away: nothing is there after it, or a link or a folder where it made the file under another
+/// name. Without that name, the file is not there any more, and something else is in its own place.
+fn takes_away(wishes: &[Wish], wish: &Wish, layer: &Layer) -> bool {
+    match layer.after {
+        None => true,
+        Some(Record::File { .. }) => false,
+        Some(_) => made_with(wishes, wish, layer.delta, layer.before.as_ref()).next().is_some(),
+    }
+}
+
 /// What changes in a path below layers that stay and have taken it away; nothing where nothing does.
-fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed> {
+fn changed(wishes: &[Wish], wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed> {
     let Want::Layers(wanted) = &wish.want else { return None };
     let have = wish.stack.layers();
     let (mut out, mut into) = wish.stack.difference(wanted);
@@ -151,7 +170,9 @@ fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed>
     let (mut taken, mut layers, mut start) = (Vec::new(), Vec::new(), (0, 0));
     let mut found_by_removal: Option<Option<Record>> = None;
     // Each time that the path was taken away, and at last what is there now.
-    for end in removals(have, wanted).into_iter().map(Some).chain([None]) {
+    for end in
+        removals(have, wanted, |layer| takes_away(wishes, wish, layer)).into_iter().map(Some).chain([None])
+    {
         let (from, to) = end.unwrap_or((have.len(), wanted.len()));
         let found = end.map_or_else(|| now.clone(), |(from, _)| have[from].before.clone());
         let part = Stack::new(have[start.0..from].to_vec());
@@ -192,8 +213,7 @@ fn changed(wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed>
 }
 
 /// Where layers that stay have taken the path away: in those that it has, and in those that it is to have.
-fn removals(have: &[Layer], wanted: &[Layer]) -> Vec<(usize, usize)> {
-    let removes = |layer: &Layer| layer.after.is_none();
+fn removals(have: &[Layer], wanted: &[Layer], removes: impl Fn(&Layer) -> bool) -> Vec<(usize, usize)> {
     let mut removals: Vec<(usize, usize)> = Vec::new();
     for (to, layer) in wanted.iter().enumerate().filter(|(_, layer)| removes(layer)) {
         let next = removals.last().map_or(0, |(from, _)| from + 1);

@@ -159,3 +159,20 @@ fn what_a_later_call_had_made_again_stays_its_own_where_the_disk_is_chosen() {
         run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
     }
 }
+
+#[test]
+fn trial_06_a_change_follows_a_rename_that_left_a_link_in_the_old_place() {
+    for person in [vec![], vec![Lines(A, 1, 1)]] {
+        for link in [A, C] {
+            let steps = [
+                call(&[Lines(A, 0, 1)]),
+                Do::Edit(person.clone()),
+                turn(&[Rename(A, B), Link(A, link)]),
+                act(Aim::Drop(1)),
+                act(Aim::Undo(1)),
+                act(Aim::Drop(0)),
+            ];
+            run(&[Lines(A, 0, 1)], &steps.map(|step| (0, step)));
+        }
+    }
+}
