@@ -176,3 +176,18 @@ fn trial_06_a_change_follows_a_rename_that_left_a_link_in_the_old_place() {
         }
     }
 }
+
+#[test]
+fn a_line_that_another_conversation_put_back_goes_with_the_call_that_wrote_it() {
+    let steps = [
+        (0, Git(0)),
+        (0, call(&[Lines(A, 0, 2)])),
+        (0, Do::Edit(vec![Lines(A, 2, 1)])),
+        (0, Do::Begin(false)),
+        (1, call(&[Lines(A, 0, 0)])),
+        (1, choosing(Aim::Undo(1), A, Choice::Checkpoint)),
+        (0, Do::End),
+        (0, act(Aim::Restore(3))),
+    ];
+    run(&[Lines(A, 0, 1)], &steps);
+}

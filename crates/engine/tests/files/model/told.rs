@@ -293,10 +293,22 @@ fn lines(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, act: &Ac
         if !theirs || is_told || expected.view.top(reg) != talk.view.top(reg) {
             continue;
         }
+        // "Each takes back its own deltas" (*Apply*): where another conversation has done so with what was perhaps a call's of this one,
+        // a line that is back is that of the call that wrote it, and goes with that.
+        let is_back = pile.iter().any(|item| matches!(item.who, Who::Own(_, false)));
+        let goes = |line: &String| {
+            let is_its = |item: &Item| match (item.who, &item.val) {
+                (Who::Own(entry, true), Val::Lines(own)) => {
+                    expected.out.contains(&entry) && own.contains(line)
+                }
+                _ => false,
+            };
+            is_back && pile.iter().any(is_its)
+        };
         let hidden = expected.view.place_of(reg).is_none();
         for line in lines
             .iter()
-            .filter(is_theirs)
+            .filter(|line| is_theirs(line) && !goes(line))
             .filter(|line| !hidden && was.lines().any(|there| there == line.as_str()))
         {
             assert!(is.contains(line.as_str()), "{act:?}: a line of others is lost: {line}\\n{found:#?}");
