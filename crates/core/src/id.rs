@@ -145,13 +145,17 @@ impl fmt::Display for Head {
     }
 }
 
+/// A head has at most 15 digits in each number.
+const LARGEST: u64 = 1_000_000_000_000_000;
+
 impl FromStr for Head {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
         let bad = || BadId { what: "head (OP.SEQ, such as 12.340)", text: text.to_owned() };
         let (op, seq) = text.split_once('.').ok_or_else(bad)?;
-        Ok(Self::new(op.parse().map_err(|_| bad())?, seq.parse().map_err(|_| bad())?))
+        let number = |text: &str| text.parse().ok().filter(|number| *number < LARGEST).ok_or_else(bad);
+        Ok(Self::new(number(op)?, number(seq)?))
     }
 }
 

@@ -338,6 +338,14 @@ where
         self.followers.follow(of)
     }
 
+    /// Refuses where the writer has ended by a defect: every write would be.
+    fn check_writer(&self) -> Result<()> {
+        match self.writer.as_ref().is_some_and(|writer| writer.is_finished()) {
+            true => Err(StoreError::Closed),
+            false => Ok(()),
+        }
+    }
+
     /// A conversation as it is now. A miss goes through the writer, so that nothing old can enter the cache.
     pub(crate) async fn now(&self, id: ConversationId) -> Result<Arc<Loaded>> {
         match self.cache.get(id) {

@@ -26,7 +26,8 @@ use crate::request::{
 /// A write is answered when it is durable. It is checked for what it needs and not more; refused, it has changed nothing. The same request id gets an equal receipt.
 #[async_trait]
 pub trait Store: FileStore + AgentStore {
-    /// Refuses where the data directory was moved or deleted since it was opened. Costs a look at one file's name.
+    /// Refuses where the data directory was moved or deleted since it was opened, and where nothing can be written any more because the
+    /// writer has failed. Costs a look at one file's name.
     fn check_place(&self) -> Result<()>;
     /// Makes a conversation.
     async fn create(&self, new: NewConversation) -> Result<Receipt>;

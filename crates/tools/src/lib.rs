@@ -31,7 +31,7 @@ pub use call::{Asked, Attached, Call, Host, Output, Piece};
 pub use fetch::{FetchConfig, fetch_tool};
 pub use files::{IgnoreRules, file_tools};
 pub use guarded::{BadItem, Guard, Guarded, check_guarded};
-pub use sandbox::{Sandbox, Sandboxed};
+pub use sandbox::{Sandbox, Sandboxed, is_closed};
 pub use secret::Secrets;
 pub use set::{Schema, Tool, Toolbox, schema_of};
 pub use shell::{Confined, Network, SHELL, ShellConfig, class_of, code_of, is_log_of, shell_tools};

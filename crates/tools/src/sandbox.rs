@@ -147,6 +147,8 @@ impl Sandbox {
         for path in &self.hide {
             match path.canonicalize() {
                 Ok(there) => hide.push(there),
+                // A command may have closed a folder above it by its mode, and can open it again: only who mounts sees what is there.
+                Err(error) if is_closed(&error) => hide.push(behind_links(path)),
                 Err(_) => absent.push(behind_links(path)),
             }
         }
@@ -175,6 +177,11 @@ impl Sandbox {
             namespaces: self.namespaces().is_ok(),
         }
     }
+}
+
+/// Whether an error says that a path can't be looked up, which is not to say that nothing is there.
+pub fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
 }
 
 /// The folder in which tmux has its sockets: a command that finds one there has all terminals of the person.

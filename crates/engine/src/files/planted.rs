@@ -14,6 +14,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use retake_tools::is_closed;
 use retake_worktree::NamedBySettings;
 
 pub use self::back::put_back;
@@ -134,15 +135,36 @@ impl Planted {
     /// As it is now, with these repositories below; what has the stamp that is known is not read again.
     fn of(root: &Path, nested: Vec<PathBuf>, known: &Self) -> Self {
         let id = |path: PathBuf| path.symlink_metadata().ok().map(|meta| (path, (meta.dev(), meta.ino())));
-        let nested: BTreeMap<PathBuf, Id> = nested.into_iter().filter_map(id).collect();
+        let mut nested: BTreeMap<PathBuf, Id> = nested.into_iter().filter_map(id).collect();
+        // A command may have closed a folder by its mode, and can open it again.
+        let is_hidden = |path: &Path| path.symlink_metadata().is_err_and(|error| is_closed(&error));
+        let closed = known.0.nested.iter().filter(|(path, _)| is_hidden(path));
+        nested.extend(closed.map(|(path, id)| (path.clone(), *id)));
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let mut todo = place::of(root, nested.keys());
         let (mut files, mut named, mut kept) = (BTreeMap::new(), Vec::new(), 0);
+        todo.extend(
+            known
+                .0
+                .files
+                .iter()
+                .filter(|(path, _)| is_hidden(path))
+                .map(|(path, was)| (path.clone(), was.what)),
+        );
         while let Some((path, what)) = todo.pop_front() {
             if files.len() == MOST {
                 break;
             }
-            let Ok(meta) = path.symlink_metadata() else { continue };
+            let meta = match path.symlink_metadata() {
+                Ok(meta) => meta,
+                // It is as it was, as far as anybody knows, until its folder is open again.
+                Err(error) if is_closed(&error) => {
+                    let was = known.0.files.get(&path).cloned();
+                    files.extend(was.map(|was| (path, was)));
+                    continue;
+                }
+                Err(_) => continue,
+            };
             if meta.is_symlink() {
                 todo.extend(place::real(&path).map(|real| (real, what)));
             }

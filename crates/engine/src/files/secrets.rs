@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use retake_core::FilePath;
 use retake_store::WorkspaceRow;
-use retake_tools::{Guard, Guarded};
+use retake_tools::{Guard, Guarded, is_closed};
 use retake_worktree::tracked;
 
 use super::blocking;
@@ -53,7 +53,11 @@ impl Engine {
             let folder = root.clone();
             let look = move || {
                 let at = |path: &FilePath| folder.join(OsStr::from_bytes(path.as_bytes()));
-                let is_there = |path: &FilePath| at(path).symlink_metadata().is_ok_and(|meta| meta.is_file());
+                // A command may have closed its folder.
+                let is_there = |path: &FilePath| match at(path).symlink_metadata() {
+                    Ok(meta) => meta.is_file(),
+                    Err(error) => is_closed(&error),
+                };
                 let (there, gone): (Vec<_>, Vec<_>) = named.into_iter().partition(is_there);
                 let is_tracked = tracked(&folder, &there);
                 let untracked = there.iter().zip(is_tracked).filter(|(_, is_tracked)| !is_tracked);

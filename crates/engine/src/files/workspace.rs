@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use retake_core::{ContentHash, ConversationId, FilePath};
 use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
-use retake_tools::processes;
+use retake_tools::{is_closed, processes};
 use retake_worktree::{
     Capture, Findings, GitState, Mark, Objects as _, Permission, Picked, Root, RootId, RootLock, Sweep, Tree,
     Uncovered,
@@ -70,8 +70,11 @@ impl Workspace {
         seen.extend(self.tree.as_owner(picked).iter().cloned());
         let at = |path: &FilePath| self.root.path().join(OsStr::from_bytes(path.as_bytes()));
         let is_one = |path: &FilePath| {
-            let found = at(path).symlink_metadata();
-            found.is_ok_and(|meta| meta.is_file() && meta.mode() & (SETUID | SETGID) != 0)
+            match at(path).symlink_metadata() {
+                Ok(meta) => meta.is_file() && meta.mode() & (SETUID | SETGID) != 0,
+                // A command may have closed its folder.
+                Err(error) => is_closed(&error),
+            }
         };
         seen.retain(is_one);
         seen.iter().take(MOST_PROGRAMS).map(at).collect()

@@ -63,6 +63,7 @@ where
     B::Rows: Transactions + 'static,
 {
     fn check_place(&self) -> Result<()> {
+        self.check_writer()?;
         self.backend.check_place()
     }
 

@@ -191,6 +191,7 @@ pub fn decode_full(line: &str) -> Decoded<FullLine> {
         let begin: BeginRecord = from_json("header", line)?;
         return Ok(FullLine::Begin(begin.conversations));
     }
+    bounded(&from_json("line", line)?)?;
     match from_json("line", line)? {
         LineRecord::Conversation(record) => Ok(FullLine::Conversation(Box::new(conversation(record)?))),
         LineRecord::Entry(record) => {
@@ -205,6 +206,20 @@ pub fn decode_full(line: &str) -> Decoded<FullLine> {
         LineRecord::Effect(record) => agent::effect(record),
         LineRecord::Run(record) => agent::run(&record),
         LineRecord::Permission(record) => agent::permission(&record),
+    }
+}
+
+/// Counters go on from what an export says: each has room for more than anybody counts.
+const LARGEST: u64 = 1 << 62;
+
+fn bounded(value: &Value) -> Decoded<()> {
+    match value {
+        Value::Number(number) if number.as_u64().is_some_and(|number| number > LARGEST) => {
+            Err(format!("the number {number} is too large"))
+        }
+        Value::Array(values) => values.iter().try_for_each(bounded),
+        Value::Object(fields) => fields.values().try_for_each(bounded),
+        _ => Ok(()),
     }
 }
 

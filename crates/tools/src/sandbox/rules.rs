@@ -117,8 +117,14 @@ impl Confinement {
 /// Takes from the thread what would let root look out of its sandbox: into memory, at the kernel, at devices. That it gains no
 /// privileges any more, as confined threads do, keeps it so.
 pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
+    // A plain user's command has none of its supervisor's.
+    let of_root = if rustix::process::geteuid().is_root() {
+        CapabilitySet::DAC_OVERRIDE
+    } else {
+        CapabilitySet::empty()
+    };
     let kept = CapabilitySet::CHOWN
-        | CapabilitySet::DAC_OVERRIDE
+        | of_root
         | CapabilitySet::FOWNER
         | CapabilitySet::KILL
         | CapabilitySet::NET_BIND_SERVICE

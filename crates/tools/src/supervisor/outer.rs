@@ -108,12 +108,14 @@ fn unshare() -> Result<(), String> {
     hand_on_mounting().map_err(|error| fail("capabilities", &error))
 }
 
-/// Whoever is not root loses all capabilities with the start of a program, but those that are said to stay.
+/// A user other than root loses all capabilities with the start of a program, but those that are said to stay: mounting, and looking
+/// into folders of this user that a command has closed by their mode, to open them again in the next call.
 fn hand_on_mounting() -> rustix::io::Result<()> {
     let own = rustix::thread::capabilities(None)?;
-    let inheritable = own.inheritable | CapabilitySet::SYS_ADMIN;
+    let kept = [CapabilitySet::SYS_ADMIN, CapabilitySet::DAC_OVERRIDE];
+    let inheritable = kept.iter().fold(own.inheritable, |all, one| all | *one);
     rustix::thread::set_capabilities(None, CapabilitySets { inheritable, ..own })?;
-    rustix::thread::configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)
+    kept.iter().try_for_each(|one| rustix::thread::configure_capability_in_ambient_set(*one, true))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::stand::{Ground, How, everywhere};
 use crate::stage::Stage;
 
 /// Runs git as the person does.
-fn git(folder: &Path, arguments: &[&str]) {
+pub(super) fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"])
         .args(arguments);

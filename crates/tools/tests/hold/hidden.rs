@@ -1,5 +1,6 @@
 //! What is hidden from commands is not read: files and folders, wherever they lie.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use retake_tools::{Network, Sandbox, Sandboxed};
@@ -262,6 +263,58 @@ async fn trial_23_each_hidden_file_takes_one_mount_in_namespaces() {
         }
         let folders = DEEP.split('/').count();
         assert!(counts[1] <= counts[0] + FILES + folders, "{counts:?}");
+    })
+    .await;
+}
+
+/// A command can close a folder of its user by its mode, and the next one can open it again: what is below is held all the same.
+#[tokio::test]
+async fn trial_23_what_is_in_a_folder_that_a_command_closed_stays_hidden_and_held() {
+    let test = "hold::hidden::trial_23_what_is_in_a_folder_that_a_command_closed_stays_hidden_and_held";
+    everywhere(test, async |how| {
+        for network in [Network::Ask, Network::On] {
+            let mut ground = Ground::with(how, network, |stage, sandbox| {
+                let beside = |name: &str| stage.root().with_file_name(name);
+                for folder in ["config/gh", "share/retake"] {
+                    std::fs::create_dir_all(beside(folder)).expect("a folder");
+                }
+                std::fs::write(beside("config/gh/hosts"), "secret").expect("written");
+                std::fs::write(beside("share/retake/token"), "secret").expect("written");
+                sandbox.hide.extend(["config/gh", "share/retake"].map(beside));
+                for folder in ["keys", "bin", "run"] {
+                    std::fs::create_dir(stage.root().join(folder)).expect("a folder");
+                }
+                std::fs::write(stage.root().join("keys/id_rsa"), "secret").expect("written");
+                std::fs::write(stage.root().join("bin/program"), "mine").expect("written");
+                super::git::git(stage.root(), &["init", "-q"]);
+            });
+            let root = ground.stage.root().to_owned();
+            ground.stage.hide = vec![root.join("keys/id_rsa")];
+            ground.stage.held = vec![root.join("bin/program")];
+            let _agent = std::os::unix::net::UnixListener::bind(root.join("run/agent")).expect("a socket");
+            let (above, share) = (root.with_file_name("config"), root.with_file_name("share"));
+            let closed = [above, share, root.join("keys"), root.join("bin"), root.join("run"), root.join(".git")];
+            let mode = |mode: u32| {
+                closed.each_ref().map(|folder| {
+                    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).expect("set");
+                });
+            };
+            mode(0);
+            let tries = "chmod 755 ../config ../share keys bin run .git 2>/dev/null
+                         cat ../config/gh/hosts ../share/retake/token && echo DID read
+                         python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"run/agent\")' 2>/dev/null && echo DID connect";
+            let held = "cat keys/id_rsa && echo DID read a key
+                        echo evil > bin/program && echo DID write
+                        echo evil > .git/hooks/pre-commit && echo DID plant
+                        echo evil >> .git/config && echo DID set";
+            let line = match how {
+                How::Namespaces => format!("{{ {tries}\n{held}; }} 2>/dev/null; echo TRIED"),
+                How::WithoutNamespaces => format!("{{ {tries}; }} 2>/dev/null; echo TRIED"),
+            };
+            let printed = ground.prints(&line).await;
+            mode(0o755);
+            assert!(printed.contains("TRIED") && !printed.contains("DID"), "{how:?} {network:?}: {printed}");
+        }
     })
     .await;
 }
