@@ -30,8 +30,8 @@ pub trait Look {
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>>;
     /// The last delta of the conversation that left this at a path, wherever that is in it, as far as that is known.
     fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId>;
-    /// Whether what this delta did was adopted: it is the person's own.
-    fn is_adopted(&mut self, delta: DeltaId) -> bool;
+    /// Whether what this delta did at a path was adopted, with all that it did or alone: it is the person's own.
+    fn is_adopted(&mut self, path: &FilePath, delta: DeltaId) -> bool;
     /// Whether it is what git's HEAD has, which a call that is taken back has moved there (spec `rewind.md`, *Plan*).
     fn is_git_s(&mut self, path: &FilePath) -> bool;
 }

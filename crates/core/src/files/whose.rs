@@ -78,7 +78,7 @@ impl Becomes {
 /// Whose work made layers clash at a path that is to have these.
 pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mut dyn Look) -> Against {
     match by {
-        ClashedBy::Stays(delta) if look.is_adopted(*delta) => Against::Hand,
+        ClashedBy::Stays(delta) if look.is_adopted(path, *delta) => Against::Hand,
         ClashedBy::Stays(delta) => Against::Later(*delta),
         ClashedBy::Found(found) => who_left(path, found.as_ref(), look),
         ClashedBy::Comes(layer, below) => {
@@ -86,7 +86,7 @@ pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mu
             let upon = look.left_by(path, layer.before.as_ref());
             match (upon.filter(|no| *no != layer.delta && !is_wanted(no)), below) {
                 (Some(missing), _) => Against::Missing(missing),
-                (None, Some(below)) if look.is_adopted(*below) => Against::Hand,
+                (None, Some(below)) if look.is_adopted(path, *below) => Against::Hand,
                 (None, Some(below)) => Against::There(*below),
                 (None, None) => match look.now(path) {
                     Now::Covered(now) => who_left(path, now.as_ref(), look),
@@ -103,7 +103,7 @@ pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn 
         return Against::Hand;
     }
     match look.left_by(path, record) {
-        Some(delta) if look.is_adopted(delta) => Against::Hand,
+        Some(delta) if look.is_adopted(path, delta) => Against::Hand,
         Some(delta) => Against::There(delta),
         None => Against::Others,
     }

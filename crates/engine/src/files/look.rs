@@ -198,8 +198,9 @@ impl Look for Looking<'_> {
         left.iter().find(|(left, _)| left.as_ref() == record).map(|(_, no)| *no)
     }
 
-    fn is_adopted(&mut self, delta: DeltaId) -> bool {
-        self.told.adopted.contains(&delta)
+    fn is_adopted(&mut self, path: &FilePath, delta: DeltaId) -> bool {
+        let single = self.told.adopted_alone.get(path);
+        self.told.adopted.contains(&delta) || single.is_some_and(|deltas| deltas.contains(&delta))
     }
 
     fn is_git_s(&mut self, path: &FilePath) -> bool {

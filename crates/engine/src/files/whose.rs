@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use retake_core::{ConversationId, DeltaId, FilePath, FilePlan, Keep, Layer, PathPlan, Pos, Record, Verdict};
+use retake_store::DeltaLine;
 
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -22,6 +23,8 @@ pub(super) struct Told {
     pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaId)>>,
     /// The deltas that are the person's own.
     pub(super) adopted: HashSet<DeltaId>,
+    /// Those that are so at a single path.
+    pub(super) adopted_alone: HashMap<FilePath, HashSet<DeltaId>>,
 }
 
 /// Whether a plan has to say of a path whose work keeps it from what is wanted.
@@ -71,9 +74,14 @@ impl Engine {
         let deltas = self.store().deltas(conversation).await?;
         let snapshot = self.store().snapshot(conversation).await?;
         let known = snapshot.conversation();
-        let (depth, kept) = (known.tree.depth(), &known.state.kept.entries);
-        let adopted = deltas.iter().filter(|(line, _)| kept.get(Pos::new(depth, line.seq)) == Keep::Adopted);
+        let (depth, kept) = (known.tree.depth(), &known.state.kept);
+        let at = |line: &DeltaLine| Pos::new(depth, line.seq);
+        let adopted = deltas.iter().filter(|(line, _)| kept.entries.get(at(line)) == Keep::Adopted);
         told.adopted = adopted.map(|(line, _)| line.id).collect();
+        for single in kept.paths.iter().filter(|it| it.workspace == held.no && about(&it.path)) {
+            let own = deltas.iter().filter(|(line, _)| at(line) == single.entry).map(|(line, _)| line.id);
+            told.adopted_alone.entry(single.path.clone()).or_default().extend(own);
+        }
         let here = deltas.iter().rev().filter(|(line, _)| line.workspace == held.no).take(LOOK_BACK);
         for (line, _) in here {
             for (path, layers) in self.store().delta(conversation, line.id).await? {

@@ -104,3 +104,19 @@ async fn a_hand_edit_is_told_apart_from_what_another_conversation_did() {
     yard.apply(drop, choose("a", Choice::Checkpoint)).await.expect("done");
     assert_eq!(super::a(&yard), "3\n");
 }
+
+#[tokio::test]
+async fn a_single_path_that_a_person_has_kept_is_the_person_s() {
+    let yard = three().await;
+    let last = mark(&yard, Reason::Drop, "t3", 3).await;
+    yard.apply(last, choose("a", Choice::Disk)).await.expect("done");
+    assert_eq!(super::a(&yard), "3\n");
+    // The line is as the third turn left it. Its other files went with it, and it is not adopted as a whole.
+    let offered = "Skip Stays(None), Disk Stays(None), Checkpoint Left(delta 2 of log 1)";
+    let first = told(&yard, mark(&yard, Reason::Drop, "t1", 1).await).await;
+    assert_eq!(first, [format!("a Conflict(Bytes) Hand: {offered}")]);
+    // Undo makes it the turn's again.
+    yard.does(Action::Undo(1)).await;
+    let first = told(&yard, mark(&yard, Reason::Drop, "t1", 1).await).await;
+    assert!(first[0].starts_with("a Conflict(Bytes) Later(delta 2 of log 1): "), "{first:?}");
+}

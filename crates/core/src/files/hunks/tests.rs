@@ -69,7 +69,7 @@ impl Look for Disk {
         self.theirs.clone()
     }
 
-    fn is_adopted(&mut self, _: crate::files::DeltaId) -> bool {
+    fn is_adopted(&mut self, _: &FilePath, _: crate::files::DeltaId) -> bool {
         false
     }
 

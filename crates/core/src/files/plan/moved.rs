@@ -111,7 +111,7 @@ fn target<'a>(
     match (one, &taken.was, &taken.becomes) {
         // A removal that is the person's own is one by hand: only what comes to nothing anyway goes with it.
         (None, _, Ok(None)) => Target::None,
-        (None, ..) if look.is_adopted(taken.by) => Target::Doubt,
+        (None, ..) if look.is_adopted(&from.path, taken.by) => Target::Doubt,
         (None, ..) => Target::None,
         (Some(one), Some(was), Ok(Some(becomes)))
             if is_only

@@ -117,7 +117,7 @@ impl Look for Found<'_> {
         None
     }
 
-    fn is_adopted(&mut self, _: DeltaId) -> bool {
+    fn is_adopted(&mut self, _: &FilePath, _: DeltaId) -> bool {
         false
     }
 

@@ -62,7 +62,7 @@ impl Look for Tree {
     }
 
     /// The deltas from 90 on are.
-    fn is_adopted(&mut self, delta: DeltaId) -> bool {
+    fn is_adopted(&mut self, _: &FilePath, delta: DeltaId) -> bool {
         delta.no >= 90
     }
 

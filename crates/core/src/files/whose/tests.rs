@@ -56,7 +56,7 @@ impl Look for Tree {
         left.find(|(at, left, _)| at == path && left.as_ref() == record).map(|(_, _, no)| *no)
     }
 
-    fn is_adopted(&mut self, _: DeltaId) -> bool {
+    fn is_adopted(&mut self, _: &FilePath, _: DeltaId) -> bool {
         false
     }
 
