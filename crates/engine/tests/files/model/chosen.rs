@@ -174,8 +174,14 @@ impl Made<'_> {
                     // What was there before and is wanted is no layer that "the step would have put in" (*Adoption*).
                     let before = own(&old);
                     let into = self.expected.into.iter().filter(|entry| !before.contains(*entry));
-                    let asked: Vec<usize> =
-                        self.expected.out.iter().chain(into).chain(&toggled).copied().collect();
+                    // Nor does it take out what is neither in the files nor wanted, as where several undos cancel each other.
+                    let is_own = |entry: usize| {
+                        let mut all = self.talk.view.piles.values().flatten();
+                        all.any(|item| matches!(item.who, Who::Own(of, _) if of == entry))
+                    };
+                    let out =
+                        self.expected.out.iter().filter(|entry| is_own(**entry) || self.talk.wants(**entry));
+                    let asked: Vec<usize> = out.chain(into).chain(&toggled).copied().collect();
                     // So are the other names that it had.
                     let others = homes.iter().filter(|home| !self.asked.chosen.contains_key(*home));
                     for reg in others.map(|home| Reg::Whole(home.clone())).chain([reg.clone()]) {

@@ -6,7 +6,7 @@ use retake_engine::Scope::{Both, Conversation};
 use super::found::{A, B, C, D, DE, DEX, DX, act, call, choosing, turn, within};
 use super::run;
 use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Remove, Rename, Write};
+use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
@@ -190,4 +190,17 @@ fn a_line_that_another_conversation_put_back_goes_with_the_call_that_wrote_it() 
         (0, act(Aim::Restore(3))),
     ];
     run(&[Lines(A, 0, 1)], &steps);
+}
+
+#[test]
+fn a_choice_in_undos_that_cancel_each_other_keeps_nothing() {
+    let steps = [
+        turn(&[Mode(A)]),
+        choosing(Aim::Turn(0), A, Choice::Checkpoint),
+        Do::Edit(vec![Write(A, Bytes::Binary)]),
+        Act(Aim::Undo(2), Both, (Vec::new(), Some(Choice::Disk)), Never),
+        Do::Edit(vec![Lines(A, 0, 1)]),
+        act(Aim::Restore(1)),
+    ];
+    run(&[Lines(A, 0, 1)], &steps.map(|step| (0, step)));
 }
