@@ -34,8 +34,13 @@ fn every_verb_prints_json_and_nothing_else() {
         }
     }
     // Files that are not there, and settings that the fake owner says are wrong.
-    let expected =
-        ["export --full --output talk.jsonl: 3", "import talk.jsonl: 3", "config check: 2", "doctor: 2"];
+    let expected = [
+        "files put-back .git/hooks/pre-commit: 3",
+        "export --full --output talk.jsonl: 3",
+        "import talk.jsonl: 3",
+        "config check: 2",
+        "doctor: 2",
+    ];
     assert_eq!(others, expected);
 }
 

@@ -309,7 +309,8 @@ fn trial_17_a_setting_that_needs_another_owner_offers_to_stop_the_one_that_runs(
     let screen = sets("true", "n");
     assert!(screen.contains(&format!("process {first}) keeps the settings")), "{screen}");
     assert!(runs(&first), "a no stops nothing");
-    assert!(sets("false", "y").contains("stopped"));
+    let screen = sets("false", "y");
+    assert!(screen.contains("stopped"), "{screen}");
     assert!(!runs(&first));
     // The next one has the new setting, by what it says of the sandbox.
     let status = world.json(&["status"]);

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 
 use super::inner::at;
@@ -160,7 +161,7 @@ impl Mounts {
                 continue;
             }
             match open(folder).and_then(|found| upon_itself(&found)) {
-                Err(error) if !is_out_of_reach(error) => return Err(at(folder)(error)),
+                Err(error) if !is_out_of_reach(folder, error) => return Err(at(folder)(error)),
                 _ => self.places.push(Place { path: folder.to_owned(), kind: Kind::Pinned }),
             }
         }
@@ -235,10 +236,29 @@ fn is_below(folder: &Path, writable: &[PathBuf]) -> bool {
     writable.iter().any(|open| folder != open && folder.starts_with(open))
 }
 
-/// What this process can't reach, the command can't either.
-fn is_out_of_reach(error: rustix::io::Errno) -> bool {
-    use rustix::io::Errno;
-    [Errno::NOENT, Errno::ACCESS, Errno::NOTDIR, Errno::LOOP].contains(&error)
+/// Whether the command can't reach a path either, which this process can't reach. This process looks into folders of its user that are
+/// closed by their mode, but not into those of a further group: the command could open such a folder again.
+fn is_out_of_reach(path: &Path, error: Errno) -> bool {
+    match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => true,
+        Errno::ACCESS => !is_closed_by_us(path),
+        _ => false,
+    }
+}
+
+/// Whether the folder that can't be looked into on the way to a path is one of this user.
+fn is_closed_by_us(path: &Path) -> bool {
+    let closed = path.ancestors().skip(1).find_map(|folder| open(folder).ok());
+    let owner = closed.and_then(|folder| rustix::fs::fstat(&folder).ok()).map(|stat| stat.st_uid);
+    owner == Some(rustix::process::geteuid().as_raw())
+}
+
+/// Refuses a path whose folder this user has closed so that nobody can say what is in it.
+fn check_reach(path: &Path) -> Result<(), String> {
+    match open(path) {
+        Err(Errno::ACCESS) if is_closed_by_us(path) => Err(at(path)(Errno::ACCESS)),
+        _ => Ok(()),
+    }
 }
 
 /// Mounts a file or folder on itself. It is looked up once: another call may put a link in its place at any time, and what is
@@ -326,7 +346,7 @@ impl Covers {
     /// Covers all of a file or folder, if it is there.
     fn over(&self, hidden: &Path) -> Result<(), String> {
         let found = match open(hidden) {
-            Err(error) if is_out_of_reach(error) => return Ok(()),
+            Err(error) if is_out_of_reach(hidden, error) => return Ok(()),
             found => found.map_err(at(hidden))?,
         };
         let kind = rustix::fs::fstat(&found).map_err(at(hidden))?.st_mode;

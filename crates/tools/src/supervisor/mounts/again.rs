@@ -97,7 +97,7 @@ impl Keeper {
                 match inotify::add_watch(notes, folder, flags) {
                     Ok(number) => drop(self.watched.insert(number, folder.to_owned())),
                     Err(Errno::NOENT) => continue,
-                    Err(error) => self.is_blind |= !is_out_of_reach(error),
+                    Err(error) => self.is_blind |= !is_out_of_reach(folder, error),
                 }
                 break;
             }

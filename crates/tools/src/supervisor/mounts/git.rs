@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 
-use super::{Made, Mounts};
+use super::{Made, Mounts, check_reach};
 use crate::regular;
 use crate::sandbox::Confinement;
 
@@ -40,6 +40,7 @@ impl Mounts {
         let links: Vec<PathBuf> = above.map(|folder| folder.join(".git")).collect();
         let (mut kept, mut repositories) = (HashSet::new(), Vec::new());
         for link in links.iter().chain(&confined.held).filter(|link| is_open(link)) {
+            check_reach(link)?;
             let Ok(found) = link.symlink_metadata() else { continue };
             self.stay(link, open)?;
             if found.is_file() && kept.insert(link.clone()) {
@@ -49,6 +50,7 @@ impl Mounts {
             repositories.extend(link.canonicalize().ok());
         }
         for folder in repositories.iter().filter(|folder| is_open(folder) && is_folder(folder)) {
+            check_reach(&folder.join("hooks"))?;
             self.pin(folder, open)?;
             self.keep_repository(folder, &mut kept)?;
         }
