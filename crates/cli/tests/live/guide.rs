@@ -117,7 +117,7 @@ fn python_programs_of_the_guide_run() {
         for block in text.split("```python\n").skip(1) {
             let (program, _) = block.split_once("\n```").expect("the end of a block");
             let world = reader();
-            let mut serving = Serving::start(&world, &["--listen", "127.0.0.1:0"]);
+            let serving = Serving::start(&world, &["--listen", "127.0.0.1:0"]);
             let address =
                 serving.said.iter().find_map(|line| line.split("http://").nth(1)).expect("an address");
             let address =

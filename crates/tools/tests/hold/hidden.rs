@@ -295,9 +295,9 @@ async fn trial_23_what_is_in_a_folder_that_a_command_closed_stays_hidden_and_hel
             let (above, share) = (root.with_file_name("config"), root.with_file_name("share"));
             let closed = [above, share, root.join("keys"), root.join("bin"), root.join("run"), root.join(".git")];
             let mode = |mode: u32| {
-                closed.each_ref().map(|folder| {
+                for folder in &closed {
                     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).expect("set");
-                });
+                }
             };
             mode(0);
             let tries = "chmod 755 ../config ../share keys bin run .git 2>/dev/null
