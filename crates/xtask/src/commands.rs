@@ -147,11 +147,9 @@ fn fetched(command: &mut Command, patience: Duration) -> Result<(), String> {
             None if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(50)),
             None => {
                 // What it has started ends with it.
-                let group = format!("-{}", child.id());
-                Command::new("kill")
-                    .args(["-KILL", "--", &group])
-                    .status()
-                    .map_err(|error| error.to_string())?;
+                // By the shell: a small system has no program `kill`.
+                let line = format!("kill -KILL -{}", child.id());
+                Command::new("sh").args(["-c", &line]).status().map_err(|error| error.to_string())?;
                 child.wait().map_err(|error| error.to_string())?;
                 return Err(format!("nothing came within {} seconds", patience.as_secs()));
             }
