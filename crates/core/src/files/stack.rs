@@ -227,7 +227,8 @@ impl Stack {
         stack
     }
 
-    /// The layers when a part of what these deltas did to a version was there already: this version holds it.
+    /// The layers when a part of what these deltas did to a version was there already: this version holds it. What one of them
+    /// wrote and a later one wrote over does not count any more: it was never there beside that.
     #[must_use]
     pub(super) fn upon_alike(
         &self,
@@ -237,10 +238,11 @@ impl Stack {
     ) -> Self {
         let mut layers = self.0.clone();
         for layer in layers.iter_mut().filter(|layer| deltas.contains(&layer.delta)) {
-            let mut with = |found: &Option<Record>| merge(version, found.as_ref(), alike, bytes);
-            if let (Ok(before), Ok(after)) = (with(&layer.before), with(&layer.after)) {
-                (layer.before, layer.after) = (before.record, after.record);
-            }
+            let mut with = |found: &Option<Record>| {
+                let over = merge_over(version, alike, found.as_ref(), bytes);
+                over.unwrap_or_else(|_| alike.cloned())
+            };
+            (layer.before, layer.after) = (with(&layer.before), with(&layer.after));
         }
         Self(layers)
     }

@@ -6,7 +6,7 @@ use retake_engine::Scope::{Both, Conversation};
 use super::found::{A, B, C, D, DE, DEX, DX, act, call, choosing, turn, within};
 use super::run;
 use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Write};
+use super::steps::Edit::{Copy, Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
@@ -203,4 +203,42 @@ fn a_choice_in_undos_that_cancel_each_other_keeps_nothing() {
         act(Aim::Restore(1)),
     ];
     run(&[Lines(A, 0, 1)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn trial_06_what_somebody_put_back_just_as_several_calls_had_left_it_stays_theirs() {
+    // Of a file that was there the place that both calls wrote, and a file that they made.
+    for base in [Lines(A, 0, 0), Lines(C, 0, 1)] {
+        for (first, second) in [(0, 0), (0, 1)] {
+            for after in [vec![act(Aim::Undo(2))], vec![act(Aim::Undo(1)), act(Aim::Drop(0))]] {
+                let mut steps = vec![
+                    call(&[Lines(A, first, 1)]),
+                    call(&[Lines(A, second, 1)]),
+                    Do::Edit(vec![Copy(A, B)]),
+                    act(Aim::Drop(0)),
+                    Do::Edit(vec![Copy(B, A)]),
+                ];
+                steps.extend(after);
+                run(&[base.clone()], &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+#[test]
+fn trial_06_what_git_put_back_just_as_several_calls_had_left_it_stays_there() {
+    for (first, second) in [(Write(A, Bytes::Binary), Lines(A, 0, 1)), (Lines(A, 1, 1), Lines(A, 0, 1))] {
+        for undo in [act(Aim::Undo(2)), choosing(Aim::Undo(2), A, Choice::Merge)] {
+            let steps = [
+                call(&[first.clone()]),
+                call(&[second.clone()]),
+                Git(1),
+                act(Aim::Drop(0)),
+                Git(0),
+                undo,
+                act(Aim::Undo(1)),
+            ];
+            run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
+        }
+    }
 }
