@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use retake_core::Choice;
 use retake_engine::Scope;
 
-use super::naive::{Act, Back, Delta, Kept, Outcome, Talk, Thing};
+use super::naive::{Act, Back, Delta, Files, Kept, Outcome, Talk, Thing};
 use super::truth::{Reg, Val};
 use super::view::{Clash, Clashes, Item, View, Who};
 
@@ -153,19 +153,36 @@ fn go_back(
         merge(clashes, view.take(answers, &theirs_now));
         if let Some(files) = op.as_ref().and_then(|op| op.files.as_ref()) {
             reverses = true;
-            let mut reversed = view.reverse((&files.views.0, &files.views.1), theirs);
-            // Where it has changed nothing, nothing is in its way: an undo "reverses the rewind's own delta" (*After*).
-            let (before, after) = &files.trees;
-            let is_same = |reg: &Reg| match reg {
-                Reg::Whole(path) => before.get(path) == after.get(path),
-                Reg::Place(..) | Reg::Mode(_) => before == after,
-            };
-            let same = reversed.iter_mut().filter(|(reg, _)| is_same(reg));
-            same.for_each(|(_, clash)| *clash = Clash::May);
-            merge(clashes, reversed);
+            let now = view.clone();
+            let reversed = view.reverse((&files.views.0, &files.views.1), theirs);
+            merge(clashes, eased(files, &now, view, reversed));
         }
     }
     reverses
+}
+
+/// What is in the way of a step that is reversed, without what need not be.
+fn eased(files: &Files, now: &View, view: &mut View, mut reversed: Clashes) -> Clashes {
+    let ((before, after), (was, is)) = (&files.trees, (&files.views.0, &files.views.1));
+    // Where it has changed nothing, nothing is in its way: an undo "reverses the rewind's own delta" (*After*).
+    let is_same = |reg: &Reg| match reg {
+        Reg::Whole(path) => before.get(path) == after.get(path),
+        Reg::Place(..) | Reg::Mode(_) => before == after,
+    };
+    // Nor is it where "the person wrote, removed or made executable just what undo or redo bring back".
+    let is_alike = |reg: &Reg| was.top(reg) != is.top(reg) && now.top(reg) == was.top(reg);
+    let clear = reversed.iter_mut().filter(|(reg, _)| is_same(reg) || reg.text().is_none() && is_alike(reg));
+    clear.for_each(|(_, clash)| *clash = Clash::May);
+    for (reg, pile) in &is.piles {
+        if let (Reg::Whole(_), Some(Val::Text(text))) = (reg, pile.last().map(|item| &item.val))
+            && is_alike(reg)
+        {
+            // "A later step leaves it", and so what was in a text that others took away as well.
+            let places = view.piles.keys().filter(|reg| reg.text() == Some(*text)).cloned();
+            view.unsure.extend(places.collect::<Vec<_>>());
+        }
+    }
+    reversed
 }
 
 /// Files alone are put back, and not whose a thing is that stays the same.

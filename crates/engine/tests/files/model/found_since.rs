@@ -242,3 +242,13 @@ fn trial_06_what_git_put_back_just_as_several_calls_had_left_it_stays_there() {
         }
     }
 }
+
+#[test]
+fn trial_06_a_removal_that_somebody_made_alike_is_left_by_later_steps() {
+    for after in [vec![act(Aim::Undo(2))], vec![act(Aim::Undo(1)), act(Aim::Drop(0))]] {
+        let mut steps =
+            vec![call(&[Lines(A, 0, 1)]), call(&[Remove(A)]), act(Aim::Drop(0)), Do::Edit(vec![Remove(A)])];
+        steps.extend(after);
+        run(&[Lines(A, 0, 0)], &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
+    }
+}
