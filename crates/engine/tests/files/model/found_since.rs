@@ -252,3 +252,15 @@ fn trial_06_a_removal_that_somebody_made_alike_is_left_by_later_steps() {
         run(&[Lines(A, 0, 0)], &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn a_restore_takes_out_again_what_its_turn_had_taken_out_and_a_choice_had_kept() {
+    let steps = [
+        Do::Edit(vec![Lines(A, 0, 1)]),
+        call(&[Lines(A, 0, 0)]),
+        choosing(Aim::Rewind(0), A, Choice::Checkpoint),
+        choosing(Aim::Undo(1), A, Choice::Disk),
+        act(Aim::Restore(2)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}

@@ -305,10 +305,17 @@ fn lines(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, act: &Ac
             };
             is_back && pile.iter().any(is_its)
         };
+        // "Of a single path, what the turn did is put in again where it is missing" (*Adoption*): a line that it had removed goes again.
+        let went = |line: &String| {
+            let has = |val: &Val| matches!(val, Val::Lines(all) if all.contains(line));
+            let deltas = talk.deltas.iter().filter(|delta| expected.into.contains(&delta.entry));
+            let mut own = deltas.flat_map(|delta| &delta.events).filter(|event| event.reg == *reg);
+            is_unsure && own.any(|event| has(&event.from) && !has(&event.to))
+        };
         let hidden = expected.view.place_of(reg).is_none();
         for line in lines
             .iter()
-            .filter(|line| is_theirs(line) && !goes(line))
+            .filter(|line| is_theirs(line) && !goes(line) && !went(line))
             .filter(|line| !hidden && was.lines().any(|there| there == line.as_str()))
         {
             assert!(is.contains(line.as_str()), "{act:?}: a line of others is lost: {line}\\n{found:#?}");
