@@ -264,3 +264,15 @@ fn a_restore_takes_out_again_what_its_turn_had_taken_out_and_a_choice_had_kept()
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn the_model_knows_a_text_that_an_undo_was_to_take_away_and_a_choice_kept() {
+    let steps = [
+        call(&[Lines(A, 0, 2)]),
+        Do::Edit(vec![Rename(A, B)]),
+        choosing(Aim::Rewind(0), A, Choice::Checkpoint),
+        choosing(Aim::Undo(1), A, Choice::Disk),
+        act(Aim::Undo(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}

@@ -178,6 +178,17 @@ impl Truth {
         }
     }
 
+    /// A text that a view has forgotten, as the undo of what brought it was to take it away, and that is there all the same.
+    pub(super) fn begin_again(&self, view: &mut View) {
+        for val in self.at.values() {
+            if let Val::Text(text) = val
+                && !view.piles.contains_key(&Reg::Mode(*text))
+            {
+                view.begin(*text, &self.texts[*text].1);
+            }
+        }
+    }
+
     /// Texts that are under another name now.
     fn renamed(&self, found: &BTreeMap<&String, (Text, u32)>, news: &mut News) -> BTreeMap<String, usize> {
         let gone: Vec<(&String, usize)> = self

@@ -306,6 +306,7 @@ impl World {
     /// A step has changed nothing on the disk.
     pub(super) fn settle(&mut self, at: usize) {
         let talk = &mut self.talks[at];
+        self.truth.begin_again(&mut talk.view);
         for event in self.truth.apart(&talk.view) {
             talk.view.write(&event, Who::Other);
             talk.view.unsure.insert(event.reg.clone());
@@ -330,6 +331,7 @@ impl World {
                 continue;
             }
             news.born.iter().for_each(|(text, body)| talk.view.begin(*text, body));
+            self.truth.begin_again(&mut talk.view);
             // What is otherwise than the model has it: what lies below is not known either.
             for event in self.truth.apart(&talk.view) {
                 talk.view.write(&event, Who::Other);
