@@ -155,14 +155,14 @@ fn go_back(
             reverses = true;
             let now = view.clone();
             let reversed = view.reverse((&files.views.0, &files.views.1), theirs);
-            merge(clashes, eased(files, &now, view, reversed));
+            merge(clashes, eased(talk, files, &now, view, reversed));
         }
     }
     reverses
 }
 
 /// What is in the way of a step that is reversed, without what need not be.
-fn eased(files: &Files, now: &View, view: &mut View, mut reversed: Clashes) -> Clashes {
+fn eased(talk: &Talk, files: &Files, now: &View, view: &mut View, mut reversed: Clashes) -> Clashes {
     let ((before, after), (was, is)) = (&files.trees, (&files.views.0, &files.views.1));
     // Where it has changed nothing, nothing is in its way: an undo "reverses the rewind's own delta" (*After*).
     let is_same = |reg: &Reg| match reg {
@@ -181,6 +181,11 @@ fn eased(files: &Files, now: &View, view: &mut View, mut reversed: Clashes) -> C
             let places = view.piles.keys().filter(|reg| reg.text() == Some(*text)).cloned();
             view.unsure.extend(places.collect::<Vec<_>>());
         }
+    }
+    // "The same merge rules apply if files were touched since" (*After*), also where a choice had kept on the way what it reverses.
+    let own = was.piles.iter().filter(|(reg, was)| is.piles.get(*reg) != Some(was));
+    for (reg, _) in own.filter(|(reg, _)| talk.kept.single.iter().any(|(_, of)| of == *reg)) {
+        reversed.entry(reg.clone()).or_insert(Clash::May);
     }
     reversed
 }

@@ -276,3 +276,18 @@ fn the_model_knows_a_text_that_an_undo_was_to_take_away_and_a_choice_kept() {
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn an_undo_asks_where_others_wrote_into_what_a_choice_had_kept_on_the_way() {
+    for (base, edit) in [(Lines(A, 0, 0), Write(A, Bytes::Binary)), (Flat(A), Lines(A, 1, 1))] {
+        let steps = [
+            call(&[Lines(A, 0, 1)]),
+            act(Aim::Turn(0)),
+            act(Aim::Restore(1)),
+            choosing(Aim::Undo(1), A, Choice::Disk),
+            Do::Edit(vec![edit]),
+            act(Aim::Undo(1)),
+        ];
+        run(&[base], &steps.map(|step| (0, step)));
+    }
+}
