@@ -291,3 +291,20 @@ fn an_undo_asks_where_others_wrote_into_what_a_choice_had_kept_on_the_way() {
         run(&[base], &steps.map(|step| (0, step)));
     }
 }
+
+#[test]
+fn what_is_so_already_may_be_planned_of_a_layer_that_a_choice_had_left() {
+    let kept = |rewind| Act(rewind, Both, (Vec::new(), Some(Choice::Disk)), Never);
+    let disk = [call(&[Flat(A)]), kept(Aim::Rewind(0)), kept(Aim::Undo(1)), act(Aim::Restore(2))];
+    run(&[Lines(B, 0, 1)], &disk.map(|step| (0, step)));
+    let skip = [
+        call(&[Lines(A, 1, 1)]),
+        Do::Edit(vec![Copy(A, B)]),
+        act(Aim::Rewind(0)),
+        Do::Edit(vec![Copy(B, A)]),
+        act(Aim::Undo(1)),
+        choosing(Aim::Rewind(0), A, Choice::Skip),
+        act(Aim::Restore(0)),
+    ];
+    run(&[Lines(A, 0, 0)], &skip.map(|step| (0, step)));
+}
