@@ -182,6 +182,17 @@ fn eased(talk: &Talk, files: &Files, now: &View, view: &mut View, mut reversed: 
             view.unsure.extend(places.collect::<Vec<_>>());
         }
     }
+    // "What somebody else has done alike is theirs", and "a turn comes back as it went" (*After*): later without that.
+    for (reg, pile) in was.piles.iter().filter(|(reg, _)| is_alike(reg)) {
+        let is_theirs =
+            now.piles.get(reg).and_then(|pile| pile.last()).is_some_and(|it| it.who == Who::Other);
+        let above = is.piles.get(reg).map_or(0, Vec::len);
+        for item in pile.iter().skip(above).filter(|_| is_theirs) {
+            if let Who::Own(entry, _) = item.who {
+                view.removed.insert((entry, reg.clone()), item.val.clone());
+            }
+        }
+    }
     // "The same merge rules apply if files were touched since" (*After*), also where a choice had kept on the way what it reverses.
     let own = was.piles.iter().filter(|(reg, was)| is.piles.get(*reg) != Some(was));
     for (reg, _) in own.filter(|(reg, _)| talk.kept.single.iter().any(|(_, of)| of == *reg)) {

@@ -308,3 +308,18 @@ fn what_is_so_already_may_be_planned_of_a_layer_that_a_choice_had_left() {
     ];
     run(&[Lines(A, 0, 0)], &skip.map(|step| (0, step)));
 }
+
+#[test]
+fn what_somebody_had_done_alike_and_taken_away_does_not_come_back_with_its_turn() {
+    let steps = [
+        call(&[Lines(A, 0, 2)]),
+        Git(1),
+        act(Aim::Drop(0)),
+        Git(0),
+        act(Aim::Undo(1)),
+        Git(1),
+        act(Aim::Undo(1)),
+        act(Aim::Restore(1)),
+    ];
+    run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
+}

@@ -32,7 +32,7 @@ pub(super) struct View {
     /// Of these it is not known what lies below.
     pub(super) unsure: BTreeSet<Reg>,
     /// What others had removed of an entry's change before that went: it does not come back with the entry (case 58).
-    removed: BTreeMap<(usize, Reg), Val>,
+    pub(super) removed: BTreeMap<(usize, Reg), Val>,
 }
 
 /// How two changes of the same thing get in each other's way.
@@ -221,8 +221,7 @@ impl View {
                 };
             }
             if let Some(top) = stays.last() {
-                // What comes to nothing on its own is in nobody's way.
-                // So does what differs in bits alone from what comes back.
+                // What comes to nothing on its own, or differs in bits alone from what comes back, is in nobody's way.
                 let bits = same_but_bits(&top.val, &pile[last].val) || same_but_bits(&top.val, target);
                 // What others have put back just as the call had left it can't be told from that.
                 let is_alike = reg.text().is_none() && top.who == Who::Other && top.val == pile[last].val;
