@@ -323,3 +323,10 @@ fn what_somebody_had_done_alike_and_taken_away_does_not_come_back_with_its_turn(
     ];
     run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn a_line_may_come_back_where_a_turn_that_stays_took_away_what_had_replaced_it() {
+    let steps =
+        [call(&[Lines(A, 0, 0)]), call(&[Lines(A, 0, 1)]), turn(&[Lines(A, 0, 0)]), act(Aim::Drop(1))];
+    run(&[Lines(A, 0, 1)], &steps.map(|step| (0, step)));
+}
