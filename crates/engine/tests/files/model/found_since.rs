@@ -330,3 +330,15 @@ fn a_line_may_come_back_where_a_turn_that_stays_took_away_what_had_replaced_it()
         [call(&[Lines(A, 0, 0)]), call(&[Lines(A, 0, 1)]), turn(&[Lines(A, 0, 0)]), act(Aim::Drop(1))];
     run(&[Lines(A, 0, 1)], &steps.map(|step| (0, step)));
 }
+
+#[test]
+fn a_file_may_come_back_where_a_turn_that_stays_removed_another_one_that_went() {
+    let steps = [
+        turn(&[Remove(A)]),
+        turn(&[Lines(A, 1, 1)]),
+        turn(&[Remove(A)]),
+        act(Aim::Drop(1)),
+        act(Aim::Drop(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}

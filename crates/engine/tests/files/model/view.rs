@@ -226,9 +226,10 @@ impl View {
                 // What others have put back just as the call had left it can't be told from that.
                 let is_alike = reg.text().is_none() && top.who == Who::Other && top.val == pile[last].val;
                 let nothing = pile[last].val == *target || bits || is_alike;
-                // A call that stays took away just lines that go: "overlapping files merge or conflict" (case 36).
-                let is_emptied = pile.get(last + 1).is_some_and(|item| item.val == Val::Lines(Vec::new()));
-                if bits || is_alike || is_emptied {
+                // A call that stays took away just what goes, or went: "overlapping files merge or conflict" (case 36).
+                let spent = [&Val::Lines(Vec::new()), &pile[last].val];
+                let is_spent = pile.get(last + 1).is_some_and(|item| spent.contains(&&item.val));
+                if bits || is_alike || is_spent {
                     self.unsure.insert(reg.clone());
                 }
                 // Where a call that stays wrote upon it first, others wrote upon that.
