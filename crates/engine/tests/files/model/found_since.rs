@@ -208,7 +208,7 @@ fn a_choice_in_undos_that_cancel_each_other_keeps_nothing() {
 #[test]
 fn trial_06_what_somebody_put_back_just_as_several_calls_had_left_it_stays_theirs() {
     // Of a file that was there the place that both calls wrote, and a file that they made.
-    for base in [Lines(A, 0, 0), Lines(C, 0, 1)] {
+    for base in [[Lines(A, 0, 0)], [Lines(C, 0, 1)]] {
         for (first, second) in [(0, 0), (0, 1)] {
             for after in [vec![act(Aim::Undo(2))], vec![act(Aim::Undo(1)), act(Aim::Drop(0))]] {
                 let mut steps = vec![
@@ -219,7 +219,7 @@ fn trial_06_what_somebody_put_back_just_as_several_calls_had_left_it_stays_their
                     Do::Edit(vec![Copy(B, A)]),
                 ];
                 steps.extend(after);
-                run(&[base.clone()], &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
+                run(&base, &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
             }
         }
     }
@@ -227,17 +227,11 @@ fn trial_06_what_somebody_put_back_just_as_several_calls_had_left_it_stays_their
 
 #[test]
 fn trial_06_what_git_put_back_just_as_several_calls_had_left_it_stays_there() {
-    for (first, second) in [(Write(A, Bytes::Binary), Lines(A, 0, 1)), (Lines(A, 1, 1), Lines(A, 0, 1))] {
+    let binary = ([Write(A, Bytes::Binary)], [Lines(A, 0, 1)]);
+    for (first, second) in [binary, ([Lines(A, 1, 1)], [Lines(A, 0, 1)])] {
         for undo in [act(Aim::Undo(2)), choosing(Aim::Undo(2), A, Choice::Merge)] {
-            let steps = [
-                call(&[first.clone()]),
-                call(&[second.clone()]),
-                Git(1),
-                act(Aim::Drop(0)),
-                Git(0),
-                undo,
-                act(Aim::Undo(1)),
-            ];
+            let steps =
+                [call(&first), call(&second), Git(1), act(Aim::Drop(0)), Git(0), undo, act(Aim::Undo(1))];
             run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
         }
     }
