@@ -263,7 +263,7 @@ async fn trial_27_what_a_person_writes_during_a_call_stays() {
             std::fs::rename(root.join("new"), &own).expect("renamed");
             std::fs::write(root.join("done"), "").expect("written");
         };
-        let call = ground.prints("touch begun; until [ -e done ]; do sleep 0.05; done");
+        let call = ground.prints("touch begun; until [ -e done ] || ! [ -e begun ]; do sleep 0.05; done");
         tokio::join!(writes, call);
         assert_eq!(std::fs::read_to_string(&own).expect("it is there"), "[a]\nb = c\n", "{how:?}");
     })

@@ -30,7 +30,7 @@ async fn trial_23_what_is_hidden_and_comes_later_is_not_read_in_namespaces() {
             let root = ground.stage.root();
             let tries = names.map(|name| format!("held cat {name}; ")).concat();
             let line =
-                format!("{HELD}touch begun; until [ -e done ]; do sleep 0.02; done; {tries} echo TRIED");
+                format!("{HELD}touch begun; until [ -e done ] || ! [ -e begun ]; do sleep 0.02; done; {tries} echo TRIED");
             let person = async {
                 until("the call is there", async || root.join("begun").exists()).await;
                 for name in names {
@@ -90,7 +90,7 @@ async fn trial_20_a_socket_that_others_bind_later_is_out_of_reach_in_namespaces(
         let connect =
             "held python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])'";
         let tries = paths.each_ref().map(|path| format!("{connect} {}; ", path.display())).concat();
-        let first = "touch begun; until [ -e done ]; do sleep 0.02; done; ";
+        let first = "touch begun; until [ -e done ] || ! [ -e begun ]; do sleep 0.02; done; ";
         let person = async {
             until("the call is there", async || root.join("begun").exists()).await;
             let bound = paths.each_ref().map(|path| UnixListener::bind(path).expect("a socket"));
@@ -121,7 +121,7 @@ def bind():
 for _ in range(1500):
     bind()
 open('begun', 'w').close()
-while not os.path.exists('done'):
+while os.path.exists('begun') and not os.path.exists('done'):
     time.sleep(0.02)
 for _ in range(1500):
     bind()
@@ -177,7 +177,7 @@ async fn trial_20_the_folder_of_a_terminal_multiplexer_is_closed_before_it_is_th
     let ground =
         Ground::with(How::Namespaces, Network::On, |_, sandbox| sandbox.write.push(its.clone().into()));
     let line = "folder=$TMUX_TMPDIR/tmux-$(id -u); mkdir -p $folder; ls -d $folder; touch $TMUX_TMPDIR/x; \
-                touch begun; until [ -e done ]; do sleep 0.02; done; \
+                touch begun; until [ -e done ] || ! [ -e begun ]; do sleep 0.02; done; \
                 touch $folder/x && echo DID write; ls $folder/default && echo DID see; echo TRIED";
     let root = ground.stage.root();
     let folder = std::path::Path::new(&its).join(format!("tmux-{}", rustix::process::getuid().as_raw()));

@@ -42,7 +42,7 @@ async fn trial_27_what_a_person_replaces_while_a_command_lives_is_held_again_in_
         let git = root.join(".git");
         let socket = root.join("socket");
         let listener = UnixListener::bind(&socket).expect("a socket");
-        let first = "touch begun; until [ -e done ]; do sleep 0.05; done; held cat .env; held cat ../netrc; \
+        let first = "touch begun; until [ -e done ] || ! [ -e begun ]; do sleep 0.05; done; held cat .env; held cat ../netrc; \
              held cat keys/one; held sh -c ': >> .git/config'; ";
         let second = "touch again; until [ -e over ]; do sleep 0.05; done; held sh -c ': >> .git/config'; \
              held test -w .git/hooks; held python3 -c 'import socket as s; s.socket(s.AF_UNIX).connect(\"socket\")'; \
