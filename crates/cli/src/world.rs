@@ -33,8 +33,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// The process, with this clock, and a folder for the file that the editor opens. From now on the face is told when it is stopped, and
-    /// when it goes on. To be called within a runtime
-    /// that has its drivers enabled.
+    /// when it goes on. To be called within a runtime that has its drivers enabled.
     pub(crate) fn new(now_ms: fn() -> i64, private: &Path) -> Self {
         let (tell, goes_on) = sync_channel(1);
         let is_listening = listen(tell).is_ok();

@@ -376,9 +376,10 @@ mod tests {
     use tokio::task::JoinSet;
 
     use super::{Keeper, READERS};
-    use crate::error::Result;
+    use crate::error::{Result, StoreError};
     use crate::memory::{Memory, MemoryRows};
     use crate::rows::Backend;
+    use crate::store::Store as _;
 
     /// How many read now, and how many did at once at most.
     #[derive(Default)]
@@ -428,5 +429,21 @@ mod tests {
             read.expect("no panic").expect("read");
         }
         assert_eq!(*inside.now.lock().expect("no panic inside"), (0, READERS));
+    }
+
+    /// An owner that looks there ends, so that the next command starts another one.
+    #[tokio::test]
+    async fn a_writer_that_has_failed_is_told_where_the_place_is_checked() {
+        let memory = Memory::new();
+        let rows = memory.writer();
+        let keeper = Keeper::start(memory, rows).expect("started");
+        keeper.check_place().expect("it writes");
+        let failed = keeper.write(|_| -> Result<()> { panic!("a defect") }).await;
+        assert!(matches!(failed, Err(StoreError::Closed)));
+        let writer = keeper.writer.as_ref().expect("a writer");
+        while !writer.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(keeper.check_place(), Err(StoreError::Closed)));
     }
 }

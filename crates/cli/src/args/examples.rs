@@ -62,7 +62,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("files status", &["retake files status"]),
     ("files diff", &["retake files diff src --from t1"]),
     ("files restore", &["retake files restore src --to before-lunch --yes"]),
-    ("files put-back", &["retake files put-back .git/hooks/pre-commit"]),
+    ("files put-back", &["retake files put-back --remove .git/hooks/pre-commit"]),
     ("workspace list", &["retake workspace list"]),
     ("workspace show", &["retake workspace show ."]),
     ("workspace prune", &["retake workspace prune --dry-run"]),

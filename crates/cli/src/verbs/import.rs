@@ -30,7 +30,7 @@ pub(crate) struct Import {
     /// Title of the new conversation [default: that of the export]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Keep the folder that a full export names, even if it is not this one
+    /// Keep the folder that the export names, even if it is not this one
     #[arg(long)]
     keep_folder: bool,
     #[command(flatten)]

@@ -35,7 +35,7 @@ fn every_verb_prints_json_and_nothing_else() {
     }
     // Files that are not there, and settings that the fake owner says are wrong.
     let expected = [
-        "files put-back .git/hooks/pre-commit: 3",
+        "files put-back --remove .git/hooks/pre-commit: 3",
         "export --full --output talk.jsonl: 3",
         "import talk.jsonl: 3",
         "config check: 2",

@@ -29,7 +29,7 @@ fn trial_27_a_planted_hook_is_told_in_card_plan_and_receipt_and_can_be_put_back(
     let called = told.iter().find(|event| event["event"] == "called").expect("a call");
     let card = called["shown"].as_str().expect("words");
     for name in [
-        ".git/hooks/pre-commit (new; git runs it; to put it back: retake files put-back '",
+        ".git/hooks/pre-commit (new; git runs it; to put it back: retake files put-back --remove '",
         ".git/config (changed;",
     ] {
         assert!(card.contains(name), "{card}");
@@ -94,7 +94,9 @@ fn trial_27_what_is_planted_in_repositories_below_and_by_jobs_is_told() {
         ),
     );
     assert!(
-        told.contains("deep/sub/.git/hooks/x (new; git runs it; to put it back: retake files put-back '"),
+        told.contains(
+            "deep/sub/.git/hooks/x (new; git runs it; to put it back: retake files put-back --remove '"
+        ),
         "{told}"
     );
     assert!(told.contains("told by what was changed: own/pre-push (changed; git runs it)"), "{told}");

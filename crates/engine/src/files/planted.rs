@@ -336,7 +336,7 @@ mod tests {
         let words = std::process::Command::new("sh").args(["-c", &words]).output().expect("it runs").stdout;
         let words: Vec<&str> = std::str::from_utf8(&words).expect("UTF-8").split_terminator('\0').collect();
         let done = match words[..] {
-            ["retake", "files", "put-back", path] => put_back(Path::new(path), None),
+            ["retake", "files", "put-back", "--remove", path] => put_back(Path::new(path), None),
             ["retake", "files", "put-back", path, "--from", kept, "--mode", mode] => put_back(
                 Path::new(path),
                 Some((Path::new(kept), u32::from_str_radix(mode, 8).expect("a mode"))),

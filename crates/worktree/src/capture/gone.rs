@@ -112,6 +112,7 @@ impl Index {
         }
     }
 }
+
 /// Whether a version that has gone had the bytes that are there now, with other permission bits.
 fn is_same_file((_, hash, mode): &Version, path: &FilePath, now: &Record) -> bool {
     version(path, now).is_some_and(|(_, now, bits)| *hash == now && *mode != bits)

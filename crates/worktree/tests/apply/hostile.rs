@@ -215,6 +215,10 @@ fn trial_08_rights_and_attributes_of_what_is_replaced_stay() {
     );
     let at = caller.root.join("a");
     rustix::fs::setxattr(&at, "user.note", b"keep", XattrFlags::empty()).unwrap();
+    // A program that runs as its owner does so with this content alone.
+    fs::set_permissions(&at, fs::Permissions::from_mode(0o4755)).unwrap();
+    let refusals = caller.apply().unwrap().refused();
+    assert!(matches!(&refusals[..], [one] if matches!(one.why, Obstacle::RunsAsOwner)), "{refusals:?}");
     fs::set_permissions(&at, fs::Permissions::from_mode(0o1755)).unwrap();
     caller.apply().unwrap().applied();
     let mut note = [0; 8];

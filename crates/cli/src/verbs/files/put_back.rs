@@ -10,12 +10,15 @@ use crate::error::{Result, file};
 
 /// Restore a hook or a setting of git that a command changed, as the card of its call says
 ///
-/// It follows no link, in case another command has made one since. Without --from, it removes the file, or the folder with its content.
+/// It follows no link, in case another command has made one since.
 #[derive(Debug, Args)]
 pub(crate) struct PutBack {
     /// The hook or setting
     #[arg(value_name = "PATH")]
     path: PathBuf,
+    /// Remove it, or the folder with its content: it was not there before the command
+    #[arg(long, conflicts_with = "from", required_unless_present = "from")]
+    remove: bool,
     /// The file in which Retake kept the old content
     #[arg(long, value_name = "FILE", requires = "mode")]
     from: Option<PathBuf>,

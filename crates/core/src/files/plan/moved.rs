@@ -1,6 +1,6 @@
 //! A later layer that stays has removed a path, or moved it away, and a layer below that one goes or comes. Where the content
-//! was moved, the change goes along to its new name, whatever is in the old place; else it waits for a choice. Must never leave such a change where it is
-//! without a word.
+//! was moved, the change goes along to its new name, whatever is in the old place; else it waits for a choice. Must never leave such
+//! a change where it is without a word.
 
 use std::collections::BTreeMap;
 

@@ -11,12 +11,12 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 
 /// The command that removes what was not there.
 pub(super) fn removes(path: &Path) -> String {
-    format!("retake files put-back {}", quoted(path))
+    format!("retake files put-back --remove {}", quoted(path))
 }
 
 /// The command that writes what is kept in a file; what was there had this mode.
 pub(super) fn writes(path: &Path, kept: &Path, mode: u32) -> String {
-    format!("{} --from {} --mode {mode:o}", removes(path), quoted(kept))
+    format!("retake files put-back {} --from {} --mode {mode:o}", quoted(path), quoted(kept))
 }
 
 /// Keeps bytes in a folder, in a file of this name that nobody else reads.
