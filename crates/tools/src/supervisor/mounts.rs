@@ -161,7 +161,7 @@ impl Mounts {
                 continue;
             }
             match open(folder).and_then(|found| upon_itself(&found)) {
-                Err(error) if !is_out_of_reach(folder, error) => return Err(at(folder)(error)),
+                Err(error) if !is_out_of_reach(folder, error) => return Err(unreached(folder)(error)),
                 _ => self.places.push(Place { path: folder.to_owned(), kind: Kind::Pinned }),
             }
         }
@@ -253,10 +253,21 @@ fn is_closed_by_us(path: &Path) -> bool {
     owner == Some(rustix::process::geteuid().as_raw())
 }
 
+/// Why a path that must be held or hidden was not reached, and what to do.
+fn unreached(path: &Path) -> impl Fn(Errno) -> String + use<'_> {
+    move |error| match error {
+        Errno::ACCESS => format!(
+            "{}: a folder above it can't be looked into; open that folder with `chmod u+rwx`",
+            path.display()
+        ),
+        error => at(path)(error),
+    }
+}
+
 /// Refuses a path whose folder this user has closed so that nobody can say what is in it.
 fn check_reach(path: &Path) -> Result<(), String> {
     match open(path) {
-        Err(Errno::ACCESS) if is_closed_by_us(path) => Err(at(path)(Errno::ACCESS)),
+        Err(Errno::ACCESS) if is_closed_by_us(path) => Err(unreached(path)(Errno::ACCESS)),
         _ => Ok(()),
     }
 }
@@ -269,7 +280,7 @@ fn upon_itself(found: &OwnedFd) -> rustix::io::Result<()> {
 
 fn hold(path: &Path) -> Result<(), String> {
     for _ in 0..TRIES {
-        let found = open(path).map_err(at(path))?;
+        let found = open(path).map_err(unreached(path))?;
         upon_itself(&found).map_err(at(path))?;
         let mounted = open(path).map_err(at(path))?;
         if id(&mounted).map_err(at(path))? == id(&found).map_err(at(path))? {
@@ -347,7 +358,7 @@ impl Covers {
     fn over(&self, hidden: &Path) -> Result<(), String> {
         let found = match open(hidden) {
             Err(error) if is_out_of_reach(hidden, error) => return Ok(()),
-            found => found.map_err(at(hidden))?,
+            found => found.map_err(unreached(hidden))?,
         };
         let kind = rustix::fs::fstat(&found).map_err(at(hidden))?.st_mode;
         let cover = if FileType::from_raw_mode(kind).is_dir() { &self.folder } else { &self.file };
