@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use retake_core::Reason;
-use retake_store::{Action, SearchRequest, Store as _};
+use retake_core::{Action, Reason, SearchRequest};
+use retake_store::Store as _;
 use tempfile::TempDir;
 
 use crate::report::Report;

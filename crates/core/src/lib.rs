@@ -29,12 +29,14 @@ mod ranges;
 mod reading;
 mod records;
 mod refusal;
+mod request;
 mod run;
 mod shell_line;
 mod state;
 mod tree;
 mod turn;
 mod turns;
+mod view;
 
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
 pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
@@ -67,6 +69,10 @@ pub use ranges::{RangeChange, Ranges};
 pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Standing, difference};
 pub use records::Records;
 pub use refusal::Refusal;
+pub use request::{
+    Action, Apply, CallWords, ListRequest, NewConversation, NewFork, OpRange, PageRequest, Reading, Receipt,
+    SayRequest, SearchRequest, Shelf, Sort,
+};
 pub use run::{
     Fence, NewRun, Run, RunEffect, RunEnding, RunGround, RunInput, RunNo, RunRefusal, RunState, Runs,
     STALE_AFTER_MS, Steer, Stepped, Tail, Words,
@@ -76,3 +82,9 @@ pub use state::State;
 pub use tree::{Leaf, Stretch, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
+pub use view::{
+    Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,
+    EntryLine, EntryPage, Hit, Hits, MarkedLine, MarkedPage, Moved, NetChange, OpLine, OpPage, Planned,
+    ReceiptDetails, RunResult, ShownEntry, StartedCall, StepLine, StepTarget, Summary, TargetLine, TurnWork,
+    Unanswered, WorkspaceInfo,
+};

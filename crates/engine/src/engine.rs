@@ -7,8 +7,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use retake_core::{ConversationId, EntryId, Head, Part, RequestId, Role, Time};
-use retake_store::{Action, Apply, By, NewConversation, NewFork, Planned, Receipt, SayRequest, Store};
+use retake_core::{
+    Action, Apply, By, ConversationId, EntryId, Head, NewConversation, NewFork, Part, Planned, Receipt,
+    RequestId, Role, SayRequest, Time,
+};
+use retake_store::Store;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 

@@ -48,7 +48,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use retake_store::WorkspaceNo;
+use retake_core::WorkspaceNo;
 use retake_worktree::{PackObjects, Rules};
 use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
 

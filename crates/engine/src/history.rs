@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use retake_core::{ConversationId, Entry, EntryId, Projection, Role, joined_text};
-use retake_store::{ListRequest, PageRequest, Reading};
+use retake_core::{
+    ConversationId, Entry, EntryId, ListRequest, PageRequest, Projection, Reading, Role, joined_text,
+};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};

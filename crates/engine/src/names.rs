@@ -7,8 +7,11 @@
 //!
 //! A name that means nothing is answered with the nearest one that does.
 
-use retake_core::{ConversationId, EntryId, Hint, Mark, Projection, Refusal, Remedy};
-use retake_store::{Action, ListRequest, PageRequest, Reading, StoreError};
+use retake_core::{
+    Action, ConversationId, EntryId, Hint, ListRequest, Mark, PageRequest, Projection, Reading, Refusal,
+    Remedy,
+};
+use retake_store::StoreError;
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};

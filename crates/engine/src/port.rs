@@ -11,10 +11,9 @@ mod staging;
 
 use std::path::{Path, PathBuf};
 
-use retake_core::{ConversationId, Head, RequestId, Time};
+use retake_core::{ConversationId, Head, Receipt, RequestId, Time};
 use retake_store::{
-    Care, Checked, Copied, ExportPlace, FullImport, Import, Receipt, StoreError, encode_export_header,
-    encode_exported,
+    Care, Checked, Copied, ExportPlace, FullImport, Import, StoreError, encode_export_header, encode_exported,
 };
 use retake_tools::destination;
 

@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Answering, ConversationId, EntryId, Fence, Mode, Part, Pos, Role, Rule, RunEnding, RunInput, Seen, Steer,
-    Step,
+    Action, Answering, Apply, By, ConversationId, EntryId, Fence, Mode, Part, Pos, Receipt, Role, Rule,
+    RunEnding, RunInput, SayRequest, Seen, Steer, Step,
 };
-use retake_store::{Action, Apply, By, Receipt, SayRequest, StoreError};
+use retake_store::StoreError;
 
 use self::drive::Driver;
 use crate::engine::{Claim, Engine, not_blank};

@@ -3,8 +3,7 @@
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Part, Seen};
-use retake_engine::store::{Action, Apply, Receipt};
+use retake_core::{Action, Apply, Part, Receipt, Seen};
 use retake_engine::{Ended, FilesWish, Outcome, Permit, Result, RunEvent, RunRequest, Start};
 use retake_testkit::{Said, Table, ask, done, failure, text};
 

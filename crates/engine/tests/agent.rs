@@ -24,7 +24,8 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
-    ConversationId, EntryId, Mode, Part, Permission, Projection, Seen, Steer, Time, ToolOutcome,
+    Action, Apply, ConversationId, EntryId, Mode, PageRequest, Part, Permission, Projection, Reading, Seen,
+    Steer, Time, ToolOutcome,
 };
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
@@ -32,7 +33,7 @@ use retake_engine::mcp::McpFiles;
 use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
-use retake_engine::store::{Action, Apply, Keeper, PageRequest, Reading, Sqlite, Store};
+use retake_engine::store::{Keeper, Sqlite, Store};
 use retake_engine::tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
 use retake_engine::worktree::Rules;
 use retake_engine::{

@@ -35,11 +35,11 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
-    Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, PathPlan, Permission, Role, Seen,
-    Steer, Time,
+    Action, Apply, Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, PathPlan, Permission,
+    Receipt, Role, SayRequest, Seen, Steer, Time,
 };
 use retake_engine::clock::ManualClock;
-use retake_engine::store::{Action, Apply, Keeper, Receipt, SayRequest, Sqlite, Store};
+use retake_engine::store::{Keeper, Sqlite, Store};
 use retake_engine::tools::{Secrets, Toolbox};
 use retake_engine::worktree::Rules;
 use retake_engine::{

@@ -10,13 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    ConversationId, Effect, EffectClass, EffectState, EntryId, Fence, Mode, NewRun, Part, Permission, Reason,
-    RequestId, Role, Rule, Ruling, RunEnding, RunInput, Seen, Source, Steer, Time, ToolOutcome, Usage, Words,
+    Action, Apply, By, ConversationId, Effect, EffectClass, EffectState, EntryId, Fence, ListRequest, Mode,
+    NewRun, Part, Permission, Reason, RequestId, Role, Rule, Ruling, RunEnding, RunInput, SayRequest, Seen,
+    Source, Steer, Summary, Time, ToolOutcome, Usage, Words,
 };
 use retake_engine::clock::ManualClock;
-use retake_engine::store::{
-    Action, Apply, By, Keeper, ListRequest, Memory, SayRequest, Sqlite, Store, Summary,
-};
+use retake_engine::store::{Keeper, Memory, Sqlite, Store};
 use retake_engine::{Engine, EngineError, ExportFormat};
 use retake_testkit::{Puppet, start};
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use retake_core::{ConversationId, Part, Role, Seen};
+use retake_core::{Action, Apply, ConversationId, Part, Role, SayRequest, Seen};
 use retake_engine::clock::ManualClock;
-use retake_engine::store::{Action, Apply, Backend, Keeper, Memory, MemoryRows, Result, SayRequest, Store};
+use retake_engine::store::{Backend, Keeper, Memory, MemoryRows, Result, Store};
 use retake_engine::{Engine, FilesWish};
 use retake_testkit::{Puppet, start};
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use retake_core::{Part, Role, Seen, Usage};
+use retake_core::{Action, Apply, Part, Role, Seen, Usage};
 use retake_engine::model::Chunk;
-use retake_engine::store::{Action, Apply};
 use retake_engine::{FilesWish, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_testkit::{Table, ask, done, ended, failure, start, text};
 

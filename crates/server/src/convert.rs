@@ -4,8 +4,10 @@ mod done;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{EffectClass, Meta, Part, Role, Source, ToolOutcome, Totals};
-use retake_engine::store::{Begun, Branch, Hit, Line, Planned, Receipt, Shown, Summary, TargetLine};
+use retake_core::{
+    Branch, EffectClass, EntryLine, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source, StartedCall,
+    Summary, TargetLine, ToolOutcome, Totals,
+};
 use retake_engine::{EngineError, Kind};
 use retake_wire::{HintPiece, Problem, ProblemKind, Remedy, reply};
 
@@ -165,7 +167,7 @@ pub(crate) fn counts(totals: Totals) -> reply::Counts {
     reply::Counts { messages: totals.messages, calls: totals.calls, turns: totals.turns }
 }
 
-pub(crate) fn line(line: Line) -> reply::Line {
+pub(crate) fn line(line: EntryLine) -> reply::Line {
     let shown = line_of(&line.meta, line.preview);
     match line.called {
         // A person's command is told as such, not as the call of a model that it is stored as.
@@ -277,7 +279,10 @@ pub(crate) fn summary(summary: Summary, parent: Option<String>, running: bool) -
 }
 
 /// An entry as a reading shows it. What a model's answer cost is worked out by `cost`.
-pub(crate) fn entry(shown: Shown, cost: impl Fn(&str, &retake_core::Usage) -> Option<f64>) -> reply::Entry {
+pub(crate) fn entry(
+    shown: ShownEntry,
+    cost: impl Fn(&str, &retake_core::Usage) -> Option<f64>,
+) -> reply::Entry {
     let (meta, author, content, usage, platform_id) = match shown.entry {
         Ok(entry) => (Some(entry.meta), entry.author, entry.parts, entry.usage, entry.platform_id),
         Err(why) => (None, String::new(), vec![Part::Text(format!("[damaged: {why}]"))], None, None),
@@ -329,7 +334,7 @@ pub(crate) fn target(target: TargetLine, at_work: bool) -> reply::Target {
 
 fn did(target: &TargetLine) -> reply::Did {
     let count =
-        |is: &dyn Fn(&Begun) -> bool| target.did.begun.iter().filter(|begun| is(begun)).count() as u64;
+        |is: &dyn Fn(&StartedCall) -> bool| target.did.begun.iter().filter(|begun| is(begun)).count() as u64;
     reply::Did {
         files: target.did.files,
         commands: count(&|begun| begun.tool == retake_engine::tools::SHELL),

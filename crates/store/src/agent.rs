@@ -3,12 +3,12 @@
 
 use async_trait::async_trait;
 use retake_core::{
-    ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunEffect, RunInput, Runs, Time,
+    ConversationId, Effect, EffectState, Fact, Fence, Permission, Receipt, Run, RunEffect, RunInput, Runs,
+    Time,
 };
 
 use crate::error::Result;
 use crate::reading::{AheadOf, Outlook};
-use crate::request::Receipt;
 
 /// What steps of the runs of a conversation came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub trait AgentStore: Send + Sync {
     /// Writes a call down, before it runs: it is durable when this returns. A second one of the same name is refused.
     /// With a fence, only the run that has it may.
     async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()>;
-    /// Says what came of a call, where that is not stored with its result ([`crate::SayRequest::ends`]).
+    /// Says what came of a call, where that is not stored with its result ([`retake_core::SayRequest::ends`]).
     async fn end_effect(&self, call: String, state: EffectState) -> Result<()>;
     /// When each of these calls was written down, from where on it may have changed something, and what is known of its end; nothing
     /// for one that was not.

@@ -5,45 +5,12 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaId, EntryId, FileChange, FilePath, GitMove, Grade, KeptPath, Layer,
-    OpNo, PathMove, Stack, Time,
+    Action, Apply, By, Capture, ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FileChange,
+    FilePath, GitMove, Grade, KeptPath, Layer, Moved, OpNo, PathMove, Receipt, SayRequest, Stack, Time,
+    WorkspaceInfo, WorkspaceNo,
 };
 
-/// The number of a workspace in its store.
-pub use retake_core::WorkspaceNo;
-
 use crate::error::Result;
-use crate::request::{Action, Apply, Receipt, SayRequest};
-
-/// A folder that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkspaceRow {
-    /// Its number.
-    pub no: WorkspaceNo,
-    /// Its path, absolute, as the system has it.
-    pub root: Vec<u8>,
-    /// Device and inode of the folder when it was first seen: another one under the same name is another folder.
-    pub identity: (u64, u64),
-    /// When it was first seen.
-    pub created: Time,
-    /// What its last capture saw, by the name that the capture gave it; nothing before the first one.
-    pub mark: Option<ContentHash>,
-}
-
-/// A capture: what changed in a workspace since the one before it and belongs to no call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CaptureRow {
-    /// Its number in the workspace: 1, 2, 3 …
-    pub no: u64,
-    /// When.
-    pub time: Time,
-    /// The name that somebody gave it.
-    pub name: Option<String>,
-    /// What nobody's call changed: the user's, as far as anybody knows.
-    pub changes: Vec<FileChange>,
-    /// All that was there, as an object: of a capture that somebody named.
-    pub manifest: Option<ContentHash>,
-}
 
 /// A capture to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,21 +78,6 @@ pub struct NewDelta {
     pub mark: ContentHash,
 }
 
-/// A delta, without what it changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeltaLine {
-    /// Which.
-    pub id: DeltaId,
-    /// The entry of the own log that it belongs to.
-    pub seq: u64,
-    /// Where.
-    pub workspace: WorkspaceNo,
-    /// How many paths.
-    pub paths: u64,
-    /// In how many of them it is now.
-    pub applied: u64,
-}
-
 /// What an action wants of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
@@ -184,15 +136,6 @@ pub struct FilesHalf {
     pub staged: bool,
     /// Paths that a person has chosen to keep as they are, each with a delta that would have left it or come into it.
     pub adopted: Vec<(DeltaId, FilePath)>,
-}
-
-/// What an operation did, or is doing, to the files of a workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
-    /// Where.
-    pub workspace: WorkspaceNo,
-    /// What.
-    pub moves: Vec<PathMove>,
 }
 
 /// An operation whose files are not settled: a crash at any moment is finished from this (spec `rewind.md`, case 24).
@@ -263,9 +206,9 @@ pub enum Claimant {
 #[async_trait]
 pub trait FileStore: Send + Sync {
     /// The workspace at a path, made where it is new.
-    async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceRow>;
+    async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceInfo>;
     /// Every workspace.
-    async fn workspaces(&self) -> Result<Vec<WorkspaceRow>>;
+    async fn workspaces(&self) -> Result<Vec<WorkspaceInfo>>;
     /// Keeps a capture; its number comes back.
     async fn captured(&self, workspace: WorkspaceNo, capture: NewCapture) -> Result<u64>;
     /// Captures, newest first.
@@ -274,11 +217,11 @@ pub trait FileStore: Send + Sync {
         workspace: WorkspaceNo,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<CaptureRow>>;
+    ) -> Result<Vec<Capture>>;
     /// The manifests of all captures that somebody named, in all workspaces.
     async fn manifests(&self) -> Result<Vec<ContentHash>>;
     /// The last capture that somebody gave this name.
-    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>>;
+    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<Capture>>;
 
     /// A call begins, that may change these workspaces: a row for each.
     async fn begin_call(&self, call: Vec<OpenCall>) -> Result<()>;

@@ -16,17 +16,16 @@ mod private;
 pub mod query;
 mod reading;
 mod record;
-mod request;
 pub mod rows;
 mod sqlite;
 mod store;
+mod stream;
 
 pub use agent::{AgentStore, RunsStepped};
 pub use error::{Result, StoreError};
 pub use files::{
-    CallsSeen, CaptureRow, Claim, Claimant, DeltaLayers, DeltaLine, ErasureSum, FileStore, FilesHalf,
-    GitTaken, IntentRow, Moved, NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles, WorkspaceNo,
-    WorkspaceRow,
+    CallsSeen, Claim, Claimant, DeltaLayers, ErasureSum, FileStore, FilesHalf, GitTaken, IntentRow,
+    NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles,
 };
 pub use keeper::{Follower, Keeper, digest};
 pub use memory::{Memory, MemoryRows};
@@ -34,22 +33,14 @@ pub use port::{
     About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect,
     FullImport, FullPiece, Import, ImportEntry, Said, Upkeep,
 };
-pub use query::CallWords;
-pub use reading::{
-    Aftermath, AheadOf, Aim, Alternative, Answered, Begun, Branch, CalledLine, Changed, Changes, Did,
-    Followed, Hit, Hits, Kind, Line, MarkedLine, MarkedPage, Net, OpLine, OpPage, OpRange, Outlook, Page,
-    PageRequest, Planned, Reading, Shown, Snapshot, StepLine, Summary, TargetLine, Unanswered,
-};
+pub use reading::{AheadOf, Outlook, Snapshot};
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,
     decode_exported, decode_full, encode_export_header, encode_exported,
-};
-pub use request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
-    Sort, StreamRow,
 };
 pub use rows::Backend;
 #[cfg(feature = "conformance")]
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;
+pub use stream::StreamRow;

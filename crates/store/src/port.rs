@@ -4,13 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    ConversationId, EffectClass, EffectState, Entry, EntryId, Flags, Head, Mark, Operation, Part, Permission,
-    Revision, Role, Run, Time, Usage,
+    By, ConversationId, EffectClass, EffectState, Entry, EntryId, Flags, Head, Mark, Operation, Part,
+    Permission, Revision, Role, Run, ShownEntry, Time, Usage,
 };
 
 use crate::error::Result;
-use crate::reading::Shown;
-use crate::request::By;
 use crate::rows::{Fingerprint, MadeBy, Rows};
 
 /// How far an export has come, and of which state it is. All its pieces are of that one state.
@@ -56,7 +54,7 @@ pub struct About {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
     /// The entry as the reading shows it.
-    pub shown: Shown,
+    pub shown: ShownEntry,
     /// Where an answer has alternatives: all of them, itself included, in order.
     pub alternatives: Vec<Entry>,
 }

@@ -12,7 +12,6 @@ mod parse;
 mod snippet;
 mod words;
 
-pub use calls::CallWords;
 pub use content::{index_text, indexed};
 pub use snippet::Snippet;
 pub use words::{Word, words};

@@ -8,13 +8,13 @@ mod claims;
 mod files;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, KeptChange, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch,
-    Time,
+    ConversationId, Entry, EntryId, KeptChange, ListRequest, Meta, OpNo, Operation, Part, Pos, RequestId,
+    SearchRequest, State, Stretch, Time,
 };
 
 use crate::error::Result;
 use crate::query::Query;
-use crate::request::{ListRequest, SearchRequest, StreamRow};
+use crate::stream::StreamRow;
 pub use agent::AgentRows;
 pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use retake_core::{
-    Answering, ConversationId, EntryId, Head, Mark, Message, Meta, OpNo, Part, Pos, RequestId, Revision, Time,
+    Action, Alternative, Answering, Apply, Branch, By, Changes, ConversationId, EntryId, EntryPage, Head,
+    Hits, ListRequest, Mark, MarkedPage, Message, Meta, NetChange, NewConversation, NewFork, OpNo, OpPage,
+    OpRange, PageRequest, Part, Planned, Pos, Reading, Receipt, ReceiptDetails, RequestId, Revision,
+    RunResult, SayRequest, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time,
 };
 
 use crate::agent::AgentStore;
@@ -12,14 +15,8 @@ use crate::error::Result;
 use crate::files::FileStore;
 use crate::keeper::Follower;
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
-use crate::reading::{
-    Aftermath, Alternative, Answered, Branch, Changes, Hits, MarkedPage, Net, OpPage, OpRange, Page,
-    PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
-};
-use crate::request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
-    StreamRow,
-};
+use crate::reading::Snapshot;
+use crate::stream::StreamRow;
 
 /// Conversations, kept. Every backend runs the same conformance suite.
 ///
@@ -51,11 +48,11 @@ pub trait Store: FileStore + AgentStore {
     /// The receipt of the conversation that an earlier request of that id and wording made, if there was one.
     async fn created(&self, by: By) -> Result<Option<Receipt>>;
     /// What became of the run that an earlier request began; `receipt` is that request's.
-    async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<Answered>;
+    async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<RunResult>;
     /// Changes the state.
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
     /// What is told with a receipt of this conversation.
-    async fn aftermath(&self, receipt: &Receipt) -> Result<Aftermath>;
+    async fn aftermath(&self, receipt: &Receipt) -> Result<ReceiptDetails>;
     /// Says what `apply` would do.
     async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned>;
 
@@ -74,9 +71,14 @@ pub trait Store: FileStore + AgentStore {
     /// Forks of a conversation, with the last entry that each begins with.
     async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>>;
     /// A page of a reading.
-    async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page>;
+    async fn page(
+        &self,
+        conversation: ConversationId,
+        reading: Reading,
+        page: PageRequest,
+    ) -> Result<EntryPage>;
     /// An entry as the timeline shows it; nothing, when it does not.
-    async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<Shown>>;
+    async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<ShownEntry>>;
     /// The prompt, repaired, now or at an earlier head.
     async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>>;
     /// Turns to go back to, newest first.
@@ -101,7 +103,7 @@ pub trait Store: FileStore + AgentStore {
     /// All of a turn that is on the path, with its marks, hidden entries too; 0 is what was said before the first turn.
     async fn turn_entries(&self, conversation: ConversationId, number: u64) -> Result<Vec<(EntryId, Mark)>>;
     /// What the operations from `first` on changed in all, up to a head.
-    async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<Net>;
+    async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<NetChange>;
     /// The answer whose alternatives an entry names: any entry of its turn does.
     async fn answer_named(&self, conversation: ConversationId, entry: EntryId) -> Result<EntryId>;
     /// The alternatives of a visible answer.

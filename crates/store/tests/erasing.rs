@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    By, ContentHash, Effect, EffectClass, EffectState, Fact, FileChange, FilePath, GitMove, GitRef, Grade,
-    Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, Seen, Steer, Time, Words,
+    Action, Apply, By, ContentHash, Effect, EffectClass, EffectState, Fact, FileChange, FilePath, GitMove,
+    GitRef, Grade, Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, SayRequest, Seen,
+    Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
-use retake_store::{Action, Apply, CallsSeen, Keeper, NewCapture, NewDelta, SayRequest, Sqlite, Store};
+use retake_store::{CallsSeen, Keeper, NewCapture, NewDelta, Sqlite, Store};
 
 const SECRET: &str = "hunter2zebra";
 

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    ContentHash, FileChange, FilePath, Grade, Include, NO_MESSAGE, NewRun, Part, PathMove, Projection,
-    Reason, Record, Role, RunInput, RunRefusal, Seen, Stack, Steer, Time, ToolOutcome, Words, joined_text,
+    Action, Apply, By, ContentHash, FileChange, FilePath, Grade, Include, ListRequest, NO_MESSAGE, NewRun,
+    PageRequest, Part, PathMove, Projection, Reading, Reason, Record, Role, RunInput, RunRefusal, SayRequest,
+    SearchRequest, Seen, Stack, Steer, Time, ToolOutcome, Words, joined_text,
 };
 use retake_store::conformance::Stage;
-use retake_store::{
-    Action, Apply, By, CallsSeen, FilesHalf, Keeper, ListRequest, NewDelta, PageRequest, Reading, SayRequest,
-    SearchRequest, Sqlite, Store, StoreError, StreamRow,
-};
+use retake_store::{CallsSeen, FilesHalf, Keeper, NewDelta, Sqlite, Store, StoreError, StreamRow};
 
 fn open(dir: &Path) -> Arc<dyn Store> {
     let opened = Sqlite::open(dir, Time(1_700_000_000_000), Duration::ZERO).expect("opened");

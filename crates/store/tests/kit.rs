@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use retake_core::Time;
-use retake_store::{By, StoreError};
+use retake_core::{By, Time};
+use retake_store::StoreError;
 
 /// When every test takes place.
 pub(crate) const NOW: Time = Time(1_700_000_000_000);

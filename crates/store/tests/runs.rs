@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use retake_core::{
-    ConversationId, EntryId, Fence, NewRun, Part, Pos, Projection, Reason, Role, Run, RunEffect, RunEnding,
-    RunInput, STALE_AFTER_MS, Seen, Steer, Time, Words, joined_text,
+    Action, Apply, ConversationId, EntryId, Fence, NewConversation, NewRun, PageRequest, Part, Pos,
+    Projection, Reading, Reason, Role, Run, RunEffect, RunEnding, RunInput, STALE_AFTER_MS, SayRequest, Seen,
+    Steer, Time, Words, joined_text,
 };
-use retake_store::{
-    Action, Apply, Memory, NewConversation, PageRequest, Reading, SayRequest, Store, StoreError, digest,
-};
+use retake_store::{Memory, Store, StoreError, digest};
 
 use crate::kit::{NOW, by, new_id};
 use crate::model::Home;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use retake_core::{ConversationId, EntryId, Part, Projection, Reason, Role, Seen};
-use retake_store::{
-    Action, AheadOf, Apply, By, Keeper, NewConversation, NewFork, PageRequest, Reading, SayRequest, Sqlite,
-    Store, Work,
+use retake_core::{
+    Action, Apply, By, ConversationId, EntryId, NewConversation, NewFork, PageRequest, Part, Projection,
+    Reading, Reason, Role, SayRequest, Seen,
 };
+use retake_store::{AheadOf, Keeper, Sqlite, Store, Work};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use uuid::Uuid;

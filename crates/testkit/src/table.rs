@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, Projection, Seen, joined_text};
+use retake_core::{Action, Apply, ConversationId, PageRequest, Projection, Reading, Seen, joined_text};
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
-use retake_engine::store::{Action, Apply, Keeper, Memory, PageRequest, Reading, Store};
+use retake_engine::store::{Keeper, Memory, Store};
 use retake_engine::{
     AgentConfig, Ended, Engine, FilesConfig, FilesWish, Parts, Permit, RunEvent, RunRequest, Start,
 };

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use retake_core::EntryId;
-use retake_store::{SayRequest, Store as _};
+use retake_core::{EntryId, SayRequest};
+use retake_store::Store as _;
 
 use super::bare;
 use super::stage::Stage;

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use retake_core::{By, ConversationId, EntryId, Head, Part, RequestId, Role, Seen, Time};
-use retake_store::{Action, Apply, Keeper, NewConversation, NewFork, SayRequest, Sqlite, Store};
+use retake_core::{
+    Action, Apply, By, ConversationId, EntryId, Head, NewConversation, NewFork, Part, RequestId, Role,
+    SayRequest, Seen, Time,
+};
+use retake_store::{Keeper, Sqlite, Store};
 use rusqlite::{Connection, OpenFlags};
 use tokio::runtime::Runtime;
 use uuid::{Builder, Uuid};

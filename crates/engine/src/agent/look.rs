@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ConversationId, Fact, Projection, Role, Usage};
-use retake_store::{PageRequest, Reading};
+use retake_core::{ConversationId, Fact, PageRequest, Projection, Reading, Role, Usage};
 use retake_tools::{code_of, is_log_of, processes};
 use serde_json::Value;
 

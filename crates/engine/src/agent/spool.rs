@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memchr::memmem;
-use retake_core::{ConversationId, EntryId};
-use retake_store::Action;
+use retake_core::{Action, ConversationId, EntryId};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{By, ConversationId, Head, Mark, Scope, Seen};
-use retake_store::{Action, Apply};
+use retake_core::{Action, Apply, By, ConversationId, Head, Mark, Scope, Seen};
 
 use super::plan::FolderPlan;
 use super::wish::FilesWish;

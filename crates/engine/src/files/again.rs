@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, FileChange, FilePath, Head, Part, Projection, Seq};
-use retake_store::{Answered, By, CaptureRow, PageRequest, Reading, Receipt};
+use retake_core::{
+    By, Capture, ConversationId, EntryId, FileChange, FilePath, Head, PageRequest, Part, Projection, Reading,
+    Receipt, RunResult, Seq,
+};
 use retake_worktree::{Diff, Objects, Shown};
 
 use super::{Doing, blocking};
@@ -35,7 +37,7 @@ impl Engine {
     }
 
     /// Looks at the folders of a conversation, and keeps what was seen under a name, in each of them.
-    pub async fn checkpoint(&self, conversation: ConversationId, name: String) -> Result<Vec<CaptureRow>> {
+    pub async fn checkpoint(&self, conversation: ConversationId, name: String) -> Result<Vec<Capture>> {
         let own = self.folder_of(conversation).await?.unwrap_or_default();
         let further = self.further(&own).await?.kept;
         let held = self.workspaces(conversation, &further).await?;
@@ -49,7 +51,7 @@ impl Engine {
         conversation: ConversationId,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<CaptureRow>> {
+    ) -> Result<Vec<Capture>> {
         let held = self.workspace(conversation).await?;
         Ok(self.store().captures(held.no, before, limit).await?)
     }
@@ -82,9 +84,9 @@ impl Engine {
     async fn result_again(&self, of: ConversationId, call: &Receipt, entry: EntryId) -> Result<Ended> {
         let stored = Receipt { entries: vec![entry], ..call.clone() };
         let (receipt, outcome) = match self.store().answered(of, stored).await? {
-            Answered::By { receipt, interrupted: true, .. } => (Some(*receipt), Outcome::Interrupted),
-            Answered::By { receipt, interrupted: false, .. } => (Some(*receipt), Outcome::Succeeded),
-            Answered::Waiting | Answered::Nothing => (None, Outcome::Succeeded),
+            RunResult::By { receipt, interrupted: true, .. } => (Some(*receipt), Outcome::Interrupted),
+            RunResult::By { receipt, interrupted: false, .. } => (Some(*receipt), Outcome::Succeeded),
+            RunResult::Waiting | RunResult::Nothing => (None, Outcome::Succeeded),
         };
         Ok(Ended { outcome, receipt, entry: Some(entry), error: None })
     }

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use retake_core::{ConversationId, Keep, Path as EntryPath, Pos, Scope};
-use retake_store::{Action, StoreError};
+use retake_core::{Action, ConversationId, Keep, Path as EntryPath, Pos, Scope};
+use retake_store::StoreError;
 
 use super::several::shown_in;
 use super::wish::FilesWish;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Against, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason, Remedy, Scope,
-    Verdict, Words,
+    Action, Against, Apply, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason,
+    Receipt, Remedy, Scope, Unanswered, Verdict, Words,
 };
-use retake_store::{Action, Apply, Outlook, Receipt, Unanswered};
+use retake_store::Outlook;
 use retake_worktree::{Left, Noting, Report};
 
 use super::carry::{Applying, told};

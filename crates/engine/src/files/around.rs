@@ -4,8 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use retake_core::{ConversationId, EntryId, Fact, FileChange, FilePath, Grade, without_full_folders};
-use retake_store::{CallsSeen, NewDelta, OpenCall, Owned, Receipt, SayRequest, WorkspaceNo};
+use retake_core::{
+    ConversationId, EntryId, Fact, FileChange, FilePath, Grade, Receipt, SayRequest, WorkspaceNo,
+    without_full_folders,
+};
+use retake_store::{CallsSeen, NewDelta, OpenCall, Owned};
 use retake_tools::processes;
 use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
 

@@ -107,8 +107,8 @@ impl Calls {
 
 #[cfg(test)]
 mod tests {
+    use retake_core::WorkspaceNo;
     use retake_core::{ConversationId, EntryId, FilePath};
-    use retake_store::WorkspaceNo;
     use uuid::Uuid;
 
     use super::*;

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use retake_core::{ConversationId, EntryId, Part, Pos, Time};
-use retake_store::Shown;
+use retake_core::{ConversationId, EntryId, Part, Pos, ShownEntry, Time};
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -87,7 +86,7 @@ impl Engine {
 
     /// How long the calls worked, in milliseconds, whose results these entries are, without what they waited; nothing for what is no
     /// result, and for calls that nothing can stay of, which are not written down.
-    pub async fn took(&self, of: ConversationId, entries: &[Shown]) -> Result<Vec<Option<i64>>> {
+    pub async fn took(&self, of: ConversationId, entries: &[ShownEntry]) -> Result<Vec<Option<i64>>> {
         let known = entries.iter().filter_map(|shown| {
             let entry = shown.entry.as_ref().ok().filter(|entry| entry.meta.calls > 0)?;
             Some((entry.meta.pos, (entry.meta.id, entry.parts.clone())))

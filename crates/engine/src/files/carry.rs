@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FileChange, FilePlan, PathMove, Scope, Seen};
-use retake_store::{Action, Apply, FilesHalf, WorkspaceNo};
+use retake_core::{Action, Apply, ConversationId, FileChange, FilePlan, PathMove, Scope, Seen, WorkspaceNo};
+use retake_store::FilesHalf;
 use retake_worktree::{
     Failed, Interrupted, Left, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled, Staging,
     StagingName,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use retake_core::{
     Above, Coming, ConversationId, DeltaId, FilePath, Layer, Moves, PathMove, Replay, Stack, Want, Wish,
+    WorkspaceNo,
 };
-use retake_store::WorkspaceNo;
 use retake_worktree::Objects;
 
 use super::blocking;

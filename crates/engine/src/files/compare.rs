@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, EntryId, FileChange, FilePath, Record, Time, Want, without_full_folders};
-use retake_store::{CaptureRow, WorkspaceNo};
+use retake_core::{
+    Capture, ConversationId, EntryId, FileChange, FilePath, Record, Time, Want, WorkspaceNo,
+    without_full_folders,
+};
 use retake_worktree::{Known, Manifest};
 
 use super::blocking;
@@ -162,8 +164,8 @@ impl Engine {
         &self,
         workspace: WorkspaceNo,
         is_recent: impl Fn(Time) -> bool,
-    ) -> Result<Vec<CaptureRow>> {
-        let mut found: Vec<CaptureRow> = Vec::new();
+    ) -> Result<Vec<Capture>> {
+        let mut found: Vec<Capture> = Vec::new();
         loop {
             let before = found.last().map(|last| last.no);
             let page = self.store().captures(workspace, before, PAGE).await?;

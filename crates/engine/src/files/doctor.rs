@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use retake_core::ContentHash;
-use retake_store::{Care, Checked, Claimant, WorkspaceRow};
+use retake_core::{ContentHash, WorkspaceInfo};
+use retake_store::{Care, Checked, Claimant};
 use retake_worktree::PackObjects;
 
 use super::blocking;
@@ -162,7 +162,7 @@ fn is_call(by: &Claimant) -> bool {
     matches!(by, Claimant::Call(..) | Claimant::Op(..))
 }
 
-fn folder_of(rows: &[WorkspaceRow], no: retake_store::WorkspaceNo) -> String {
+fn folder_of(rows: &[WorkspaceInfo], no: retake_core::WorkspaceNo) -> String {
     let row = rows.iter().find(|row| row.no == no);
     row.map_or_else(|| "a folder".to_owned(), |row| String::from_utf8_lossy(&row.root).into_owned())
 }

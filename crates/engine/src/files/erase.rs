@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use retake_core::{ContentHash, ConversationId, Time};
-use retake_store::{Action, Apply, Claim, Claimant, ErasureSum, Planned, Receipt, WorkspaceNo, WorkspaceRow};
+use retake_core::{
+    Action, Apply, ContentHash, ConversationId, Planned, Receipt, Time, WorkspaceInfo, WorkspaceNo,
+};
+use retake_store::{Claim, Claimant, ErasureSum};
 use retake_worktree::{Mark, Tree};
 
 use super::blocking;
@@ -224,7 +226,7 @@ impl Engine {
     }
 
     /// The same of one.
-    async fn current_in(&self, row: &WorkspaceRow) -> Result<HashSet<ContentHash>> {
+    async fn current_in(&self, row: &WorkspaceInfo) -> Result<HashSet<ContentHash>> {
         if let Some(opened) = self.files.opened(row.no) {
             return Ok(opened.lock().await.tree.objects_in_use().into_iter().collect());
         }

@@ -6,8 +6,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, Flags, Part, Role, ToolOutcome};
-use retake_store::{By, Receipt, SayRequest};
+use retake_core::{By, ConversationId, Flags, Part, Receipt, Role, SayRequest, ToolOutcome};
 use retake_tools::processes;
 use retake_worktree::Sweep;
 use serde_json::json;

@@ -5,8 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use retake_core::{Chosen, ConversationId, FilePlan, Hint, PathPlan, Remedy, Time};
-use retake_store::{CaptureRow, Claimant, ListRequest, WorkspaceNo, WorkspaceRow};
+use retake_core::{
+    Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, WorkspaceInfo,
+    WorkspaceNo,
+};
+use retake_store::Claimant;
 use retake_worktree::{Known, Permission, Rules, Sweep, WhyNot};
 
 use super::blocking;
@@ -22,7 +25,7 @@ const PAGE: usize = 256;
 #[derive(Clone, Debug)]
 pub struct FolderShown {
     /// Its row.
-    pub row: WorkspaceRow,
+    pub row: WorkspaceInfo,
     /// Whether it is there, and why it can't be worked in, where it can't.
     pub away: Option<String>,
     /// Conversations that work in it, or whose calls have changed something there.
@@ -30,7 +33,7 @@ pub struct FolderShown {
     /// How many captures are kept.
     pub captures: u64,
     /// Those with a name, newest first.
-    pub checkpoints: Vec<CaptureRow>,
+    pub checkpoints: Vec<Capture>,
     /// Calls whose changes are kept.
     pub calls: u64,
     /// Versions of files that are named here, also elsewhere.
@@ -65,7 +68,8 @@ impl Engine {
         let path = PathBuf::from(name);
         // Of a folder that is gone only the name can be made plain.
         let real = std::fs::canonicalize(&path).unwrap_or_else(|_| plain(&path));
-        let here = |row: &&WorkspaceRow| [name.as_bytes(), real.as_os_str().as_bytes()].contains(&&*row.root);
+        let here =
+            |row: &&WorkspaceInfo| [name.as_bytes(), real.as_os_str().as_bytes()].contains(&&*row.root);
         let found = rows.iter().filter(here).max_by_key(|row| (is_there(row), row.no));
         found.map(|row| row.no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("{name} is no known workspace"))
@@ -123,7 +127,7 @@ impl Engine {
         Ok(shown)
     }
 
-    async fn workspace_row(&self, no: WorkspaceNo) -> Result<WorkspaceRow> {
+    async fn workspace_row(&self, no: WorkspaceNo) -> Result<WorkspaceInfo> {
         let rows = self.store().workspaces().await?;
         rows.into_iter().find(|row| row.no == no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("there is no workspace {}", no.0))
@@ -132,7 +136,7 @@ impl Engine {
     }
 
     /// What rows keep of a workspace.
-    async fn kept_of(&self, row: WorkspaceRow) -> Result<FolderShown> {
+    async fn kept_of(&self, row: WorkspaceInfo) -> Result<FolderShown> {
         let mut conversations: BTreeSet<ConversationId> = BTreeSet::new();
         let (mut calls, mut versions) = (BTreeSet::new(), HashMap::new());
         for claim in self.store().claims().await?.into_iter().filter(|claim| claim.workspace == row.no) {
@@ -169,7 +173,7 @@ impl Engine {
         })
     }
 
-    async fn captures_of(&self, no: WorkspaceNo) -> Result<(u64, Vec<CaptureRow>)> {
+    async fn captures_of(&self, no: WorkspaceNo) -> Result<(u64, Vec<Capture>)> {
         let (mut count, mut named, mut before) = (0, Vec::new(), None);
         loop {
             let page = self.store().captures(no, before, PAGE).await?;
@@ -220,7 +224,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// Whether the folder of a workspace is there, and the one that it was.
-fn is_there(row: &WorkspaceRow) -> bool {
+fn is_there(row: &WorkspaceInfo) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let path = Path::new(std::ffi::OsStr::from_bytes(&row.root));
     std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == row.identity)

@@ -4,8 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ConversationId, Head, OpNo, Reason, Refusal, Run, RunNo, RunState, Scope, Seen, Words};
-use retake_store::{Action, AheadOf, Apply, OpRange, Outlook, Planned, Receipt, StoreError, Unanswered};
+use retake_core::{
+    Action, Apply, ConversationId, Head, OpNo, OpRange, Planned, Reason, Receipt, Refusal, Run, RunNo,
+    RunState, Scope, Seen, Unanswered, Words,
+};
+use retake_store::{AheadOf, Outlook, StoreError};
 
 use super::apply::FilesApplied;
 use super::leave::Effects;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use retake_core::{ConversationId, EffectState, Hint, Pos, Remedy};
-use retake_store::{Action, OpenCall};
+use retake_core::{Action, ConversationId, EffectState, Hint, Pos, Remedy};
+use retake_store::OpenCall;
 use retake_tools::processes;
 use rustix::process::Pid;
 

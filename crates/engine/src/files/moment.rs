@@ -5,8 +5,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use retake_core::{BadFilePath, ConversationId, EntryId, FilePath, Head, Hint, Remedy};
-use retake_store::{Action, CaptureRow, Wanted, WorkspaceNo};
+use retake_core::{
+    Action, BadFilePath, Capture, ConversationId, EntryId, FilePath, Head, Hint, Remedy, WorkspaceNo,
+};
+use retake_store::Wanted;
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -19,7 +21,7 @@ pub enum Moment {
     /// What this head left.
     Head(Head),
     /// What captures saw that somebody gave one name, in each folder of the conversation that has one.
-    Checkpoint(Vec<(WorkspaceNo, CaptureRow)>),
+    Checkpoint(Vec<(WorkspaceNo, Capture)>),
 }
 
 /// Paths of the folders of a conversation: each of them and all below it.
@@ -108,7 +110,7 @@ impl Engine {
     /// Why a name means nothing here; a checkpoint of another folder is told as one.
     async fn no_moment(
         &self,
-        here: retake_store::WorkspaceNo,
+        here: retake_core::WorkspaceNo,
         name: &str,
         error: EngineError,
     ) -> Result<EngineError> {

@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use retake_core::{ContentHash, ConversationId, DeltaId, FilePath, Layer, Record, Stack, Want, Wish};
-use retake_store::WorkspaceNo;
+use retake_core::{
+    ContentHash, ConversationId, DeltaId, FilePath, Layer, Record, Stack, Want, Wish, WorkspaceNo,
+};
 
 use crate::engine::Engine;
 use crate::error::Result;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, Chosen, ConversationId, DeltaId, EntryId, FilePath, FilePlan, Layer, OpNo, PathMove, PathPlan,
-    Pos, Reason, Scope, Stack, Verdict, Want, Wish,
+    Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, EntryId, FilePath, FilePlan, Layer, OpNo,
+    PathMove, PathPlan, Planned, Pos, Reason, Scope, Stack, Verdict, Want, Wish, WorkspaceNo,
 };
-use retake_store::{Action, DeltaLine, Planned, Wanted, WantedFiles, WorkspaceNo};
+use retake_store::{Wanted, WantedFiles};
 use retake_worktree::Objects;
 
 use super::blocking;

@@ -1,8 +1,8 @@
 //! What a crash left of an apply is finished: forward where it was decided, back where its direction was turned, away where
 //! it was only prepared. A root that is missing or another one leaves it open, and the start undisturbed.
 
-use retake_core::FileChange;
-use retake_store::{IntentRow, WorkspaceRow};
+use retake_core::{FileChange, WorkspaceInfo};
+use retake_store::IntentRow;
 use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
 
 use super::several::shown_in;
@@ -42,7 +42,7 @@ impl Engine {
         Ok(notices)
     }
 
-    async fn settle_one(&self, intent: IntentRow, row: Option<WorkspaceRow>) -> Result<Option<String>> {
+    async fn settle_one(&self, intent: IntentRow, row: Option<WorkspaceInfo>) -> Result<Option<String>> {
         let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
         let held = self.workspace_of(row.ok_or_else(unknown)?).await?;
         // Whoever held it until now may have been about to end it.

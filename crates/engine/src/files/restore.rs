@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FilePath, Hint, Record, Remedy, Want, Wish};
-use retake_store::{CaptureRow, WorkspaceNo};
+use retake_core::{Capture, ConversationId, FilePath, Hint, Record, Remedy, Want, Wish, WorkspaceNo};
 use retake_worktree::{Known, Manifest, Objects, WhyNot, WorktreeError};
 
 use super::blocking;
@@ -61,7 +60,7 @@ impl Engine {
     }
 
     /// All that was there at the checkpoint of a folder.
-    pub(super) async fn manifest(&self, held: &Held, rows: &[(WorkspaceNo, CaptureRow)]) -> Result<Manifest> {
+    pub(super) async fn manifest(&self, held: &Held, rows: &[(WorkspaceNo, Capture)]) -> Result<Manifest> {
         let objects = self.files.objects().await?;
         let Some((_, capture)) = rows.iter().find(|(no, _)| *no == held.no) else {
             let name = rows.first().and_then(|(_, row)| row.name.clone()).unwrap_or_default();

@@ -5,8 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use retake_core::FilePath;
-use retake_store::WorkspaceRow;
+use retake_core::{FilePath, WorkspaceInfo};
 use retake_tools::{Guard, Guarded, is_closed};
 use retake_worktree::tracked;
 
@@ -80,7 +79,7 @@ impl Engine {
     }
 
     /// Holds the workspace of a folder, if there is one.
-    async fn hold_known(&self, rows: &[WorkspaceRow], folder: &Path) -> Result<Option<Held>> {
+    async fn hold_known(&self, rows: &[WorkspaceInfo], folder: &Path) -> Result<Option<Held>> {
         let known = rows.iter().find(|row| row.root == folder.as_os_str().as_bytes());
         let Some(row) = known.cloned() else { return Ok(None) };
         let root = self.root_of(&row).await?;

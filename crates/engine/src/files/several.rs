@@ -6,8 +6,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, FilePath, Hint, Remedy};
-use retake_store::{Action, WantedFiles, WorkspaceNo, WorkspaceRow};
+use retake_core::{Action, ConversationId, FilePath, Hint, Remedy, WorkspaceInfo, WorkspaceNo};
+use retake_store::WantedFiles;
 use retake_worktree::{Root, RootLock};
 
 use super::wish::FilesWish;
@@ -179,8 +179,8 @@ impl Engine {
     /// Holds several at once. Under one guard: who collects may wait between two of them.
     async fn hold_all(
         &self,
-        own: (WorkspaceRow, Root),
-        others: Vec<(WorkspaceRow, Root)>,
+        own: (WorkspaceInfo, Root),
+        others: Vec<(WorkspaceInfo, Root)>,
     ) -> Result<HeldAll> {
         let no = own.0.no;
         let mut rows: Vec<_> = others.into_iter().chain([own]).collect();
@@ -192,7 +192,7 @@ impl Engine {
     }
 
     /// Holds each that can be held, in this order, which is that of their numbers.
-    pub(super) async fn hold_each(&self, rows: Vec<Result<(WorkspaceRow, Root)>>) -> Vec<Result<Held>> {
+    pub(super) async fn hold_each(&self, rows: Vec<Result<(WorkspaceInfo, Root)>>) -> Vec<Result<Held>> {
         let at_work = self.files.at_work().await;
         let mut all = Vec::new();
         for row in rows {

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use retake_core::{
     ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time,
-    without_full_folders,
+    WorkspaceNo, without_full_folders,
 };
-use retake_store::WorkspaceNo;
 use retake_tools::processes;
 use retake_worktree::{Known, Sweep, Uncovered};
 

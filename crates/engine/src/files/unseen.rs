@@ -3,14 +3,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use retake_core::{ConversationId, EntryId, Fact, FilePath, Part};
-use retake_store::SayRequest;
+use retake_core::{ConversationId, EntryId, Fact, FilePath, Part, SayRequest, Scope};
 use retake_worktree::{Stamp, Uncovered, WhyNot};
 use serde_json::{Value, json};
 
 use super::blocking;
 use super::called::Called;
-use retake_core::Scope;
 
 use super::wish::FilesWish;
 use super::workspace::Held;

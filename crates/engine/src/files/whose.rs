@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use retake_core::{ConversationId, DeltaId, FilePath, FilePlan, Keep, Layer, PathPlan, Pos, Record, Verdict};
-use retake_store::DeltaLine;
+use retake_core::{
+    ConversationId, DeltaId, DeltaLine, FilePath, FilePlan, Keep, Layer, PathPlan, Pos, Record, Verdict,
+};
 
 use super::workspace::Held;
 use crate::engine::Engine;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use retake_core::{Choice, Chosen, FilePath, Scope};
-use retake_store::{Action, Apply};
+use retake_core::{Action, Apply, Choice, Chosen, FilePath, Scope};
 
 use super::restore::Restore;
 use crate::error::{EngineError, Kind, Result};

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use retake_core::{ContentHash, ConversationId, FilePath};
-use retake_store::{CallsSeen, NewCapture, WorkspaceNo, WorkspaceRow};
+use retake_core::{ContentHash, ConversationId, FilePath, WorkspaceInfo, WorkspaceNo};
+use retake_store::{CallsSeen, NewCapture};
 use retake_tools::{is_closed, processes};
 use retake_worktree::{
     Capture, Findings, GitState, Mark, Objects as _, Permission, Picked, Root, RootId, RootLock, Sweep, Tree,
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// The same, not held.
-    pub(super) async fn own_workspace(&self, conversation: ConversationId) -> Result<(WorkspaceRow, Root)> {
+    pub(super) async fn own_workspace(&self, conversation: ConversationId) -> Result<(WorkspaceInfo, Root)> {
         let folder = self.folder_of(conversation).await?;
         let folder = folder.ok_or_else(|| {
             EngineError::new(Kind::Refused, "no_folder", "this conversation works in no folder")
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// The workspace of the folder at a path.
-    pub(super) async fn workspace_row_at(&self, path: PathBuf) -> Result<(WorkspaceRow, Root)> {
+    pub(super) async fn workspace_row_at(&self, path: PathBuf) -> Result<(WorkspaceInfo, Root)> {
         let root = {
             let path = path.clone();
             blocking(move || Root::open(&path)).await??
@@ -145,13 +145,13 @@ impl Engine {
     }
 
     /// The workspace of a row, if its folder is there and the one that it was; as it is, what was broken off in it included.
-    pub(super) async fn workspace_of(&self, row: WorkspaceRow) -> Result<Held> {
+    pub(super) async fn workspace_of(&self, row: WorkspaceInfo) -> Result<Held> {
         let root = self.root_of(&row).await?;
         self.hold_as_it_is(row, root, self.files.at_work().await).await
     }
 
     /// The root of a row, if its folder is there and the one that it was.
-    pub(super) async fn root_of(&self, row: &WorkspaceRow) -> Result<Root> {
+    pub(super) async fn root_of(&self, row: &WorkspaceInfo) -> Result<Root> {
         let path = PathBuf::from(std::ffi::OsString::from_vec(row.root.clone()));
         let (dev, ino) = row.identity;
         Ok(blocking(move || Root::open_known(&path, RootId { dev, ino })).await??)
@@ -160,7 +160,7 @@ impl Engine {
     /// Holds it. What was begun in it and broken off is finished first, so that nothing is done over it.
     pub(super) async fn hold(
         &self,
-        row: WorkspaceRow,
+        row: WorkspaceInfo,
         root: Root,
         at_work: Arc<OwnedRwLockReadGuard<()>>,
     ) -> Result<Held> {
@@ -170,7 +170,7 @@ impl Engine {
 
     async fn hold_as_it_is(
         &self,
-        row: WorkspaceRow,
+        row: WorkspaceInfo,
         root: Root,
         at_work: Arc<OwnedRwLockReadGuard<()>>,
     ) -> Result<Held> {
@@ -293,7 +293,7 @@ pub(super) async fn lock(held: Held) -> Result<(Held, RootLock)> {
 }
 
 impl Files {
-    async fn open_tree(&self, row: WorkspaceRow, root: Root, calls: Calls) -> Result<Workspace> {
+    async fn open_tree(&self, row: WorkspaceInfo, root: Root, calls: Calls) -> Result<Workspace> {
         let config = self.config()?;
         let objects = self.objects().await?;
         let data = self.index_dir(row.no)?;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{ConversationId, RequestId};
-use retake_store::Receipt;
+use retake_core::{ConversationId, Receipt, RequestId};
 
 use super::staging::Start;
 use crate::engine::Engine;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use retake_core::name::title_of_import;
-use retake_core::{ConversationId, EntryId, RequestId, Time};
+use retake_core::{ConversationId, EntryId, Receipt, RequestId, Time};
 use retake_store::{
-    ExportHeader, FullConversation, FullImport, FullLine, ImportEntry, Receipt, decode_export_header,
-    decode_exported, decode_full,
+    ExportHeader, FullConversation, FullImport, FullLine, ImportEntry, decode_export_header, decode_exported,
+    decode_full,
 };
 
 use super::chat;

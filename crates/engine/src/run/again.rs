@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Answering, ConversationId, Reason, Step, joined_text};
-use retake_store::{Answered, By, OpRange, Receipt, Shown};
+use retake_core::{
+    Answering, By, ConversationId, OpRange, Reason, Receipt, RunResult, ShownEntry, Step, joined_text,
+};
 
 use super::queue::joined;
 use super::{Ended, Ground, Outcome, Permit, RunEvent};
@@ -40,7 +41,7 @@ impl Engine {
     ) -> Result<BoxStream<'static, RunEvent>> {
         loop {
             let answered = self.store().answered(conversation, receipt.clone()).await?;
-            if !matches!(answered, Answered::Waiting) {
+            if !matches!(answered, RunResult::Waiting) {
                 return self.over(conversation, receipt, answered).await;
             }
             if let Ok(claim) = claim {
@@ -67,10 +68,10 @@ impl Engine {
         &self,
         conversation: ConversationId,
         receipt: Receipt,
-        answered: Answered,
+        answered: RunResult,
     ) -> Result<BoxStream<'static, RunEvent>> {
         match answered {
-            Answered::By { receipt: answer, author, interrupted } => {
+            RunResult::By { receipt: answer, author, interrupted } => {
                 let outcome = if interrupted { Outcome::Interrupted } else { Outcome::Succeeded };
                 let entry = answer.entries.first().copied();
                 let ended = Ended { outcome, receipt: Some(*answer), entry, error: None };
@@ -82,7 +83,7 @@ impl Engine {
                 };
                 Ok(told(began, author, text, ended))
             }
-            Answered::Nothing | Answered::Waiting => {
+            RunResult::Nothing | RunResult::Waiting => {
                 let what = "nothing came of this request: it was stopped, or the model failed";
                 let error = EngineError::new(Kind::Refused, "no_answer", what);
                 let error = error.hint("ask again, with a new request id");
@@ -139,6 +140,6 @@ fn told(
 }
 
 /// The words of an answer, while it is shown.
-fn words(shown: Shown) -> Option<String> {
+fn words(shown: ShownEntry) -> Option<String> {
     shown.entry.ok().map(|entry| joined_text(&entry.parts))
 }

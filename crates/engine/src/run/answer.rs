@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{EntryId, Flags, Part, Pos, Role, RunInput, TurnInput};
-use retake_store::{By, SayRequest, StreamRow};
+use retake_core::{By, EntryId, Flags, Part, Pos, Role, RunInput, SayRequest, TurnInput};
+use retake_store::StreamRow;
 
 use super::RunEvent;
 use super::drive::{BEAT, Driver};

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::ConversationId;
-use retake_store::{By, Receipt, StoreError};
+use retake_core::{By, ConversationId, Receipt};
+use retake_store::StoreError;
 
 use super::{Ended, Events, Following, Outcome, RunEvent, RunNow};
 use crate::engine::Engine;

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{
-    CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling,
-    Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
+    By, CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling,
+    SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
-use retake_store::{By, SayRequest};
 use retake_tools::{Output, Tool};
 use serde_json::Value;
 

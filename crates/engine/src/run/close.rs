@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Seen, Step};
-use retake_store::{Action, Apply, By, Receipt};
+use retake_core::{Action, Apply, By, ConversationId, Receipt, Seen, Step};
 
 use super::{Ended, Ground, Outcome};
 use crate::engine::{Claim, Engine};

@@ -5,8 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{Answering, EntryId, Fence, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput};
-use retake_store::Receipt;
+use retake_core::{
+    Answering, EntryId, Fence, Receipt, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput,
+};
 use tokio::sync::{mpsc, watch};
 
 use super::call::Ready;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{EffectClass, EntryId, Rule, ToolOutcome};
-use retake_store::Receipt;
+use retake_core::{EffectClass, EntryId, Receipt, Rule, ToolOutcome};
 
 use super::Ended;
 use crate::files::FilesApplied;

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{ConversationId, Fact, Flags, Part, Role};
-use retake_store::SayRequest;
+use retake_core::{ConversationId, Fact, Flags, Part, Role, SayRequest};
 
 use crate::engine::Engine;
 use crate::error::Result;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    ConversationId, Fence, NewRun, Part, RequestId, Run, RunEffect, RunInput, RunNo, RunState, Steer, Words,
-    joined_text,
+    By, ConversationId, Fence, NewRun, Part, Receipt, RequestId, Run, RunEffect, RunInput, RunNo, RunState,
+    Steer, Words, joined_text,
 };
-use retake_store::{By, Receipt, RunsStepped};
+use retake_store::RunsStepped;
 
 use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest};
 use crate::engine::{Claim, Engine};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use retake_core::{Flags, Role, RunInput, RunState, Seen};
-use retake_store::{Action, Apply, By, SayRequest, StreamRow};
+use retake_core::{Action, Apply, By, Flags, Role, RunInput, RunState, SayRequest, Seen};
+use retake_store::StreamRow;
 
 use crate::engine::Engine;
 use crate::error::Result;

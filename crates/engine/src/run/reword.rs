@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ConversationId, EntryId, Fence, NewRun, Part, Run, RunEnding, RunInput, RunState, Seen, Steer, Words,
+    Action, Apply, By, ConversationId, EntryId, Fence, NewRun, Part, Receipt, Run, RunEnding, RunInput,
+    RunState, Seen, Steer, Words,
 };
-use retake_store::{Action, Apply, By, Receipt};
 
 use super::queue::{said_of, skipped, started, told_unsaid};
 use crate::engine::{Claim, Engine, not_blank};

@@ -1,7 +1,6 @@
 //! Another answer and another wording, with the files of what they take the place of.
 
-use retake_core::{Mode, Part};
-use retake_engine::store::Action;
+use retake_core::{Action, Mode, Part};
 use retake_engine::{FilesWish, Outcome, RunRequest, Scope, Start};
 use serde_json::json;
 

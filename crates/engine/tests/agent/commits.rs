@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use retake_core::{Mode, Part, Role, Time};
+use retake_core::{Mode, Part, Role, SayRequest, Time};
 use retake_engine::Outcome;
-use retake_engine::store::{Keeper, SayRequest, Sqlite, Store};
+use retake_engine::store::{Keeper, Sqlite, Store};
 use serde_json::json;
 
 use super::{Desk, Said, Script, calls, engine_on, words};

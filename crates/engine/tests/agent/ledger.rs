@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use futures::StreamExt;
-use retake_core::{EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch};
-use retake_engine::store::{Action, Apply};
+use retake_core::{
+    Action, Apply, EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch,
+};
 use retake_engine::tools::{Call, Output, Sandbox, Sandboxed, ShellConfig, Tool};
 use retake_engine::{
     Decision, Effects, Engine, ExportFormat, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest,

@@ -137,7 +137,7 @@ async fn words_to_what_is_gone_before_their_turn_comes_back_to_who_said_them() {
     let desk = Desk::new(Mode::Ask).await;
     desk.turn("zero", vec![words("0")]).await;
     let gone = desk.entry_with("0").await;
-    desk.apply(retake_engine::store::Action::Undo(1)).await;
+    desk.apply(retake_core::Action::Undo(1)).await;
     desk.script.then(calls(&[("write", json!({"path": "a", "content": "x"}))]));
     let mut first = desk.say("one").await;
     let asks = loop {
@@ -290,7 +290,7 @@ async fn words_that_a_crash_left_come_back_to_who_is_answered_first() {
     let desk = Desk::new(Mode::AllowAll).await;
     desk.turn("one", vec![words("1")]).await;
     let gone = desk.entry_with("1").await;
-    desk.apply(retake_engine::store::Action::Undo(1)).await;
+    desk.apply(retake_core::Action::Undo(1)).await;
     desk.left_waiting("left", gone).await;
     let (ended, told) = desk.turn("two", vec![words("2")]).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);

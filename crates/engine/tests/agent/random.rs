@@ -10,9 +10,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, Mode, Part, Pos, RunState, Seen, Steer, joined_text};
+use retake_core::{
+    Action, Apply, ConversationId, Mode, Part, Pos, Receipt, RunState, Seen, Steer, joined_text,
+};
 use retake_engine::model::{Catalogue, Choice, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt};
-use retake_engine::store::{Action, Apply, Keeper, Memory, Receipt, Store};
+use retake_engine::store::{Keeper, Memory, Store};
 use retake_engine::tools::ShellConfig;
 use retake_engine::{Ended, Engine, EngineError, FilesWish, Outcome, Permit, RunEvent, RunRequest, Start};
 use serde_json::json;

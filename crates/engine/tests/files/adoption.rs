@@ -2,8 +2,7 @@
 //! return to exactly what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53). What each later step does after each of them is the
 //! table of `adoption_rows`.
 
-use retake_core::{Against, Choice, Chosen, EntryId, Reason, Verdict};
-use retake_engine::store::Action;
+use retake_core::{Action, Against, Choice, Chosen, EntryId, Reason, Verdict};
 use retake_engine::{FilesWish, Scope};
 
 use super::{Yard, choose, scope};

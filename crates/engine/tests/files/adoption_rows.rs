@@ -8,8 +8,7 @@
 //! that a step is refused, and changes nothing.
 
 use futures::future::join_all;
-use retake_core::{Choice, ConversationId, EntryId, Head, Part, Reason, Role, Seen};
-use retake_engine::store::{Action, Apply};
+use retake_core::{Action, Apply, Choice, ConversationId, EntryId, Head, Part, Reason, Role, Seen};
 use retake_engine::{FilesWish, Result, Scope};
 use tokio::sync::OnceCell;
 

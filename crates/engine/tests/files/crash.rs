@@ -8,8 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use retake_core::{Choice, ConversationId, FilePath, Reason};
-use retake_engine::store::Action;
+use retake_core::{Action, Choice, ConversationId, FilePath, Reason};
 use retake_engine::worktree::PackObjects;
 use retake_engine::worktree::failpoint::FAILPOINTS;
 

@@ -43,7 +43,7 @@ async fn trial_10_a_folder_that_was_replaced_refuses_the_whole_step() {
     );
     yard.apply(yard.rewind("t1").await, scope(Scope::Conversation)).await.expect("messages alone go back");
     assert_eq!((yard.turns().await, yard.read("a").as_deref()), (0, Some("another\n")));
-    yard.apply(retake_engine::store::Action::Undo(1), scope(Scope::Conversation)).await.expect("back");
+    yard.apply(retake_core::Action::Undo(1), scope(Scope::Conversation)).await.expect("back");
     fs::remove_dir_all(yard.path("")).expect("removed");
     fs::rename(yard.dir.path().join("away"), yard.path("")).expect("moved back");
     yard.back("t1").await;

@@ -5,9 +5,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retake_core::{ConversationId, EntryId, Seen};
+use retake_core::{Action, Apply, ConversationId, EntryId, Seen};
 use retake_engine::ObjectsErased;
-use retake_engine::store::{Action, Apply};
 use tempfile::TempDir;
 
 use super::{Yard, engine};
@@ -103,8 +102,8 @@ async fn erasing_the_calls_erases_the_bytes_that_only_they_named() {
 #[tokio::test]
 async fn erasing_a_call_by_the_entry_that_asked_for_it_does_the_same() {
     let (yard, bytes) = made_and_removed().await;
-    let page = retake_engine::store::PageRequest { limit: 99, ..Default::default() };
-    let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
+    let page = retake_core::PageRequest { limit: 99, ..Default::default() };
+    let reading = retake_core::Reading::now(retake_core::Projection::Timeline);
     let all = yard.engine.store().page(yard.id, reading, page).await.expect("a page").entries;
     let all: Vec<EntryId> = all.into_iter().map(|shown| shown.entry.expect("whole").meta.id).collect();
     let done = erase(&yard, entries(&[all[1], all[4]])).await;
@@ -258,8 +257,8 @@ async fn trial_28_what_is_in_a_file_is_erased_once_the_file_is_gone_also_from_a_
 
 /// The last entry that is shown: the result of a call.
 async fn last(yard: &Yard) -> EntryId {
-    let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
-    let request = retake_engine::store::PageRequest { limit: 99, ..Default::default() };
+    let reading = retake_core::Reading::now(retake_core::Projection::Timeline);
+    let request = retake_core::PageRequest { limit: 99, ..Default::default() };
     let page = yard.engine.store().page(yard.id, reading, request).await;
     let entries = page.expect("a page").entries;
     let last = entries.into_iter().next_back().expect("one");

@@ -6,8 +6,7 @@ mod given_back;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
-use retake_core::{Choice, Chosen, Reason, Verdict};
-use retake_engine::store::Action;
+use retake_core::{Action, Choice, Chosen, Reason, Verdict};
 use retake_engine::{FilesWish, Scope};
 
 use super::{Yard, choose, own};

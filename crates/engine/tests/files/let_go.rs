@@ -5,7 +5,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::poll_fn;
-use retake_engine::store::{Action, Care};
+use retake_core::Action;
+use retake_engine::store::Care;
 use retake_engine::{Engine, FilesWish};
 
 use super::{Yard, a, three};

@@ -1,7 +1,6 @@
 //! Named files, put back as they were before a turn, at a head or at a checkpoint; one step, which undo takes back.
 
-use retake_core::{Choice, Chosen, Reason, Role, Seen};
-use retake_engine::store::{Action, Apply};
+use retake_core::{Action, Apply, Choice, Chosen, Reason, Role, Seen};
 use retake_engine::{EngineError, FilesApplied, FilesWish, Restore, Result, Scope};
 
 use super::{Yard, a, choose, three};

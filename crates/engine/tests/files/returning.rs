@@ -4,9 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
-use retake_core::{Choice, EntryId, Reason};
+use retake_core::{Action, Choice, EntryId, Reason};
 use retake_engine::FilesWish;
-use retake_engine::store::Action;
 
 use super::restore::FILES;
 use super::{Yard, choose};

@@ -1,7 +1,6 @@
 //! Where a rewind can go, and what it takes along (spec `rewind.md`, cases 31 to 37, 44).
 
-use retake_core::{Choice, Reason, Seen};
-use retake_engine::store::{Action, Apply};
+use retake_core::{Action, Apply, Choice, Reason, Seen};
 use retake_engine::{FilesWish, Scope};
 
 use super::{Yard, a, choose, scope, three};

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use retake_core::{Choice, Reason, Seen};
-use retake_engine::store::{Action, Apply};
+use retake_core::{Action, Apply, Choice, Reason, Seen};
 use retake_engine::worktree::failpoint;
 use retake_engine::{EngineError, FilesWish, Restore, Scope};
 

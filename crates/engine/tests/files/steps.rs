@@ -1,7 +1,6 @@
 //! The steps themselves: both halves, one half, conflicts, stale plans.
 
-use retake_core::{Choice, Reason, Verdict};
-use retake_engine::store::Action;
+use retake_core::{Action, Choice, Reason, Verdict};
 use retake_engine::{EngineError, FilesWish, Scope};
 
 use super::{Yard, choose, scope};

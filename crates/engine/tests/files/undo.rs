@@ -71,7 +71,7 @@ async fn rewind_case_42_a_file_touched_since_merges_or_is_a_conflict() {
     yard.redo().await;
     assert_eq!(yard.read("a"), Some(lines.replace('8', "eight")));
     yard.write("b", "mine\n");
-    let refused = yard.apply(retake_engine::store::Action::Undo(1), Default::default()).await;
+    let refused = yard.apply(retake_core::Action::Undo(1), Default::default()).await;
     assert_eq!(refused.expect_err("a conflict").code, "conflict");
     assert_eq!((yard.read("b").as_deref(), yard.turns().await), (Some("mine\n"), 0));
 }

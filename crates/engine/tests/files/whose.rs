@@ -1,8 +1,7 @@
 //! Whose work stands in the way: what a turn of the conversation did is never taken for somebody else's.
 
-use retake_core::{Choice, PathPlan, Reason, Verdict};
+use retake_core::{Action, Choice, PathPlan, Reason, Verdict};
 use retake_engine::FilesWish;
-use retake_engine::store::Action;
 
 use super::{Yard, choose, own, three};
 

@@ -1,7 +1,6 @@
 //! Lists of chat messages, lines that are bad, doubled or missing, and an import that is never ended.
 
-use retake_core::{Include, Mark, Projection, joined_text};
-use retake_engine::store::{PageRequest, Reading, SearchRequest};
+use retake_core::{Include, Mark, PageRequest, Projection, Reading, SearchRequest, joined_text};
 
 use super::{Desk, NOW, request};
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use retake_core::Role;
+use retake_core::{Role, SearchRequest};
 use retake_engine::ExportFormat;
-use retake_engine::store::{Care, SearchRequest};
+use retake_engine::store::Care;
 use rusqlite::Connection;
 
 use super::{Desk, rich};

@@ -1,8 +1,7 @@
 //! Out and in again: each format, on both stores, and an export of a conversation that goes on meanwhile.
 
-use retake_core::{Part, Projection, Reason, Role};
+use retake_core::{Action, PageRequest, Part, Projection, Reading, Reason, Role};
 use retake_engine::ExportFormat;
-use retake_engine::store::{Action, PageRequest, Reading};
 use serde_json::Value;
 
 use super::{Desk, rich};
@@ -99,7 +98,7 @@ async fn what_is_restored_goes_on_as_before() {
     }
     let page = PageRequest { limit: 99, ..PageRequest::default() };
     let reading = Reading::now(Projection::Timeline);
-    let shown = |page: retake_engine::store::Page| page.entries;
+    let shown = |page: retake_core::EntryPage| page.entries;
     assert_eq!(
         shown(desk.store.page(id, reading, page.clone()).await.expect("a page")),
         shown(other.store.page(id, reading, page).await.expect("a page")),

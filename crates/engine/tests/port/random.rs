@@ -1,9 +1,8 @@
 //! Random conversations, forks included: a full export restores each of them exactly.
 
 use fastrand::Rng;
-use retake_core::{ConversationId, Part, Reason, Role, Seen, ToolOutcome};
+use retake_core::{Action, Apply, ConversationId, Part, Reason, Role, Seen, ToolOutcome};
 use retake_engine::ExportFormat;
-use retake_engine::store::{Action, Apply};
 
 use super::{Desk, request};
 

@@ -6,12 +6,11 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use retake_core::{
-    ConversationId, EntryId, Mark, Part, Projection, Reason, Role, Seen, Source, Time, ToolOutcome,
+    Action, Apply, By, ConversationId, EntryId, Mark, NewConversation, PageRequest, Part, Projection,
+    Reading, Reason, Role, SayRequest, Seen, Source, Time, ToolOutcome,
 };
 use retake_engine::model::{Message, Prompt};
-use retake_engine::store::{
-    Action, Apply, By, Keeper, Memory, NewConversation, PageRequest, Reading, SayRequest, Store,
-};
+use retake_engine::store::{Keeper, Memory, Store};
 use serde_json::Value;
 
 use super::{Face, gather};

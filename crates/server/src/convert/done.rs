@@ -1,7 +1,6 @@
 //! What was done, in words, and what is marked. Must never tell words that are hidden, but to who asks for just those.
 
-use retake_core::{Change, Head, Operation, Reason, Step, shorten};
-use retake_engine::store::{Aim, MarkedLine, OpLine, StepLine};
+use retake_core::{Change, Head, MarkedLine, OpLine, Operation, Reason, Step, StepLine, StepTarget, shorten};
 use retake_wire::reply;
 
 use super::{counts, line};
@@ -26,7 +25,7 @@ pub(crate) fn operation(line: OpLine, description: String) -> reply::Operation {
 }
 
 /// One line of what an operation did; of a message that it led to, which one it is.
-pub(crate) fn description(op: &Operation, aim: Option<&Aim>) -> String {
+pub(crate) fn description(op: &Operation, aim: Option<&StepTarget>) -> String {
     let step = |step: Step| match step {
         Step::Turn(_) => aim.map_or_else(|| "a turn".to_owned(), named),
         Step::Op(no) => format!("operation {no}"),
@@ -82,7 +81,7 @@ pub(crate) fn step(step: &StepLine) -> String {
 }
 
 /// A message by its turn and its first words; without them, where they are hidden.
-fn named(aim: &Aim) -> String {
+fn named(aim: &StepTarget) -> String {
     let (turn, opens) = (aim.turn, aim.line.meta.opens_turn());
     let turn = match (turn, opens) {
         (0, _) => "what was said first".to_owned(),

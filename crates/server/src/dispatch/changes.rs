@@ -1,8 +1,11 @@
 //! Requests that change something: each is answered with a receipt.
 
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Refusal, Seen, Time};
-use retake_engine::store::{Action, By, Receipt, SayRequest, StoreError};
+use retake_core::{
+    Action, By, ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Receipt, Refusal,
+    SayRequest, Seen, Time,
+};
+use retake_engine::store::StoreError;
 use retake_engine::{Exec, RunEvent, RunRequest, Start};
 use retake_wire::{
     Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
@@ -343,8 +346,8 @@ impl InProcess {
             return Ok(FoldId { depth, op: OpNo(op) });
         }
         let entry = self.entry(of, name).await?;
-        let reading = retake_engine::store::Reading::now(retake_core::Projection::Timeline);
-        let around = retake_engine::store::PageRequest { limit: usize::MAX, ..Default::default() };
+        let reading = retake_core::Reading::now(retake_core::Projection::Timeline);
+        let around = retake_core::PageRequest { limit: usize::MAX, ..Default::default() };
         let page = self.engine.store().page(of, reading, around).await.map_err(store_problem)?;
         let covered = page
             .entries

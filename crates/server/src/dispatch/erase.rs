@@ -1,7 +1,7 @@
 //! What an erasure would take of files and what it took, in sentences. Must never quote what is erased.
 
-use retake_core::ConversationId;
-use retake_engine::store::{Action, ErasureSum};
+use retake_core::{Action, ConversationId};
+use retake_engine::store::ErasureSum;
 use retake_engine::{ErasePlan, ObjectsErased};
 use retake_wire::{Problem, Reply};
 

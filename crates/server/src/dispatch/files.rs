@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{Choice, ConversationId, EffectState, EntryId, Reason, Seen, Totals, Verdict};
-use retake_engine::store::{Action, Apply, Planned, Unanswered};
+use retake_core::{
+    Action, Apply, Choice, ConversationId, EffectState, EntryId, Planned, Reason, Seen, Totals, Unanswered,
+    Verdict,
+};
 use retake_engine::{Doing, Effects, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
 use retake_wire::{Action as WireAction, MarkVerb, Problem, Reply, reply, request};
 

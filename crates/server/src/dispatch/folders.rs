@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use retake_core::FileChange;
-use retake_engine::store::{CaptureRow, WorkspaceRow};
+use retake_core::{Capture, FileChange, WorkspaceInfo};
 use retake_engine::worktree::Shown;
 use retake_engine::{FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
 use retake_wire::request::USUAL_PAGE;
@@ -125,7 +124,7 @@ impl InProcess {
     }
 }
 
-fn workspace(row: WorkspaceRow) -> reply::Workspace {
+fn workspace(row: WorkspaceInfo) -> reply::Workspace {
     reply::Workspace {
         number: row.no.0,
         folder: String::from_utf8_lossy(&row.root).into_owned(),
@@ -153,7 +152,7 @@ fn shown(folder: FolderShown) -> reply::WorkspaceShown {
     }
 }
 
-fn capture(row: CaptureRow) -> reply::Capture {
+fn capture(row: Capture) -> reply::Capture {
     reply::Capture {
         number: row.no,
         time_ms: row.time.0,

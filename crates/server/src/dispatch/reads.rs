@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use retake_core::{ConversationId, EffectState, Include, Mark, OpNo, Projection, Revision, RunState, Time};
-use retake_engine::store::{
-    CallWords, ListRequest, OpRange, PageRequest, Reading, SearchRequest, Shelf, Sort, Summary,
+use retake_core::{
+    CallWords, ConversationId, EffectState, Include, ListRequest, Mark, OpNo, OpRange, PageRequest,
+    Projection, Reading, Revision, RunState, SearchRequest, Shelf, Sort, Summary, Time,
 };
 use retake_engine::{EngineError, Kind};
 use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
@@ -162,7 +162,7 @@ impl InProcess {
     pub(crate) async fn wire_entries(
         &self,
         of: ConversationId,
-        shown: Vec<retake_engine::store::Shown>,
+        shown: Vec<retake_core::ShownEntry>,
     ) -> Result<Vec<reply::Entry>, Problem> {
         let took = self.engine.took(of, &shown).await.map_err(problem)?;
         let cost = |model: &str, usage: &retake_core::Usage| {
@@ -349,7 +349,7 @@ impl InProcess {
     async fn wire_changes(
         &self,
         id: ConversationId,
-        changes: retake_engine::store::Changes,
+        changes: retake_core::Changes,
     ) -> Result<reply::Changes, Problem> {
         // What is beside the log is read after it: it is at least as new as the revision says.
         let Beside { running, waiting, permissions } = self.beside(id).await?;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use retake_core::{
-    Choice, ConversationId, FilePath, Head, Operation, PathMove, PathPlan, Reason, RequestId, Verdict,
+    Action, By, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange, Operation, PathMove,
+    PathPlan, Reason, Receipt, ReceiptDetails, RequestId, Verdict, WorkspaceNo,
 };
-use retake_engine::store::{Action, Aftermath, By, Moved, Net, OpRange, Receipt, WorkspaceNo};
 use retake_engine::{EngineError, FilesApplied, FilesPlanned, FilesWish, shown_in};
 use retake_wire::{Problem, reply};
 
@@ -155,11 +155,11 @@ impl InProcess {
         }
         if let Some(first) = whole.ops.first().filter(|_| whole.head != one) {
             let net = self.engine.store().net(whole.conversation, *first, whole.head);
-            let Net { taken_back, brought_back, lifted } = net.await.map_err(store_problem)?;
+            let NetChange { taken_back, brought_back, lifted } = net.await.map_err(store_problem)?;
             whole = Receipt { taken_back, brought_back, lifted, ..whole };
         }
         let mut counts = retake_wire::FileCounts::default();
-        let Aftermath { moved, composer } =
+        let ReceiptDetails { moved, composer } =
             self.engine.store().aftermath(&whole).await.map_err(store_problem)?;
         let any = !moved.is_empty();
         in_all(moved).values().for_each(|folder| count(&mut counts, folder.values()));
@@ -198,7 +198,7 @@ impl InProcess {
             if let Some(back) = last.map(|line| line.op).filter(is_back) {
                 let to = Head { op: back.no, seq: back.at };
                 let net = self.engine.store().net(of, back.no, to).await.map_err(store_problem)?;
-                let Net { taken_back, lifted, .. } = net;
+                let NetChange { taken_back, lifted, .. } = net;
                 whole = Receipt { ops: vec![back.no], taken_back, lifted, ..whole };
             }
         }

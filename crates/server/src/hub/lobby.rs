@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use retake_core::ConversationId;
-use retake_engine::store::{Followed, Follower};
+use retake_core::{ChangeEvent, ConversationId};
+use retake_engine::store::Follower;
 use retake_wire::reply::Conversations;
 use retake_wire::request::List;
 use retake_wire::{Event, Problem, Reply};
@@ -222,13 +222,13 @@ async fn keep(server: InProcess, lobby: Arc<Lobby>, mut commits: Follower) {
 }
 
 /// Notes what changed. Whether something was missed.
-fn heard(followed: Followed, changed: &mut BTreeSet<ConversationId>) -> bool {
+fn heard(followed: ChangeEvent, changed: &mut BTreeSet<ConversationId>) -> bool {
     match followed {
-        Followed::Changed(of) => {
+        ChangeEvent::Changed(of) => {
             changed.insert(of.conversation);
             false
         }
-        Followed::Drafts(_) => false,
-        Followed::Missed => true,
+        ChangeEvent::Drafts(_) => false,
+        ChangeEvent::Missed => true,
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use retake_core::ConversationId;
-use retake_engine::store::{Followed, Follower};
+use retake_core::{ChangeEvent, ConversationId};
+use retake_engine::store::Follower;
 use retake_engine::{Following, RunEvent, RunNow};
 use retake_wire::{Changed, Event, Problem, reply};
 use tokio::sync::{Notify, broadcast};
@@ -132,10 +132,10 @@ impl Keeper {
             tokio::select! {
                 biased;
                 followed = commits.next() => match followed {
-                    Some(Followed::Changed(changed)) if changed.revision.0 <= self.revision => {}
-                    Some(Followed::Changed(_)) => self.step().await,
-                    Some(Followed::Drafts(_)) => self.drafts().await,
-                    Some(Followed::Missed) => {
+                    Some(ChangeEvent::Changed(changed)) if changed.revision.0 <= self.revision => {}
+                    Some(ChangeEvent::Changed(_)) => self.step().await,
+                    Some(ChangeEvent::Drafts(_)) => self.drafts().await,
+                    Some(ChangeEvent::Missed) => {
                         self.step().await;
                         self.drafts().await;
                     }

@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Fact, Part, Reason, Role};
+use retake_core::{Action, ConversationId, Fact, NewConversation, Part, Reason, Receipt, Role};
 
 use super::stage::{Stage, by_request, new_id};
-use crate::{
-    Action, AheadOf, FullEffect, FullImport, FullLine, NewConversation, Receipt, Result, Store, StoreError,
-    decode_full,
-};
+use crate::{AheadOf, FullEffect, FullImport, FullLine, Result, Store, StoreError, decode_full};
 
 /// A result of this text that makes a fact known.
 async fn tells(stage: &mut Stage, text: &str, key: &str, value: &str) -> Receipt {

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use retake_core::{Flags, Part, Projection, Reason, Role, Seen, ToolOutcome};
+use retake_core::{
+    Action, Apply, Flags, PageRequest, Part, Projection, Reading, Reason, Role, Seen, ToolOutcome,
+};
 
 use super::stage::{Stage, by};
-use crate::{Action, Apply, PageRequest, Reading, Store};
+use crate::Store;
 
 /// An answer that asks for these calls.
 async fn asks(stage: &mut Stage, name: &str, calls: &[&str]) {
@@ -138,7 +140,7 @@ pub async fn trial_09_what_is_said_between_results_parts_nothing(store: Arc<dyn 
     result(&mut stage, "r1", "c1").await;
     let note = stage.saying(Role::User, vec![Part::text("note")]);
     let flags = Flags { observed: true, ..Flags::default() };
-    stage.send(crate::SayRequest { flags, ..note }).await.expect("said");
+    stage.send(retake_core::SayRequest { flags, ..note }).await.expect("said");
     result(&mut stage, "r2", "c2").await;
     stage.say(Role::Assistant, "end").await;
     for name in ["r1", "note", "r2"] {

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use retake_core::{Answering, Flags, Head, Include, Part, Projection, Reason, Role, Seen, Step, ToolOutcome};
+use retake_core::{
+    Action, Answering, Apply, Branch, Flags, Head, Include, Part, Projection, Reason, Role, SayRequest, Seen,
+    Step, ToolOutcome,
+};
 
 use super::stage::{Stage, by, by_request, code};
-use crate::{Action, Apply, Branch, SayRequest, Store};
+use crate::Store;
 
 const AUDIT: Include = Include { rewound: true, hidden: true };
 
@@ -379,8 +382,8 @@ pub async fn a_late_answer_is_detached(store: Arc<dyn Store>) {
     stage.say(Role::User, "T4").await;
     assert_eq!(stage.read(Projection::Timeline).await, "T1 T1! T2 late! T4");
     let flags = Flags { detached: true, ..Flags::default() };
-    let page = crate::PageRequest { limit: 9, ..crate::PageRequest::default() };
-    let reading = crate::Reading::now(Projection::Timeline);
+    let page = retake_core::PageRequest { limit: 9, ..retake_core::PageRequest::default() };
+    let reading = retake_core::Reading::now(Projection::Timeline);
     let shown = stage.store.page(stage.id, reading, page).await.expect("a page");
     let flagged: Vec<_> =
         shown.entries.iter().map(|entry| entry.entry.as_ref().expect("sound").meta.flags).collect();

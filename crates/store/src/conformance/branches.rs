@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use retake_core::{Head, Part, Projection, Reason, Role, ToolOutcome};
+use retake_core::{Action, Head, Part, Projection, Reason, Role, ToolOutcome};
 
 use super::stage::Stage;
-use crate::{Action, Store};
+use crate::Store;
 
 /// Two regenerations: three alternatives; a turn said after one belongs to it.
 pub async fn store_case_15_alternatives(store: Arc<dyn Store>) {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use retake_core::{Include, Part, Reason, Role, Seen};
+use retake_core::{Action, Apply, Include, Part, Reason, Role, Seen};
 
 use super::stage::{Stage, by, code};
-use crate::{Action, Apply, Store};
+use crate::Store;
 
 /// A hundred concurrent says: seq 1 to 100, no gap, none refused. A hide beside them happens too.
 pub async fn store_case_21_many_writers_and_no_gap(store: Arc<dyn Store>) {

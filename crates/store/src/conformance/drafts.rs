@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use retake_core::{Part, Source};
+use retake_core::{Action, ChangeEvent, Part, Source};
 
 use super::agent::copied;
 use super::stage::Stage;
-use crate::{Action, Followed, Store};
+use crate::Store;
 
 async fn set(stage: &Stage, author: &str, parts: &[Part]) {
     stage.store.set_draft(stage.id, author.to_owned(), parts.to_vec()).await.expect("kept");
@@ -37,12 +37,12 @@ pub async fn drafts_are_beside_the_log(store: Arc<dyn Store>) {
     set(&stage, "mia", &[]).await;
     assert_eq!(drafts(&stage).await, [of("ada", &ada)]);
     for _ in 0..4 {
-        assert_eq!(here.next().await, Some(Followed::Drafts(stage.id)), "what is equal is not told again");
+        assert_eq!(here.next().await, Some(ChangeEvent::Drafts(stage.id)), "what is equal is not told again");
     }
     assert_eq!(stage.store.summary(stage.id).await.expect("a summary"), before);
     for other in [stage.fork(None).await, copied(&stage).await] {
         assert_eq!(drafts(&other).await, []);
-        let Some(Followed::Changed(made)) = all.next().await else { panic!("it is told what was made") };
+        let Some(ChangeEvent::Changed(made)) = all.next().await else { panic!("it is told what was made") };
         assert_eq!(made.conversation, other.id, "drafts are not told to who follows all");
     }
     let mut stage = stage;
@@ -65,7 +65,7 @@ pub async fn drafts_go_with_a_text_that_is_erased(store: Arc<dyn Store>) {
         || Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()), objects: Vec::new() };
     let receipt = stage.act(action()).await.expect("erased");
     assert_eq!((drafts(&stage).await, drafts(&fork).await), (vec![of("mia", &plain)], vec![]));
-    assert_eq!(told.next().await, Some(Followed::Drafts(fork.id)));
+    assert_eq!(told.next().await, Some(ChangeEvent::Drafts(fork.id)));
     assert!(!receipt.unchanged, "it was somewhere");
     assert!(stage.act(action()).await.expect("nothing to do").unchanged);
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Effect, EffectClass, EffectState, EntryId, Fence, Mode, NewRun, Part, Permission, Reason, Role, Rule,
-    Ruling, RunEnding, RunInput, RunRefusal, Steer, ToolOutcome, Words,
+    Action, Effect, EffectClass, EffectState, EntryId, Fence, Mode, NewRun, Part, Permission, Reason, Role,
+    Rule, Ruling, RunEnding, RunInput, RunRefusal, SayRequest, Steer, ToolOutcome, Words,
 };
 
 use super::agent::copied;
 use super::stage::{Stage, by, by_request, new_id};
-use crate::{Action, AheadOf, Result, SayRequest, Store, StoreError};
+use crate::{AheadOf, Result, Store, StoreError};
 
 const EXTERNAL: EffectClass = EffectClass::External;
 
@@ -179,7 +179,7 @@ pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<dyn Store>) {
     let tool = "mail_hunter2".to_owned();
     let written = Effect { tool, print, ..effect(&stage, entry, "erased-a4", EXTERNAL) };
     stage.store.begin_effect(written, None).await.expect("begun");
-    let author = crate::By { author: "mail_hunter2".into(), ..by() };
+    let author = retake_core::By { author: "mail_hunter2".into(), ..by() };
     let result = SayRequest { by: author, ..stage.saying(Role::Tool, vec![Part::text("sent")]) };
     let result = SayRequest { platform_id: Some("hunter2-1".into()), ..result };
     stage.store.say(stage.id, result).await.expect("said");

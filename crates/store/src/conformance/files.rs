@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ContentHash, FileChange, FilePath, GitMove, GitPlace, Grade, OpNo, Part, PathMove, Reason, Record, Role,
-    Seen, Stack, Time, Uncertain,
+    Action, Apply, ContentHash, DeltaLine, FileChange, FilePath, GitMove, GitPlace, Grade, Moved, OpNo, Part,
+    PathMove, Reason, Receipt, Record, Role, SayRequest, Seen, Stack, Time, Uncertain, WorkspaceNo,
 };
 
 use super::stage::{Stage, by, by_request};
 use crate::{
-    Action, Apply, CallsSeen, DeltaLine, FilesHalf, Moved, NewCapture, NewDelta, OpenCall, Owned, Receipt,
-    Result, SayRequest, Store, StoreError, WantedFiles, WorkspaceNo,
+    CallsSeen, FilesHalf, NewCapture, NewDelta, OpenCall, Owned, Result, Store, StoreError, WantedFiles,
 };
 
 /// What a capture saw, by name.

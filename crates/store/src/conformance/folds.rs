@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use retake_core::{FoldId, NO_MESSAGE, OpNo, Reason};
+use retake_core::{Action, FoldId, NO_MESSAGE, OpNo, Reason};
 
 use super::stage::{Stage, code};
-use crate::{Action, Store};
+use crate::Store;
 
 /// A fold follows the path; of two, the one in force is the one that fits.
 pub async fn store_case_09_folds_follow_the_path(store: Arc<dyn Store>) {

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use retake_core::{
-    ConversationId, Effect, EffectClass, EffectState, Fence, Mode, NewRun, Part, Permission, Role, RunEnding,
-    RunInput, RunRefusal, Steer, Time,
+    Action, ChangeEvent, ChangeKind, CommitEvent, ConversationId, Effect, EffectClass, EffectState, Fence,
+    Mode, NewConversation, NewRun, Part, Permission, Role, RunEnding, RunInput, RunRefusal, Steer, Time,
 };
 
 use super::stage::{Stage, by, new_id};
-use crate::{Action, Changed, Followed, Follower, Kind, NewConversation, Store, StoreError};
+use crate::{Follower, Store, StoreError};
 
 const NOW: Time = Time(1_700_000_000_000);
 
 /// The next commit, which must be there already.
-async fn told(follower: &mut Follower) -> Changed {
+async fn told(follower: &mut Follower) -> CommitEvent {
     let next = tokio::time::timeout(std::time::Duration::from_secs(20), follower.next());
     match next.await.expect("it is told").expect("the store is open") {
-        Followed::Changed(changed) => changed,
+        ChangeEvent::Changed(changed) => changed,
         other => panic!("{other:?} instead of a commit"),
     }
 }
@@ -68,16 +68,16 @@ pub async fn every_commit_has_a_revision_and_is_told_in_order(store: Arc<dyn Sto
     let erase = Action::Erase { entries: vec![stage.named("T1")], matching: None, objects: Vec::new() };
     stage.act(erase).await.expect("erased");
     let expected = [
-        vec![Kind::Run],
-        vec![Kind::Effect],
-        vec![Kind::Effect],
-        vec![Kind::Permission],
-        vec![Kind::Run],
-        vec![Kind::Said],
-        vec![Kind::Operation],
-        vec![Kind::Run],
-        vec![Kind::Operation, Kind::Run],
-        vec![Kind::Erased],
+        vec![ChangeKind::Run],
+        vec![ChangeKind::Effect],
+        vec![ChangeKind::Effect],
+        vec![ChangeKind::Permission],
+        vec![ChangeKind::Run],
+        vec![ChangeKind::Said],
+        vec![ChangeKind::Operation],
+        vec![ChangeKind::Run],
+        vec![ChangeKind::Operation, ChangeKind::Run],
+        vec![ChangeKind::Erased],
     ];
     for (revision, kinds) in (first + 1..).zip(expected) {
         let changed = told(&mut follower).await;
@@ -96,7 +96,7 @@ pub async fn who_follows_all_hears_of_each_and_is_told_what_was_missed(store: Ar
     let mut own = store.follow(Some(id));
     let new = NewConversation { id, folder: None, title: Some("a title".into()), by: by() };
     store.create(new).await.expect("created");
-    for (revision, kind) in [(1, Kind::Created), (2, Kind::Operation)] {
+    for (revision, kind) in [(1, ChangeKind::Created), (2, ChangeKind::Operation)] {
         for follower in [&mut all, &mut own] {
             let changed = told(follower).await;
             assert_eq!((changed.conversation, changed.revision.0), (id, revision));
@@ -104,7 +104,7 @@ pub async fn who_follows_all_hears_of_each_and_is_told_what_was_missed(store: Ar
         }
     }
     let stage = Arc::new(Stage::new(Arc::clone(&store)).await);
-    assert_eq!(told(&mut all).await.kinds, [Kind::Created]);
+    assert_eq!(told(&mut all).await.kinds, [ChangeKind::Created]);
     let writer = |number: u64| {
         let stage = Arc::clone(&stage);
         tokio::spawn(async move {
@@ -128,7 +128,7 @@ pub async fn who_follows_all_hears_of_each_and_is_told_what_was_missed(store: Ar
         stage.store.say(stage.id, say).await.expect("said");
         assert_eq!(told(&mut all).await.revision.0, expected);
     }
-    assert_eq!(slow.next().await, Some(Followed::Missed));
+    assert_eq!(slow.next().await, Some(ChangeEvent::Missed));
     let went_on = told(&mut slow).await;
     assert!(went_on.revision.0 > 2, "then it goes on with what is left");
     drop((all, slow));

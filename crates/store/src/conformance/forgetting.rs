@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use retake_core::{ContentHash, OpNo, Stack, Time};
+use retake_core::{Action, ContentHash, OpNo, Stack, Time};
 
 use super::files::{change, changed, half, layers, path, record, rewind, workspace};
 use super::stage::Stage;
-use crate::{Action, CallsSeen, Claimant, ErasureSum, NewCapture, Store, StoreError};
+use crate::{CallsSeen, Claimant, ErasureSum, NewCapture, Store, StoreError};
 
 /// The bytes of a letter.
 fn bytes(letters: &str) -> BTreeSet<ContentHash> {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use retake_core::{EntryId, Mark, OpNo, Reason, Role};
+use retake_core::{Action, EntryId, Mark, OpNo, OpRange, Reason, Role};
 
 use super::stage::Stage;
-use crate::{Action, OpRange, Store};
+use crate::Store;
 
 /// What is marked, as `mark turn first*messages`, newest first.
 async fn marked(stage: &Stage, before: Option<EntryId>, limit: usize) -> String {

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use retake_core::{
-    EntryId, Head, Include, Part, Projection, Reason, Revision, Role, Source, Time, joined_text,
+    Action, ChangeEvent, ChangeKind, EntryId, Head, Include, ListRequest, PageRequest, Part, Projection,
+    Reading, Reason, Revision, Role, SayRequest, SearchRequest, Shelf, Sort, Source, Time, joined_text,
 };
 
 use super::agent::copied;
 use super::stage::Stage;
-use crate::{
-    Action, Followed, Kind, ListRequest, PageRequest, Reading, SayRequest, SearchRequest, Shelf, Sort, Store,
-    StoreError,
-};
+use crate::{Store, StoreError};
 
 const TIMELINE: Reading = Reading::now(Projection::Timeline);
 
@@ -162,7 +160,7 @@ pub async fn store_case_28_catching_up(store: Arc<dyn Store>) {
     stage.mark(Reason::Exclude, &["T1"]).await.expect("excluded");
     let changes = stage.store.changes(stage.id, since).await.expect("changes");
     assert_eq!(changes.gone, [stage.named("T2"), stage.named("T2!")]);
-    let texts = |shown: &[crate::Shown]| -> Vec<String> {
+    let texts = |shown: &[retake_core::ShownEntry]| -> Vec<String> {
         shown.iter().map(|shown| joined_text(&shown.entry.as_ref().expect("sound").parts)).collect()
     };
     assert_eq!(texts(&changes.came), ["T4", "T4!"]);
@@ -215,7 +213,8 @@ pub async fn erased_words_are_gone_from_every_reading(store: Arc<dyn Store>) {
         assert!(!stage.prompt().await.contains("hunter2"));
         let summary = stage.store.summary(stage.id).await.expect("a summary");
         assert!(!format!("{summary:?}").contains("hunter2"), "{summary:?}");
-        let ops = stage.store.ops(stage.id, crate::OpRange { before: None, limit: 99 }).await.expect("ops");
+        let ops =
+            stage.store.ops(stage.id, retake_core::OpRange { before: None, limit: 99 }).await.expect("ops");
         assert!(!format!("{ops:?}").contains("hunter2"), "{ops:?}");
     }
     assert!(!stage.read_at(Projection::Timeline, Some(head)).await.contains("hunter2"));
@@ -287,11 +286,11 @@ pub async fn what_is_put_away_is_left_out_of_the_list_alone(store: Arc<dyn Store
     for _ in 0..2 {
         store.archive(stage.id, Shelf::Archived).await.expect("put away");
     }
-    let Some(Followed::Changed(told)) = follower.next().await else { panic!("nothing was told") };
-    assert_eq!((told.conversation, told.kinds), (stage.id, vec![Kind::Archived]));
+    let Some(ChangeEvent::Changed(told)) = follower.next().await else { panic!("nothing was told") };
+    assert_eq!((told.conversation, told.kinds), (stage.id, vec![ChangeKind::Archived]));
     let after = store.summary(stage.id).await.expect("a summary");
     assert_eq!(after.revision, before.revision.next(), "once");
-    assert_eq!(after, crate::Summary { archived: true, revision: after.revision, ..before });
+    assert_eq!(after, retake_core::Summary { archived: true, revision: after.revision, ..before });
     assert_eq!(listed(Some(Shelf::AtHand)).await, [(other.id, false)]);
     assert_eq!(listed(Some(Shelf::Archived)).await, [(stage.id, true)]);
     assert_eq!(listed(None).await.len(), 2);

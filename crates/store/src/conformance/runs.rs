@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Fence, Mode, NewRun, Part, Permission, Projection, Reason, Role, Rule, Ruling, Run, RunEnding, RunInput,
-    RunRefusal, RunState, Seen, Steer, Tail, Time, Words,
+    Action, Apply, Fence, Mode, NewRun, Part, Permission, Projection, Reason, Role, Rule, Ruling, Run,
+    RunEnding, RunInput, RunRefusal, RunState, SayRequest, Seen, Steer, Tail, Time, Words,
 };
 
 use super::stage::{Stage, by, by_request};
-use crate::{Action, Apply, Result, RunsStepped, SayRequest, Store, StoreError};
+use crate::{Result, RunsStepped, Store, StoreError};
 
 const NOW: Time = Time(1_700_000_000_000);
 
@@ -146,7 +146,7 @@ pub async fn words_that_wait_are_said_once(store: Arc<dyn Store>) {
     let again = says(&stage, words("T2", Some("r2"))).await;
     let stepped = steps(&stage, [again]).await.expect("said already");
     assert_eq!((stepped.runs.queued, stepped.effects), (None, vec![]));
-    let by = crate::By { wording: Some(crate::digest("T2")), ..by_request("r2") };
+    let by = retake_core::By { wording: Some(crate::digest("T2")), ..by_request("r2") };
     let receipt = stage.store.receipt(stage.id, by).await.expect("looked up");
     assert_eq!(receipt.map(|receipt| receipt.entries), Some(said[0].entries.clone()));
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FileChange, GitMove, GitRef, Grade, Part, PathMove, Role, Seen, Stack, Time};
+use retake_core::{
+    Action, Apply, ContentHash, FileChange, GitMove, GitRef, Grade, Part, PathMove, Receipt, Role, Seen,
+    Stack, Time, WorkspaceNo,
+};
 
 use super::files::{change, path};
 use super::stage::{Stage, by};
-use crate::{
-    Action, Apply, CallsSeen, FilesHalf, NewCapture, NewDelta, OpenCall, Receipt, Result, Store, StoreError,
-    WorkspaceNo,
-};
+use crate::{CallsSeen, FilesHalf, NewCapture, NewDelta, OpenCall, Result, Store, StoreError};
 
 /// What a capture saw, by name.
 const MARK: ContentHash = ContentHash([7; 32]);

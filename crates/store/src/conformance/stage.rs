@@ -5,13 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{
-    ConversationId, EntryId, Head, Include, Part, Projection, Reason, Role, Seen, Standing, Time, joined_text,
+    Action, Apply, By, ConversationId, EntryId, Head, Include, NewConversation, NewFork, PageRequest, Part,
+    Projection, Reading, Reason, Receipt, Role, SayRequest, SearchRequest, Seen, Standing, Time, joined_text,
 };
 
-use crate::{
-    Action, Apply, By, NewConversation, NewFork, PageRequest, Reading, Receipt, Result, SayRequest,
-    SearchRequest, Store,
-};
+use crate::{Result, Store};
 
 /// Ids and times count up, so that no test depends on a clock or on chance.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -190,7 +188,7 @@ impl Stage {
         let request = SearchRequest {
             query: query.into(),
             conversation: Some(self.id),
-            sort: crate::Sort::Oldest,
+            sort: retake_core::Sort::Oldest,
             limit: 100,
             include,
             ..SearchRequest::default()

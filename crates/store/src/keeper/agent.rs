@@ -5,12 +5,14 @@ mod facts;
 mod runs;
 
 use async_trait::async_trait;
-use retake_core::{ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunInput, Time};
+use retake_core::{
+    ChangeKind, ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunInput, Time,
+};
 
 use super::Keeper;
 use crate::agent::{AgentStore, RunsStepped};
 use crate::error::Result;
-use crate::reading::{AheadOf, Kind, Outlook};
+use crate::reading::{AheadOf, Outlook};
 use crate::rows::{AgentRows as _, Backend, Transactions};
 pub(super) use effects::along;
 
@@ -87,7 +89,7 @@ where
             let loaded = context.load(conversation)?;
             if context.rows.permission(loaded.row.log)?.as_ref() != Some(&permission) {
                 context.rows.set_permission(&loaded.row, &permission)?;
-                context.touched(conversation, Kind::Permission);
+                context.touched(conversation, ChangeKind::Permission);
             }
             Ok(())
         })

@@ -1,17 +1,15 @@
 //! What became of a run, for the same request when it comes again: a lost reply must not ask the model twice.
 
-use retake_core::{Change, OpNo, Pos, Role};
+use retake_core::{Change, OpNo, Pos, Receipt, Role, RunResult};
 
 use super::decide::locate;
 use super::load::Loaded;
 use super::write::said_before;
 use crate::error::{Result, StoreError};
-use crate::reading::Answered;
-use crate::request::Receipt;
 use crate::rows::Rows;
 
 /// What became of the run that a request began: with a prompt, with a step back to one, or with the answer or the tool's result itself.
-pub(super) fn answered<R: Rows>(rows: &R, loaded: &Loaded, receipt: &Receipt) -> Result<Answered> {
+pub(super) fn answered<R: Rows>(rows: &R, loaded: &Loaded, receipt: &Receipt) -> Result<RunResult> {
     let (prompt, since) = match (receipt.entries.first(), receipt.ops.last()) {
         (Some(id), _) => {
             let pos = locate(rows, loaded, *id)?;
@@ -24,18 +22,18 @@ pub(super) fn answered<R: Rows>(rows: &R, loaded: &Loaded, receipt: &Receipt) ->
             let op = rows.op(loaded.row.log, *no)?;
             (op.tip, op.at.0)
         }
-        (None, None) => return Ok(Answered::Nothing),
+        (None, None) => return Ok(RunResult::Nothing),
     };
     let own = loaded.conversation.tree.depth();
     for pos in loaded.conversation.tree.children(prompt) {
         let later = pos.depth == own && pos.seq > since;
         if later && rows.meta(loaded.key(pos)?)?.role == Role::Assistant {
             let another = moved_between(rows, loaded, receipt.head.op, pos)?;
-            return if another { Ok(Answered::Nothing) } else { by(rows, loaded, pos) };
+            return if another { Ok(RunResult::Nothing) } else { by(rows, loaded, pos) };
         }
     }
     let waits = loaded.conversation.state.tip == prompt;
-    Ok(if waits { Answered::Waiting } else { Answered::Nothing })
+    Ok(if waits { RunResult::Waiting } else { RunResult::Nothing })
 }
 
 /// Whether the tip was moved between an operation and an answer: then it is another run's, for nothing moves while a
@@ -47,7 +45,7 @@ fn moved_between<R: Rows>(rows: &R, loaded: &Loaded, op: OpNo, answer: Pos) -> R
 }
 
 /// The answer at a position.
-fn by<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Answered> {
+fn by<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<RunResult> {
     let key = loaded.key(pos)?;
     let meta = retake_core::Meta { pos, ..rows.meta(key)? };
     let author = match rows.entry(key) {
@@ -56,5 +54,5 @@ fn by<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Answered> {
         Err(error) => return Err(error),
     };
     let receipt = Box::new(said_before(rows, loaded, &meta)?);
-    Ok(Answered::By { receipt, author, interrupted: meta.flags.interrupted })
+    Ok(RunResult::By { receipt, author, interrupted: meta.flags.interrupted })
 }

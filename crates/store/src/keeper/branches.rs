@@ -1,11 +1,10 @@
 //! The branches of a conversation, each with what tells it from the others. Must never show the words of what is hidden.
 
-use retake_core::{EntryId, Leaf, Path, Pos};
+use retake_core::{Branch, EntryId, EntryLine, Leaf, Path, Pos};
 
 use super::load::Loaded;
 use super::read::{first_in, line};
 use crate::error::Result;
-use crate::reading::{Branch, Line};
 use crate::rows::Rows;
 
 /// The branches, oldest first.
@@ -75,7 +74,7 @@ fn alone(loaded: &Loaded, leaf: &Leaf, leaves: &[Leaf]) -> Option<Pos> {
 }
 
 /// What a branch is called by: the first message of a person among what is on it alone; without one the first entry there.
-fn called<R: Rows>(rows: &R, loaded: &Loaded, alone: &Path) -> Result<Option<Line>> {
+fn called<R: Rows>(rows: &R, loaded: &Loaded, alone: &Path) -> Result<Option<EntryLine>> {
     match first_in(rows, loaded, &loaded.conversation.visible(alone))? {
         Some(line) => Ok(Some(line)),
         None => alone.first().map(|pos| line(rows, loaded, pos)).transpose(),

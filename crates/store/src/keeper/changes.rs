@@ -1,12 +1,11 @@
 //! What changed since a client last looked: the difference between what it saw and what is now, not a replay.
 //! What was said and taken back meanwhile is in neither.
 
-use retake_core::{Change, Head, OpNo, Path, Pos, Revision, Seq, Span, difference};
+use retake_core::{Change, Changes, Head, OpNo, Path, Pos, Revision, Seq, Span, difference};
 
 use super::load::{Loaded, load_at};
 use super::read::shown;
 use crate::error::{Result, StoreError};
-use crate::reading::Changes;
 use crate::rows::{Key, Rows};
 
 /// The difference between a revision and now. Who saw none yet gets all that there is, a fork's beginning included. Nothing, where

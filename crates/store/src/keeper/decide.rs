@@ -1,13 +1,13 @@
 //! From a typed action to core's decision: ids become positions, the rest is core's.
 
 use retake_core::{
-    By, Commit, EntryId, FoldRequest, LabelTarget, MarkRequest, Pos, Projection, Scope, Seen, Targets,
+    Action, Apply, By, Commit, EntryId, FoldRequest, LabelTarget, MarkRequest, Pos, Projection, Scope, Seen,
+    Targets,
 };
 
 use super::files::{has_changes, undecided_files};
 use super::load::Loaded;
 use crate::error::{Result, StoreError};
-use crate::request::{Action, Apply};
 use crate::rows::Rows;
 
 /// The position of an entry in a conversation.

@@ -15,8 +15,8 @@ pub(super) use holds::{holds, part_holds};
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    By, Change, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Part, Pos, RequestId,
-    Time, Words,
+    By, Change, ChangeKind, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Part, Pos,
+    Receipt, RequestId, Time, Words,
 };
 
 use super::Context;
@@ -25,8 +25,6 @@ use super::load::Loaded;
 use super::write::receipt_of;
 use crate::error::{Result, StoreError};
 use crate::files::ErasureSum;
-use crate::reading::Kind;
-use crate::request::Receipt;
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo, Transactions};
 
 /// How many entries are read at once while looking for a text.
@@ -181,7 +179,7 @@ impl<T: Transactions> Context<T> {
             if permission.rules.len() < all {
                 dropped += 1;
                 self.rows.set_permission(&member.row, &permission)?;
-                self.touched(member.row.id, Kind::Permission);
+                self.touched(member.row.id, ChangeKind::Permission);
             }
         }
         Ok(dropped)

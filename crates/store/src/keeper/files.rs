@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use retake_core::{
-    By, ContentHash, ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, KeptPath, Layer, OpNo,
-    Path, Pos, Span, Stack, Step, Time, Undecided,
+    Action, Apply, By, Capture, ChangeKind, ContentHash, ConversationId, DeltaId, DeltaLine, EntryId,
+    FileChange, FilePath, Grade, KeptPath, Layer, Moved, OpNo, Path, Pos, Receipt, SayRequest, Span, Stack,
+    Step, Time, Undecided, WorkspaceInfo, WorkspaceNo,
 };
 
 use super::decide::locate;
@@ -15,29 +16,27 @@ use super::load::Loaded;
 use super::{Context, Keeper};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CallsSeen, CaptureRow, Claim, DeltaLayers, DeltaLine, ErasureSum, FileStore, FilesHalf, IntentRow, Moved,
-    NewCapture, NewDelta, OpenCall, Owned, Wanted, WorkspaceNo, WorkspaceRow,
+    CallsSeen, Claim, DeltaLayers, ErasureSum, FileStore, FilesHalf, IntentRow, NewCapture, NewDelta,
+    OpenCall, Owned, Wanted,
 };
-use crate::reading::Kind;
-use crate::request::{Action, Apply, Receipt, SayRequest};
 use crate::rows::{Backend, FileRows, KEPT_SINCE, Key, Rows, Transactions};
 use wanted::{wanted, wanted_by};
 
 impl<T: Transactions> Context<T> {
-    fn workspace(&mut self, row: WorkspaceRow) -> Result<WorkspaceRow> {
+    fn workspace(&mut self, row: WorkspaceInfo) -> Result<WorkspaceInfo> {
         let known = self.rows.workspaces()?;
-        let same = |known: &&WorkspaceRow| known.root == row.root && known.identity == row.identity;
+        let same = |known: &&WorkspaceInfo| known.root == row.root && known.identity == row.identity;
         if let Some(known) = known.iter().find(same) {
             return Ok(known.clone());
         }
         let no = self.rows.insert_workspace(&row)?;
-        Ok(WorkspaceRow { no, ..row })
+        Ok(WorkspaceInfo { no, ..row })
     }
 
     fn captured(&mut self, workspace: WorkspaceNo, new: NewCapture) -> Result<u64> {
         let NewCapture { time, name, changes, calls, mark, manifest } = new;
         let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
-        let row = CaptureRow { no: last + 1, time, name, changes, manifest };
+        let row = Capture { no: last + 1, time, name, changes, manifest };
         self.rows.insert_capture(workspace, &row)?;
         self.rows.set_mark(workspace, mark)?;
         self.saw(workspace, calls)?;
@@ -85,7 +84,7 @@ impl<T: Transactions> Context<T> {
         if changes.is_empty() {
             return Ok(());
         }
-        self.touched(loaded.row.id, Kind::Files);
+        self.touched(loaded.row.id, ChangeKind::Files);
         let log = loaded.row.log;
         let delta = DeltaId { log, no: self.rows.last_delta(log)? + 1 };
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
@@ -119,7 +118,7 @@ impl<T: Transactions> Context<T> {
         if !self.rows.moved(loaded.row.log, op)?.is_empty() {
             return Ok(receipt);
         }
-        self.touched(id, Kind::Files);
+        self.touched(id, ChangeKind::Files);
         // One without moves only says which paths are kept.
         for half in halves.into_iter().filter(|half| !half.moves.is_empty()) {
             self.apply_half(&loaded, op, half)?;
@@ -200,7 +199,7 @@ impl<T: Transactions> Context<T> {
     /// The files of an operation are as they are to be.
     fn settle(&mut self, workspace: WorkspaceNo) -> Result<()> {
         if let Some((conversation, _)) = self.intent(workspace)?.and_then(|intent| intent.op) {
-            self.touched(conversation, Kind::Files);
+            self.touched(conversation, ChangeKind::Files);
         }
         self.rows.set_intent(workspace, None)
     }
@@ -263,12 +262,12 @@ impl<B: Backend> FileStore for Keeper<B>
 where
     B::Rows: Transactions + 'static,
 {
-    async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceRow> {
-        let row = WorkspaceRow { no: WorkspaceNo(0), root, identity, created: now, mark: None };
+    async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceInfo> {
+        let row = WorkspaceInfo { no: WorkspaceNo(0), root, identity, created: now, mark: None };
         self.write(|context| context.workspace(row)).await
     }
 
-    async fn workspaces(&self) -> Result<Vec<WorkspaceRow>> {
+    async fn workspaces(&self) -> Result<Vec<WorkspaceInfo>> {
         self.read(|rows| rows.workspaces()).await
     }
 
@@ -281,7 +280,7 @@ where
         workspace: WorkspaceNo,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<CaptureRow>> {
+    ) -> Result<Vec<Capture>> {
         self.read(move |rows| rows.captures(workspace, before, limit)).await
     }
 
@@ -289,7 +288,7 @@ where
         self.read(|rows| rows.manifests()).await
     }
 
-    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<CaptureRow>> {
+    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<Capture>> {
         self.read(move |rows| rows.checkpoint(workspace, &name)).await
     }
 

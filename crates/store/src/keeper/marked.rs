@@ -2,14 +2,14 @@
 //! what it shows, however long the conversation is.
 
 use retake_core::{
-    Change, Commit, EntryId, Mark, MarkChange, Marked, OpNo, Operation, Pos, Reason, Records as _, Step, Time,
+    Change, Commit, EntryId, Mark, MarkChange, Marked, MarkedLine, MarkedPage, OpNo, Operation, Pos, Reason,
+    Records as _, Step, StepLine, StepTarget, Time,
 };
 
 use super::decide::locate;
 use super::load::Loaded;
 use super::read::{any_line, line};
 use crate::error::{Result, StoreError};
-use crate::reading::{Aim, MarkedLine, MarkedPage, StepLine};
 use crate::rows::Rows;
 
 /// So many steps of an undo or a redo are told one by one.
@@ -85,7 +85,7 @@ pub(super) fn of_turn<R: Rows>(rows: &R, loaded: &Loaded, number: u64) -> Result
 
 /// The message that an operation led to, if it moved the tip, or the first one that it marked. Words that are hidden are left out. One
 /// row, whatever the operation.
-pub(super) fn aim<R: Rows>(rows: &R, loaded: &Loaded, op: &Operation) -> Result<Option<Aim>> {
+pub(super) fn aim<R: Rows>(rows: &R, loaded: &Loaded, op: &Operation) -> Result<Option<StepTarget>> {
     let tree = &loaded.conversation.tree;
     let pos = match (op.reason, &op.change) {
         (Reason::Undo(Step::Turn(opener)) | Reason::Redo(Step::Turn(opener)), _) => Some(opener),
@@ -98,9 +98,9 @@ pub(super) fn aim<R: Rows>(rows: &R, loaded: &Loaded, op: &Operation) -> Result<
     pos.map(|pos| at(rows, loaded, pos)).transpose()
 }
 
-fn at<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Aim> {
+fn at<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<StepTarget> {
     let line = line(rows, loaded, pos)?;
-    Ok(Aim { turn: line.meta.totals.turns, line })
+    Ok(StepTarget { turn: line.meta.totals.turns, line })
 }
 
 /// What the first steps of an undo or a redo are.

@@ -4,14 +4,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use retake_core::{Change, Commit, ConversationId};
+use retake_core::{Change, ChangeEvent, ChangeKind, Commit, CommitEvent, ConversationId, Shelf};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::Context;
 use super::load::Loaded;
 use crate::error::Result;
-use crate::reading::{Changed, Followed, Kind};
-use crate::request::Shelf;
 use crate::rows::{ConversationRow, LogNo, NowRow, Transactions};
 
 /// How far a follower may fall behind before it has missed something.
@@ -21,11 +19,11 @@ const BEHIND_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct News {
     /// By revisions, in order.
-    changed: Vec<Changed>,
+    changed: Vec<CommitEvent>,
     /// Conversations with another draft than before.
     drafts: Vec<ConversationId>,
     /// What the request at work changed beside the log: it has a revision when the request is done.
-    beside: Vec<(ConversationId, Kind)>,
+    beside: Vec<(ConversationId, ChangeKind)>,
 }
 
 impl News {
@@ -42,10 +40,10 @@ impl News {
     }
 
     /// Everything that the transaction has changed.
-    pub(super) fn take(&mut self) -> Vec<Followed> {
+    pub(super) fn take(&mut self) -> Vec<ChangeEvent> {
         self.beside.clear();
-        let changed = std::mem::take(&mut self.changed).into_iter().map(Followed::Changed);
-        let drafts = std::mem::take(&mut self.drafts).into_iter().map(Followed::Drafts);
+        let changed = std::mem::take(&mut self.changed).into_iter().map(ChangeEvent::Changed);
+        let drafts = std::mem::take(&mut self.drafts).into_iter().map(ChangeEvent::Drafts);
         changed.chain(drafts).collect()
     }
 }
@@ -62,28 +60,28 @@ impl<T: Transactions> Context<T> {
     pub(super) fn made(&mut self, after: &Loaded, commit: &Commit) {
         let erases = commit.ops.iter().any(|op| matches!(op.change, Change::Erase(_)));
         let kinds = [
-            (!commit.entries.is_empty(), Kind::Said),
-            (erases, Kind::Erased),
-            (!erases && !commit.ops.is_empty(), Kind::Operation),
+            (!commit.entries.is_empty(), ChangeKind::Said),
+            (erases, ChangeKind::Erased),
+            (!erases && !commit.ops.is_empty(), ChangeKind::Operation),
         ];
         let kinds = kinds.into_iter().filter_map(|(is, kind)| is.then_some(kind)).collect();
         let (conversation, revision) = (after.row.id, after.conversation.revision);
-        self.news.changed.push(Changed { conversation, revision, kinds });
+        self.news.changed.push(CommitEvent { conversation, revision, kinds });
     }
 
     /// A conversation is there that was not.
     pub(super) fn created(&mut self, row: &ConversationRow) {
         let (conversation, revision) = (row.id, row.now.revision);
-        self.news.changed.push(Changed { conversation, revision, kinds: vec![Kind::Created] });
+        self.news.changed.push(CommitEvent { conversation, revision, kinds: vec![ChangeKind::Created] });
     }
 
     /// Something beside the log of a conversation has changed.
-    pub(super) fn touched(&mut self, conversation: ConversationId, kind: Kind) {
+    pub(super) fn touched(&mut self, conversation: ConversationId, kind: ChangeKind) {
         self.news.beside.push((conversation, kind));
     }
 
     /// The same, of a conversation known by its number.
-    pub(super) fn touched_log(&mut self, log: LogNo, kind: Kind) -> Result<()> {
+    pub(super) fn touched_log(&mut self, log: LogNo, kind: ChangeKind) -> Result<()> {
         let row = self.rows.log(log)?;
         self.touched(row.id, kind);
         Ok(())
@@ -104,7 +102,7 @@ impl<T: Transactions> Context<T> {
             let row = ConversationRow { now: NowRow { archived, ..loaded.row.now }, ..loaded.row.clone() };
             self.rows.set_now(row.log, row.now)?;
             self.stage(Loaded { row, ..(*loaded).clone() });
-            self.touched(id, Kind::Archived);
+            self.touched(id, ChangeKind::Archived);
         }
         Ok(())
     }
@@ -124,7 +122,7 @@ impl<T: Transactions> Context<T> {
                     let mut after = Loaded { row, ..(*loaded).clone() };
                     after.conversation.revision = revision;
                     self.stage(after);
-                    self.news.changed.push(Changed { conversation: id, revision, kinds: Vec::new() });
+                    self.news.changed.push(CommitEvent { conversation: id, revision, kinds: Vec::new() });
                     self.news.changed.len() - 1
                 }
             };
@@ -139,7 +137,7 @@ impl<T: Transactions> Context<T> {
 
 /// Those who follow, by conversation; without one, all of them.
 #[derive(Debug, Default)]
-pub(super) struct Followers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<Followed>>>);
+pub(super) struct Followers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<ChangeEvent>>>);
 
 impl Followers {
     /// One more, from now on.
@@ -151,16 +149,16 @@ impl Followers {
     }
 
     /// Tells what is durable.
-    pub(super) fn tell(&self, news: Vec<Followed>) {
+    pub(super) fn tell(&self, news: Vec<ChangeEvent>) {
         let senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if senders.is_empty() {
             return;
         }
         for told in news {
             let (all, one) = match &told {
-                Followed::Changed(changed) => (senders.get(&None), Some(changed.conversation)),
-                Followed::Drafts(of) => (None, Some(*of)),
-                Followed::Missed => (senders.get(&None), None),
+                ChangeEvent::Changed(changed) => (senders.get(&None), Some(changed.conversation)),
+                ChangeEvent::Drafts(of) => (None, Some(*of)),
+                ChangeEvent::Missed => (senders.get(&None), None),
             };
             let one = one.and_then(|one| senders.get(&Some(one)));
             for sender in all.into_iter().chain(one) {
@@ -173,14 +171,14 @@ impl Followers {
 
 /// Hears of each commit once it is durable, in the order of revisions.
 #[derive(Debug)]
-pub struct Follower(broadcast::Receiver<Followed>);
+pub struct Follower(broadcast::Receiver<ChangeEvent>);
 
 impl Follower {
     /// The next one, waiting for it; nothing, when the store is closed. Dropped while it waits, it has lost nothing.
-    pub async fn next(&mut self) -> Option<Followed> {
+    pub async fn next(&mut self) -> Option<ChangeEvent> {
         match self.0.recv().await {
             Ok(told) => Some(told),
-            Err(RecvError::Lagged(_)) => Some(Followed::Missed),
+            Err(RecvError::Lagged(_)) => Some(ChangeEvent::Missed),
             Err(RecvError::Closed) => None,
         }
     }
@@ -192,8 +190,9 @@ mod tests {
     use uuid::Uuid;
 
     use crate::error::{Result, StoreError};
-    use crate::reading::{Changed, Followed, Kind};
-    use crate::{Keeper, Memory, NewConversation, Store as _};
+    use crate::{Keeper, Memory, Store as _};
+    use retake_core::NewConversation;
+    use retake_core::{ChangeEvent, ChangeKind, CommitEvent};
 
     fn new(number: u128) -> NewConversation {
         let id = ConversationId::new(Uuid::from_u128(number));
@@ -216,8 +215,8 @@ mod tests {
         assert!(matches!(refused, Err(StoreError::NothingToDo)), "{refused:?}");
         keeper.create(new(2)).await.expect("created");
         let (conversation, revision) = (new(2).id, Revision(1));
-        let told = Changed { conversation, revision, kinds: vec![Kind::Created] };
-        assert_eq!(follower.next().await, Some(Followed::Changed(told)));
+        let told = CommitEvent { conversation, revision, kinds: vec![ChangeKind::Created] };
+        assert_eq!(follower.next().await, Some(ChangeEvent::Changed(told)));
         let taken_over = keeper
             .write(move |context| {
                 let made = context.create(new(3));

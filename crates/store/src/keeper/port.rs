@@ -9,13 +9,12 @@ mod restored;
 
 use std::path::Path as FilePath;
 
-use retake_core::{Entry, Part, Path, Pos, Source, Span};
+use retake_core::{Entry, ListRequest, Part, Path, Pos, Source, Span};
 
 use super::load::{Loaded, load};
 use super::read::shown;
 use crate::error::{Result, StoreError};
 use crate::port::{About, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, Upkeep};
-use crate::request::ListRequest;
 use crate::rows::Rows;
 
 pub(super) use full::full_piece;
@@ -74,7 +73,7 @@ fn about<R: Rows>(rows: &R, loaded: &Loaded) -> Result<About> {
 }
 
 /// An entry with its alternatives: those that were there at the head, whatever was said later.
-fn exported<R: Rows>(rows: &R, loaded: &Loaded, mut shown: crate::reading::Shown) -> Result<Exported> {
+fn exported<R: Rows>(rows: &R, loaded: &Loaded, mut shown: retake_core::ShownEntry) -> Result<Exported> {
     let Some(_) = shown.alternative else {
         return Ok(Exported { shown, alternatives: Vec::new() });
     };

@@ -1,17 +1,14 @@
 //! Reading a conversation: pages of a projection, prompts, targets, branches, plans. Each reads what it shows.
 
 use retake_core::{
-    Change, Conversation, Entry, EntryId, Head, Mark, Message, OpNo, Part, Path, Pos, Projection,
-    PromptPiece, Reason, Records, Role, Span, Totals, preview, repaired, summary_message,
+    Action, Alternative, CallLine, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head, Mark,
+    Message, OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, PromptPiece,
+    Reason, Records, Role, ShownEntry, Span, Summary, Totals, preview, repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
 use super::load::{Loaded, load};
 use crate::error::{Result, StoreError};
-use crate::reading::{
-    Alternative, CalledLine, Line, OpLine, OpPage, OpRange, Page, PageRequest, Planned, Shown, Summary,
-};
-use crate::request::Action;
 use crate::rows::{ConversationRow, Rows};
 
 /// How many entries a plan shows in lines.
@@ -24,7 +21,7 @@ const PROMPT_CHUNK: usize = 1000;
 const PREVIEW_SEARCH: u64 = 32;
 
 /// An entry in one line; without its words, when the state hides it.
-pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
+pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<EntryLine> {
     let mut line = any_line(rows, loaded, pos)?;
     if !loaded.conversation.mark(pos).is_visible() {
         line.preview.clear();
@@ -34,21 +31,21 @@ pub(super) fn line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line>
 }
 
 /// An entry in one line, whatever its mark: for who asks for what is hidden, or is to see what `show` would bring back.
-pub(super) fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<Line> {
+pub(super) fn any_line<R: Rows>(rows: &R, loaded: &Loaded, pos: Pos) -> Result<EntryLine> {
     let key = loaded.key(pos)?;
     match rows.entry(key) {
         Ok(entry) => Ok(line_of(pos, entry)),
         // Who spoke, and when, may still be known.
         Err(StoreError::Damaged { why, .. }) => {
             let meta = retake_core::Meta { pos, ..rows.meta(key)? };
-            Ok(Line { meta, preview: format!("[damaged: {why}]"), called: None })
+            Ok(EntryLine { meta, preview: format!("[damaged: {why}]"), called: None })
         }
         Err(error) => Err(error),
     }
 }
 
 /// The line of an entry that was read.
-pub(super) fn line_of(pos: Pos, entry: Entry) -> Line {
+pub(super) fn line_of(pos: Pos, entry: Entry) -> EntryLine {
     let preview = preview(&entry.parts);
     let has_words = entry.parts.iter().filter_map(Part::as_text).any(|text| !text.trim().is_empty());
     let call = entry.parts.into_iter().filter(|_| !has_words).find_map(|part| match part {
@@ -56,8 +53,8 @@ pub(super) fn line_of(pos: Pos, entry: Entry) -> Line {
         _ => None,
     });
     let author = entry.author;
-    let called = call.map(|(tool, arguments)| CalledLine { author, tool, arguments });
-    Line { meta: retake_core::Meta { pos, ..entry.meta }, preview, called }
+    let called = call.map(|(tool, arguments)| CallLine { author, tool, arguments });
+    EntryLine { meta: retake_core::Meta { pos, ..entry.meta }, preview, called }
 }
 
 /// The pieces of a reading, as (span, mark, fold).
@@ -75,7 +72,7 @@ pub(super) fn page<R: Rows>(
     loaded: &Loaded,
     projection: Projection,
     request: &PageRequest,
-) -> Result<Page> {
+) -> Result<EntryPage> {
     let cursor = |id: EntryId| {
         let pos = locate(rows, loaded, id)?;
         if shows(loaded, projection, pos) { Ok(pos) } else { Err(StoreError::BadCursor(id)) }
@@ -92,7 +89,7 @@ pub(super) fn page<R: Rows>(
     }
     let newest = after.is_none() || before.is_some();
     let chosen = take(&wanted, request.limit as u64, newest);
-    let mut page = Page::default();
+    let mut page = EntryPage::default();
     if let (Some(first), Some(last)) = (chosen.first(), chosen.last()) {
         page.earlier = whole.first().is_some_and(|pos| pos < first);
         page.later = whole.last().is_some_and(|pos| pos > last);
@@ -125,7 +122,7 @@ fn take(path: &Path, count: u64, newest: bool) -> Path {
 }
 
 /// Entries as the timeline shows them. A damaged one says so in its place.
-pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<Vec<Shown>> {
+pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<Vec<ShownEntry>> {
     let conversation = &loaded.conversation;
     let pieces = conversation.timeline();
     let mut shown = Vec::new();
@@ -146,7 +143,7 @@ pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<V
             };
             let answer = entry.as_ref().is_ok_and(|entry| entry.meta.role == Role::Assistant);
             let alternative = if answer { alternative(rows, loaded, pos)? } else { None };
-            shown.push(Shown {
+            shown.push(ShownEntry {
                 pos,
                 entry,
                 mark: conversation.mark(pos),
@@ -160,7 +157,7 @@ pub(super) fn shown<R: Rows>(rows: &R, loaded: &Loaded, part: &Path) -> Result<V
 }
 
 /// One entry as the timeline shows it.
-pub(super) fn shown_entry<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Option<Shown>> {
+pub(super) fn shown_entry<R: Rows>(rows: &R, loaded: &Loaded, id: EntryId) -> Result<Option<ShownEntry>> {
     let pos = locate(rows, loaded, id)?;
     if !shows(loaded, Projection::Timeline, pos) {
         return Ok(None);
@@ -337,7 +334,7 @@ pub(super) fn called<R: Rows>(rows: &R, loaded: &Loaded) -> Result<String> {
 }
 
 /// The first message of a path that a person said, among the first entries of it.
-pub(super) fn first_in<R: Rows>(rows: &R, loaded: &Loaded, path: &Path) -> Result<Option<Line>> {
+pub(super) fn first_in<R: Rows>(rows: &R, loaded: &Loaded, path: &Path) -> Result<Option<EntryLine>> {
     for span in take(path, PREVIEW_SEARCH, false).spans() {
         let log = loaded.key(span.first())?.log;
         for entry in rows.entries(log, span.from, span.to)?.into_iter().flatten() {

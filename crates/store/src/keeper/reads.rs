@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use retake_core::{
-    Answering, ConversationId, EntryId, Head, Mark, Message, Meta, OpNo, Part, Pos, Records, RequestId,
-    Revision, Time, difference,
+    Action, Alternative, Answering, Apply, Branch, By, Changes, ConversationId, EntryId, EntryPage, Head,
+    Hits, ListRequest, Mark, MarkedPage, Message, Meta, NetChange, NewConversation, NewFork, OpNo, OpPage,
+    OpRange, PageRequest, Part, Planned, Pos, Reading, Receipt, ReceiptDetails, Records, RequestId, Revision,
+    RunResult, SayRequest, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time, difference,
 };
 
 use super::answered::answered;
@@ -15,16 +17,10 @@ use super::load::{Loaded, load, load_at};
 use super::{Follower, Keeper, changes, marked, port, read, search, targets};
 use crate::error::{Result, StoreError};
 use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
-use crate::reading::{
-    Aftermath, Alternative, Answered, Branch, Changes, Hits, MarkedPage, Net, OpPage, OpRange, Page,
-    PageRequest, Planned, Reading, Shown, Snapshot, Summary, TargetLine,
-};
-use crate::request::{
-    Action, Apply, By, ListRequest, NewConversation, NewFork, Receipt, SayRequest, SearchRequest, Shelf,
-    StreamRow,
-};
+use crate::reading::Snapshot;
 use crate::rows::{Backend, FileRows as _, LogNo, Rows, Transactions};
 use crate::store::Store;
+use crate::stream::StreamRow;
 
 impl<B: Backend> Keeper<B>
 where
@@ -101,7 +97,7 @@ where
         self.write(move |context| context.created_before(&by, by.wording.unwrap_or_default())).await
     }
 
-    async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<Answered> {
+    async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<RunResult> {
         self.with(conversation, move |rows, loaded| answered(rows, loaded, &receipt)).await
     }
 
@@ -118,16 +114,16 @@ where
         self.write(move |context| context.say_at(conversation, apply, say)).await
     }
 
-    async fn aftermath(&self, receipt: &Receipt) -> Result<Aftermath> {
+    async fn aftermath(&self, receipt: &Receipt) -> Result<ReceiptDetails> {
         let (ops, composer) = (receipt.ops.clone(), receipt.composer);
         if ops.is_empty() && composer.is_none() {
-            return Ok(Aftermath::default());
+            return Ok(ReceiptDetails::default());
         }
         self.with(receipt.conversation, move |rows, loaded| {
             let moved = ops.iter().map(|op| rows.moved(loaded.row.log, *op));
             let moved = moved.collect::<Result<Vec<_>>>()?.concat();
             let composer = composer.map(|id| read::composed(rows, loaded, id)).transpose()?.flatten();
-            Ok(Aftermath { moved, composer })
+            Ok(ReceiptDetails { moved, composer })
         })
         .await
     }
@@ -176,7 +172,12 @@ where
         .await
     }
 
-    async fn page(&self, conversation: ConversationId, reading: Reading, page: PageRequest) -> Result<Page> {
+    async fn page(
+        &self,
+        conversation: ConversationId,
+        reading: Reading,
+        page: PageRequest,
+    ) -> Result<EntryPage> {
         let Reading { projection, at, branch } = reading;
         self.with_at(conversation, at, move |rows, loaded| match branch {
             None => read::page(rows, loaded, projection, &page),
@@ -189,7 +190,7 @@ where
         .await
     }
 
-    async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<Shown>> {
+    async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<ShownEntry>> {
         self.with(conversation, move |rows, loaded| read::shown_entry(rows, loaded, entry)).await
     }
 
@@ -225,7 +226,7 @@ where
         self.with(conversation, move |rows, loaded| marked::of_turn(rows, loaded, number)).await
     }
 
-    async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<Net> {
+    async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<NetChange> {
         self.with(conversation, move |rows, loaded| {
             let records = loaded.records(rows);
             let op = records.op(first)?;
@@ -233,7 +234,7 @@ where
             let at = |head| load_at(rows, loaded.row.clone(), head).map(|loaded| loaded.conversation);
             let (before, after) = (at(from)?, at(to)?);
             let change = difference(&before, &after);
-            Ok(Net {
+            Ok(NetChange {
                 taken_back: before.visible_totals(&records, &change.gone)?,
                 brought_back: after.visible_totals(&records, &change.came)?,
                 lifted: change.lifted,

@@ -6,14 +6,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use retake_core::{Conversation, Include, Part, Path, Pos, Standing};
+use retake_core::{Conversation, Hit, Hits, Include, Part, Path, Pos, SearchRequest, Standing};
 
 use super::load::{Loaded, load};
 use super::read::{called, line, line_of};
 use crate::error::{Result, StoreError};
 use crate::query::{Query, Snippet};
-use crate::reading::{Hit, Hits};
-use crate::request::SearchRequest;
 use crate::rows::{Key, LogNo, Rows};
 
 /// About how many characters of text stand around a match.

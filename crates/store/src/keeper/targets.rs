@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{EntryId, Path, Pos, Projection, Target};
+use retake_core::{EntryId, Path, Pos, Projection, Target, TargetLine, TurnWork};
 
 use super::decide::{locate, shows};
 use super::load::Loaded;
 use super::read::line;
 use crate::error::{Result, StoreError};
-use crate::reading::{Did, TargetLine};
 use crate::rows::Rows;
 
 /// Turns to go back to, newest first.
@@ -34,8 +33,8 @@ pub(super) fn targets<R: Rows>(
 }
 
 /// What each of these turns did, oldest first: a look at the ledger and one at the deltas for each span of them all.
-fn did<R: Rows>(rows: &R, loaded: &Loaded, turns: &[Target]) -> Result<Vec<Did>> {
-    let mut did = vec![Did::default(); turns.len()];
+fn did<R: Rows>(rows: &R, loaded: &Loaded, turns: &[Target]) -> Result<Vec<TurnWork>> {
+    let mut did = vec![TurnWork::default(); turns.len()];
     let mut deltas = vec![0_u64; turns.len()];
     let turn =
         |depth, seq| turns.partition_point(|turn| turn.meta.pos <= Pos::new(depth, seq)).checked_sub(1);

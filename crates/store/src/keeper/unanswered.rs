@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use retake_core::{Part, Path, Pos, Role};
+use retake_core::{Part, Path, Pos, Role, Unanswered};
 
 use super::load::Loaded;
 use crate::error::{Result, StoreError};
-use crate::reading::Unanswered;
 use crate::rows::Rows;
 
 /// So many of the newest turns are looked at: only the last answer of a turn has calls without results.

@@ -1,14 +1,13 @@
 //! Receipts of requests that had nothing to change. No row of the log tells of them, so they are noted beside it: a retry must not
 //! do later what the first attempt found done. Must never keep a digest of what was erased.
 
-use retake_core::{EntryId, Head, RequestId, Revision};
+use retake_core::{EntryId, Head, Receipt, RequestId, Revision};
 
 use super::Context;
 use super::erase::holds;
 use super::load::Loaded;
 use super::write::{empty_plan, receipt_of, same_arguments};
 use crate::error::{Result, StoreError};
-use crate::request::Receipt;
 use crate::rows::{Fingerprint, LogNo, Transactions};
 
 /// How the notes of a tree of forks begin.

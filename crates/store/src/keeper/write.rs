@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use retake_core::{
-    By, Change, Commit, ConversationId, EntryId, Head, KeptChange, KeptPath, LabelTarget, Meta, OpNo,
-    Operation, Plan, Reason, RequestId, Revision, Say, Seq, Time, Totals,
+    Action, Apply, By, Change, Commit, ConversationId, EntryId, Head, KeptChange, KeptPath, LabelTarget,
+    Meta, NewConversation, NewFork, OpNo, Operation, Plan, Reason, Receipt, RequestId, Revision, Say,
+    SayRequest, Seq, Time, Totals,
 };
 
 use super::Context;
@@ -12,7 +13,6 @@ use super::decide::{decide, locate};
 use super::erase::{Doomed, by_without};
 use super::load::{Loaded, load_at, load_new};
 use crate::error::{Result, StoreError};
-use crate::request::{Action, Apply, NewConversation, NewFork, Receipt, SayRequest};
 use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow, Rows, Transactions};
 
 /// A time from outside that is further ahead than this is nonsense, in milliseconds: a day.

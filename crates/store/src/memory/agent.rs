@@ -1,14 +1,14 @@
 //! Rows for turns with tools, in memory.
 
 use retake_core::{
-    ConversationId, Effect, EffectState, Entry, Fence, Permission, Run, RunNo, RunState, Runs, Time,
+    ConversationId, Effect, EffectState, Entry, Fence, Permission, Run, RunNo, RunState, Runs, StartedCall,
+    Time,
 };
 use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
 use super::data::misplaced;
 use crate::error::Result;
-use crate::reading::Begun;
 use crate::rows::{AgentRows, ConversationRow, Key, LogNo, facts_of, outlives};
 
 /// Everything for turns with tools.
@@ -96,9 +96,9 @@ impl AgentRows for MemoryRows {
         Ok(effects.map(|((_, seq, _), effect)| (*seq, effect.clone())).collect())
     }
 
-    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>> {
+    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, StartedCall)>> {
         let effects = self.data.agent.effects.range((log, from, 0)..=(log, to, u64::MAX));
-        let begun = |effect: &Effect| Begun { tool: effect.tool.clone(), class: effect.class };
+        let begun = |effect: &Effect| StartedCall { tool: effect.tool.clone(), class: effect.class };
         Ok(effects.map(|((_, seq, _), effect)| (*seq, begun(effect))).collect())
     }
 

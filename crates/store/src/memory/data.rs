@@ -6,8 +6,8 @@ use retake_core::{Change, ConversationId, Entry, EntryId, OpNo, Operation, Part,
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, VectorSync};
 
 use crate::error::{Result, StoreError};
-use crate::request::StreamRow;
 use crate::rows::{ConversationRow, Erasure, Fingerprint, Key, LogNo};
+use crate::stream::StreamRow;
 
 /// Everything.
 #[derive(Clone, Debug, Default)]

@@ -1,13 +1,14 @@
 //! Rows about files, in memory.
 
-use retake_core::{ContentHash, DeltaId, FilePath, GitMove, OpNo, Stack, Time};
+use retake_core::{
+    Capture, ContentHash, DeltaId, DeltaLine, FilePath, GitMove, Moved, OpNo, Stack, Time, WorkspaceInfo,
+    WorkspaceNo,
+};
 use rpds::RedBlackTreeMapSync;
 
 use super::MemoryRows;
 use crate::error::{Result, StoreError};
-use crate::files::{
-    CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
-};
+use crate::files::{Claim, DeltaLayers, IntentRow, OpenCall};
 use crate::rows::{Claims, ConversationRow, FileRows, Key, LogNo};
 
 /// All workspaces lie between these.
@@ -17,8 +18,8 @@ const LAST: WorkspaceNo = WorkspaceNo(u64::MAX);
 /// Everything about files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
-    workspaces: RedBlackTreeMapSync<WorkspaceNo, WorkspaceRow>,
-    captures: RedBlackTreeMapSync<(WorkspaceNo, u64), CaptureRow>,
+    workspaces: RedBlackTreeMapSync<WorkspaceNo, WorkspaceInfo>,
+    captures: RedBlackTreeMapSync<(WorkspaceNo, u64), Capture>,
     calls: RedBlackTreeMapSync<(String, WorkspaceNo), OpenCall>,
     git_moves: RedBlackTreeMapSync<(LogNo, u64, WorkspaceNo), GitMove>,
     deltas: RedBlackTreeMapSync<DeltaId, (DeltaLine, DeltaLayers)>,
@@ -34,7 +35,7 @@ impl Files {
     }
 
     fn old_captures(&self, before: Time) -> Vec<(WorkspaceNo, u64)> {
-        let old = |(key, row): (&(WorkspaceNo, u64), &CaptureRow)| {
+        let old = |(key, row): (&(WorkspaceNo, u64), &Capture)| {
             let something = !row.changes.is_empty() || !self.is_last(*key);
             (row.name.is_none() && row.time < before && something).then_some(*key)
         };
@@ -56,14 +57,14 @@ impl Files {
 }
 
 impl FileRows for MemoryRows {
-    fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
+    fn insert_workspace(&mut self, row: &WorkspaceInfo) -> Result<WorkspaceNo> {
         let files = &mut self.data.files;
         let no = WorkspaceNo(files.workspaces.keys().next_back().map_or(1, |last| last.0 + 1));
-        files.workspaces.insert_mut(no, WorkspaceRow { no, ..row.clone() });
+        files.workspaces.insert_mut(no, WorkspaceInfo { no, ..row.clone() });
         Ok(no)
     }
 
-    fn workspaces(&self) -> Result<Vec<WorkspaceRow>> {
+    fn workspaces(&self) -> Result<Vec<WorkspaceInfo>> {
         Ok(self.data.files.workspaces.values().cloned().collect())
     }
 
@@ -74,12 +75,12 @@ impl FileRows for MemoryRows {
         Ok(())
     }
 
-    fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
+    fn insert_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()> {
         self.data.files.captures.insert_mut((workspace, row.no), row.clone());
         Ok(())
     }
 
-    fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>> {
+    fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>> {
         let before = before.unwrap_or(u64::MAX);
         let captures = self.data.files.captures.range((workspace, 0)..(workspace, before));
         Ok(captures.rev().take(limit).map(|(_, row)| row.clone()).collect())
@@ -89,9 +90,9 @@ impl FileRows for MemoryRows {
         Ok(self.data.files.captures.values().filter_map(|row| row.manifest).collect())
     }
 
-    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>> {
+    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<Capture>> {
         let captures = self.data.files.captures.range((workspace, 0)..=(workspace, u64::MAX));
-        let named = |row: &&CaptureRow| row.name.as_deref() == Some(name);
+        let named = |row: &&Capture| row.name.as_deref() == Some(name);
         Ok(captures.rev().map(|(_, row)| row).find(named).cloned())
     }
 
@@ -233,7 +234,7 @@ impl FileRows for MemoryRows {
         self.insert_moved(home, op, moved)
     }
 
-    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
+    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()> {
         self.insert_capture(workspace, row)
     }
 

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch, Time,
+    ConversationId, Entry, EntryId, ListRequest, Meta, OpNo, Operation, Part, Pos, RequestId, SearchRequest,
+    Shelf, Sort, State, Stretch, Time,
 };
 use uuid::Uuid;
 
@@ -12,8 +13,8 @@ use super::MemoryRows;
 use super::data::{Log, Saved, entry_name, misplaced};
 use crate::error::{Result, StoreError};
 use crate::query::{Query, indexed, words};
-use crate::request::{ListRequest, SearchRequest, Shelf, Sort, StreamRow};
 use crate::rows::{ConversationRow, Erasure, Fingerprint, Key, LogNo, MadeBy, NowRow, Rows};
+use crate::stream::StreamRow;
 
 impl Rows for MemoryRows {
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo> {

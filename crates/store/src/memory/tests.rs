@@ -1,15 +1,14 @@
 //! Tests of the transactions in memory, and of what no other backend is compared with.
 
 use retake_core::{
-    Change, ConversationId, Entry, EntryId, Flags, Fold, FoldId, LabelTarget, Line, Meta, OpNo, Operation,
-    Part, Path, Pos, Reason, Revision, Role, Seq, State, Time, Totals,
+    Change, ConversationId, Entry, EntryId, Flags, Fold, FoldId, LabelTarget, Line, ListRequest, Meta, OpNo,
+    Operation, Part, Path, Pos, Reason, Revision, Role, SearchRequest, Seq, Sort, State, Time, Totals,
 };
 use uuid::Uuid;
 
 use super::{Memory, MemoryRows};
 use crate::error::{Result, StoreError};
 use crate::query::Query;
-use crate::request::{ListRequest, SearchRequest, Sort};
 use crate::rows::{Backend, ConversationRow, Erasure, Key, LogNo, NowRow, Rows, Transactions};
 
 fn row(number: u128) -> ConversationRow {

@@ -3,22 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{Part, shorten};
+use retake_core::{CallWords, Part, shorten};
 use serde_json::Value;
 
 use super::Query;
 use super::content::indexed;
 use super::snippet::Snippet;
-
-/// Tells a call in words, by the name of its tool and its arguments. Whoever asks knows the tools; the store does not.
-#[derive(Clone, Copy, Debug)]
-pub struct CallWords(pub fn(&str, &str) -> String);
-
-impl Default for CallWords {
-    fn default() -> Self {
-        Self(|tool, _| tool.to_owned())
-    }
-}
 
 impl Query {
     /// The piece of an entry around its first match: of its text, else of a call in words, else of what a call was given.

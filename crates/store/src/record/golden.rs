@@ -18,7 +18,7 @@ use retake_core::{
 use uuid::Uuid;
 
 use super::*;
-use crate::request::StreamRow;
+use crate::stream::StreamRow;
 
 macro_rules! variants {
     ($list:ident, $name:ident: $type:ty { $($pattern:pat => $text:literal),+ $(,)? }) => {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::content::{PartRecord, part, part_record};
 use super::op::{decode_step, encode_step};
 use super::{Decoded, decode_pos, encode_pos, from_json, to_json};
-use crate::request::StreamRow;
+use crate::stream::StreamRow;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,12 +1,12 @@
 //! Rows for turns with tools. Part of the seam between the store's logic and its backends.
 
 use retake_core::{
-    ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, RunNo, Runs, Time,
+    ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, RunNo, Runs, StartedCall,
+    Time,
 };
 
 use super::{ConversationRow, Key, LogNo};
 use crate::error::Result;
-use crate::reading::Begun;
 
 /// Rows for turns with tools, within one transaction.
 pub trait AgentRows {
@@ -26,7 +26,7 @@ pub trait AgentRows {
     /// All effects in a range of a log, with the entries that ask for them, in the order in which they were written down.
     fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>>;
     /// The same, in short.
-    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>>;
+    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, StartedCall)>>;
     /// The last effect before a place, by log and entry, that outlives a rewind, of a call with this digest in a tree of forks.
     fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>>;
 

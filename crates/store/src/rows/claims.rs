@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use retake_core::{ConversationId, DeltaId, FileChange, Layer, OpNo, Record, Stack, Time};
+use retake_core::{
+    Capture, ConversationId, DeltaId, FileChange, Layer, Moved, OpNo, Record, Stack, Time, WorkspaceNo,
+};
 
-use crate::files::{CaptureRow, Claim, Claimant, DeltaLayers, Moved, WorkspaceNo};
+use crate::files::{Claim, Claimant, DeltaLayers};
 
 /// What was found so far. Deltas come before the stacks that hold their layers.
 #[derive(Debug, Default)]
@@ -38,7 +40,7 @@ impl Claims {
     }
 
     /// A capture.
-    pub(crate) fn capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) {
+    pub(crate) fn capture(&mut self, workspace: WorkspaceNo, row: &Capture) {
         let by = if row.name.is_some() { Claimant::Checkpoint(row.no) } else { Claimant::Capture(row.no) };
         row.changes.iter().for_each(|change| self.change(workspace, by, row.time, change));
     }

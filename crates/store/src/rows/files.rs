@@ -1,29 +1,30 @@
 //! Rows about files. Part of the seam between the store's logic and its backends.
 
-use retake_core::{ContentHash, DeltaId, FilePath, GitMove, OpNo, Stack, Time};
+use retake_core::{
+    Capture, ContentHash, DeltaId, DeltaLine, FilePath, GitMove, Moved, OpNo, Stack, Time, WorkspaceInfo,
+    WorkspaceNo,
+};
 
 use super::{ConversationRow, LogNo};
 use crate::error::Result;
-use crate::files::{
-    CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
-};
+use crate::files::{Claim, DeltaLayers, IntentRow, OpenCall};
 
 /// Rows about files, within one transaction.
 pub trait FileRows {
     /// Adds a workspace; its number comes back.
-    fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo>;
+    fn insert_workspace(&mut self, row: &WorkspaceInfo) -> Result<WorkspaceNo>;
     /// Says what the last capture of a workspace saw.
     fn set_mark(&mut self, workspace: WorkspaceNo, mark: ContentHash) -> Result<()>;
     /// Every workspace, in order of their numbers.
-    fn workspaces(&self) -> Result<Vec<WorkspaceRow>>;
+    fn workspaces(&self) -> Result<Vec<WorkspaceInfo>>;
     /// Adds a capture, with its number.
-    fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()>;
+    fn insert_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()>;
     /// Captures before a number, newest first.
-    fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>>;
+    fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>>;
     /// The manifests of all captures, in all workspaces.
     fn manifests(&self) -> Result<Vec<ContentHash>>;
     /// The last capture of this name.
-    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>>;
+    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<Capture>>;
 
     /// Adds a call that may be changing a workspace.
     fn insert_call(&mut self, call: &OpenCall) -> Result<()>;
@@ -87,7 +88,7 @@ pub trait FileRows {
     /// Overwrites what an operation did to the files of a workspace.
     fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()>;
     /// Overwrites a capture's name and changes.
-    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()>;
+    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()>;
     /// Removes the captures before a time that have no name; of the last one of a workspace, whose number is needed, only
     /// what it saw. How many there were.
     fn remove_captures(&mut self, before: Time) -> Result<u64>;

@@ -4,13 +4,12 @@ pub(super) mod effects;
 pub(super) mod facts;
 mod runs;
 
-use retake_core::{ConversationId, Effect, EffectState, Permission, Run, RunNo, Runs, Time};
+use retake_core::{ConversationId, Effect, EffectState, Permission, Run, RunNo, Runs, StartedCall, Time};
 use rusqlite::params;
 
 use super::cells::{Sql, first, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
-use crate::reading::Begun;
 use crate::record::{decode_permission, encode_permission};
 use crate::rows::{AgentRows, ConversationRow, Key, LogNo};
 
@@ -53,7 +52,7 @@ impl AgentRows for SqliteRows {
         effects::all_within(&self.db, log, from, to)
     }
 
-    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>> {
+    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, StartedCall)>> {
         effects::begun(&self.db, log, from, to)
     }
 

@@ -4,15 +4,15 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use retake_core::{ConversationId, Head, OpNo, RequestId, Revision, Seq, Time};
+use retake_core::{ConversationId, Head, ListRequest, OpNo, RequestId, Revision, Seq, Shelf, Time};
 
 use super::cells::{Cells, all, first, int, missing, run};
 use crate::error::Result;
 use crate::record::{
     Decoded, decode_pos, decode_request, decode_stream, encode_pos, encode_request, encode_stream,
 };
-use crate::request::{ListRequest, Shelf, StreamRow};
 use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow};
+use crate::stream::StreamRow;
 
 macro_rules! select {
     ($rest:literal) => {

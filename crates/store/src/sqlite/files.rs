@@ -5,15 +5,16 @@ pub(super) mod forget;
 
 use rusqlite::{Connection, params};
 
-use retake_core::{ContentHash, ConversationId, DeltaId, EntryId, FilePath, GitMove, OpNo, Stack, Time};
+use retake_core::{
+    Capture, ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FilePath, GitMove, Moved, OpNo, Stack,
+    Time, WorkspaceInfo, WorkspaceNo,
+};
 use uuid::Uuid;
 
 use super::cells::{Cells, Sql, all, first, int, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
-use crate::files::{
-    CaptureRow, Claim, DeltaLayers, DeltaLine, IntentRow, Moved, OpenCall, WorkspaceNo, WorkspaceRow,
-};
+use crate::files::{Claim, DeltaLayers, IntentRow, OpenCall};
 use crate::record::{
     Decoded, decode_changes, decode_delta, decode_git_move, decode_moves, decode_paths, decode_stack,
     encode_changes, encode_delta, encode_git_move, encode_moves, encode_stack,
@@ -116,17 +117,17 @@ pub(super) const READS: &[Sql] = &[
 ];
 
 impl FileRows for SqliteRows {
-    fn insert_workspace(&mut self, row: &WorkspaceRow) -> Result<WorkspaceNo> {
+    fn insert_workspace(&mut self, row: &WorkspaceInfo) -> Result<WorkspaceNo> {
         let sql = ("add a workspace", "INSERT INTO workspace VALUES (NULL, ?, ?, ?, ?, NULL)");
         let (device, inode) = row.identity;
         run(&self.db, sql, params![row.root, bits(device), bits(inode), row.created.0])?;
         Ok(WorkspaceNo(unbits(self.db.last_insert_rowid())))
     }
 
-    fn workspaces(&self) -> Result<Vec<WorkspaceRow>> {
+    fn workspaces(&self) -> Result<Vec<WorkspaceInfo>> {
         let name = || "the workspaces".to_owned();
         all(&self.db, WORKSPACES, [], name, |cells| {
-            Ok(WorkspaceRow {
+            Ok(WorkspaceInfo {
                 no: WorkspaceNo(cells.count()?),
                 root: cells.next()?,
                 identity: (unbits(cells.next()?), unbits(cells.next()?)),
@@ -141,7 +142,7 @@ impl FileRows for SqliteRows {
         run(&self.db, sql, params![mark.0, int(workspace.0)]).map(drop)
     }
 
-    fn insert_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
+    fn insert_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()> {
         let sql = ("keep a capture", "INSERT INTO capture VALUES (?, ?, ?, ?, ?, ?)");
         let changes = encode_changes(&row.changes);
         let manifest = row.manifest.map(|name| name.0);
@@ -149,7 +150,7 @@ impl FileRows for SqliteRows {
         run(&self.db, sql, values).map(drop)
     }
 
-    fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<CaptureRow>> {
+    fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>> {
         let name = || format!("a capture of workspace {}", workspace.0);
         let before = before.map_or(i64::MAX, int);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -161,7 +162,7 @@ impl FileRows for SqliteRows {
         all(&self.db, MANIFESTS, [], name, |cells| Ok(ContentHash(cells.next::<[u8; 32]>()?)))
     }
 
-    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<CaptureRow>> {
+    fn checkpoint(&self, workspace: WorkspaceNo, name: &str) -> Result<Option<Capture>> {
         let of = || format!("a capture of workspace {}", workspace.0);
         first(&self.db, CHECKPOINT, params![int(workspace.0), name], of, capture)
     }
@@ -379,7 +380,7 @@ impl FileRows for SqliteRows {
         run(&self.db, sql, values).map(drop)
     }
 
-    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &CaptureRow) -> Result<()> {
+    fn rewrite_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()> {
         let sql = (
             "overwrite a capture",
             "UPDATE capture SET name = ?3, changes = ?4 WHERE workspace = ?1 AND no = ?2",
@@ -451,8 +452,8 @@ impl FileRows for SqliteRows {
     }
 }
 
-fn capture(cells: &mut Cells<'_>) -> Decoded<CaptureRow> {
-    Ok(CaptureRow {
+fn capture(cells: &mut Cells<'_>) -> Decoded<Capture> {
+    Ok(Capture {
         no: cells.count()?,
         time: Time(cells.next()?),
         name: cells.next()?,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Meta, OpNo, Operation, Part, Pos, RequestId, State, Stretch,
+    ConversationId, Entry, EntryId, ListRequest, Meta, OpNo, Operation, Part, Pos, RequestId, SearchRequest,
+    State, Stretch,
 };
 use rusqlite::Connection;
 
@@ -12,8 +13,8 @@ use super::{agent, conversation, draft, entry, erase, operation, search};
 use crate::error::Result;
 use crate::lock::OwnerLock;
 use crate::query::Query;
-use crate::request::{ListRequest, SearchRequest, StreamRow};
 use crate::rows::{ConversationRow, Erasure, Fingerprint, Key, LogNo, MadeBy, NowRow, Rows};
+use crate::stream::StreamRow;
 
 /// Rows of an SQLite file: the writer's, or a reader's that can't write.
 #[derive(Debug)]

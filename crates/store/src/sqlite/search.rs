@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::Part;
+use retake_core::{Part, SearchRequest, Sort};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::cells::{all, run};
@@ -14,7 +14,6 @@ use super::schema::SEARCH;
 use crate::error::{Result, StoreError};
 use crate::query::{Clause, Item, Query, Term, index_text};
 use crate::record::decode_parts;
-use crate::request::{SearchRequest, Sort};
 use crate::rows::{Key, LogNo};
 
 /// What of an entry is found; `None` for one without a word.

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
-use retake_core::{Change, ConversationId, EntryId, Include, Mark, Meta, Operation, Pos, Projection, Reason};
-use retake_store::{
-    Keeper, ListRequest, OpRange, PageRequest, Reading, SearchRequest, Sort, Sqlite, Store, Summary,
+use retake_core::{
+    Change, ConversationId, EntryId, Include, ListRequest, Mark, Meta, OpRange, Operation, PageRequest, Pos,
+    Projection, Reading, Reason, SearchRequest, Sort, Summary,
 };
+use retake_store::{Keeper, Sqlite, Store};
 
 use crate::kit::NOW;
 

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fastrand::Rng;
-use retake_core::{ConversationId, EntryId, Part, Projection, Reason, Role, Seen};
-use retake_store::{
-    Action, Apply, Keeper, ListRequest, NewConversation, NewFork, PageRequest, Reading, Receipt, Result,
-    SayRequest, Sqlite, Store, StoreError,
+use retake_core::{
+    Action, Apply, ConversationId, EntryId, ListRequest, NewConversation, NewFork, PageRequest, Part,
+    Projection, Reading, Reason, Receipt, Role, SayRequest, Seen,
 };
+use retake_store::{Keeper, Result, Sqlite, Store, StoreError};
 use uuid::Uuid;
 
 use crate::kit::{NOW, by};

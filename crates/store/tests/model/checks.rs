@@ -1,13 +1,10 @@
 //! Holds every reading of a conversation against the naive model. It must never change anything.
 
 use retake_core::{
-    EntryId, Fact, FoldId, Head, Include, Mark, NO_MESSAGE, Part, Path, Projection, PromptPiece, Revision,
-    Standing,
+    EntryId, EntryPage, Fact, FoldId, Head, Hit, Include, Mark, NO_MESSAGE, OpRange, PageRequest, Part, Path,
+    Planned, Projection, PromptPiece, Reading, Receipt, Revision, SearchRequest, ShownEntry, Sort, Standing,
 };
-use retake_store::{
-    Hit, OpRange, Page, PageRequest, Planned, Reading, Receipt, Result, SearchRequest, Shown, Sort, Store,
-    StoreError,
-};
+use retake_store::{Result, Store, StoreError};
 
 use super::naive::{Item, Talk};
 use super::verbs::{Outcome, Verdict};
@@ -72,8 +69,8 @@ pub(super) fn seen(talk: &Talk) -> Vec<Seen> {
     talk.timeline().into_iter().map(entry).collect()
 }
 
-fn as_seen(shown: &[Shown]) -> Vec<Seen> {
-    let entry = |shown: &Shown| {
+fn as_seen(shown: &[ShownEntry]) -> Vec<Seen> {
+    let entry = |shown: &ShownEntry| {
         let id = shown.entry.as_ref().expect("sound").meta.id;
         (id, shown.mark, shown.fold, shown.label.clone(), shown.alternative)
     };
@@ -93,7 +90,7 @@ pub(super) async fn glance(store: &dyn Store, talk: &Talk) {
     assert_eq!(as_seen(&whole(store, talk, Projection::Timeline, None).await.entries), seen(talk));
 }
 
-async fn whole(store: &dyn Store, talk: &Talk, projection: Projection, at: Option<Head>) -> Page {
+async fn whole(store: &dyn Store, talk: &Talk, projection: Projection, at: Option<Head>) -> EntryPage {
     let all = PageRequest { limit: ALL, ..PageRequest::default() };
     store.page(talk.id, Reading { at, ..Reading::now(projection) }, all).await.expect("a page")
 }
@@ -290,7 +287,7 @@ async fn search(store: &dyn Store, talk: &Talk, include: Include, query: &str) {
             expected.push((said.id, standing, before, after));
         }
     }
-    let line = |line: &Option<retake_store::Line>| line.as_ref().map(|line| line.meta.id);
+    let line = |line: &Option<retake_core::EntryLine>| line.as_ref().map(|line| line.meta.id);
     let hit = |hit: &Hit| (hit.line.meta.id, hit.standing, line(&hit.before), line(&hit.after));
     let mut found: Vec<_> = hits.iter().map(hit).collect();
     found.sort_unstable_by_key(|hit| hit.0);

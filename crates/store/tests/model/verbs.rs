@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use retake_core::{
-    Answering, EntryId, Fact, FoldId, Mark, Part, Reason, Role, Step, joined_text, opens_turn,
+    Action, Answering, EntryId, Fact, FoldId, Mark, Part, Reason, Role, SayRequest, Step, joined_text,
+    opens_turn,
 };
-use retake_store::{Action, SayRequest};
 
 use super::naive::{Done, Folded, Kind, Said, Talk, Undone};
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{ConversationId, EntryId, Fact, Flags, Head, Mark, Part, Role, Seen, Step, ToolOutcome};
-use retake_store::{
-    Action, Apply, By, Keeper, Memory, NewConversation, NewFork, Receipt, Result, SayRequest, Sqlite, Store,
+use retake_core::{
+    Action, Apply, By, ConversationId, EntryId, Fact, Flags, Head, Mark, NewConversation, NewFork, Part,
+    Receipt, Role, SayRequest, Seen, Step, ToolOutcome,
 };
+use retake_store::{Keeper, Memory, Result, Sqlite, Store};
 use tempfile::TempDir;
 
 use super::naive::{Kind, Talk};

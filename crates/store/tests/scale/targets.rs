@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use retake_core::{ContentHash, Effect, EffectClass, EffectState, FileChange, FilePath, Grade, Record};
-use retake_store::{CallsSeen, NewCapture, Owned, TargetLine};
+use retake_core::{
+    ContentHash, Effect, EffectClass, EffectState, FileChange, FilePath, Grade, Record, TargetLine,
+};
+use retake_store::{CallsSeen, NewCapture, Owned};
 
 use super::*;
 

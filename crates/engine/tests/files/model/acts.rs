@@ -1,7 +1,6 @@
 //! Rewinds, undos, redos, drops and branch switches: planned and applied, and held against what the model decides.
 
-use retake_core::{Reason, Role, Seen};
-use retake_engine::store::{Action, Apply};
+use retake_core::{Action, Apply, Reason, Role, Seen};
 use retake_engine::{FilesApplied, FilesWish, Result, Scope};
 
 use super::disk;

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
-use retake_core::{ConversationId, EntryId, Part, Projection, Role};
-use retake_engine::store::{Action, PageRequest, Reading, SayRequest};
+use retake_core::{
+    Action, ConversationId, EntryId, PageRequest, Part, Projection, Reading, Role, SayRequest,
+};
 use retake_engine::{Engine, Exec, FilesWish, Outcome, RunEvent};
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;

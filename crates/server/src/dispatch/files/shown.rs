@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use retake_core::{
-    ConversationId, DeltaId, EntryId, FileChange, FilePath, Mark, PathPlan, Pos, Record, Time, Verdict,
+    ConversationId, DeltaId, DeltaLine, EntryId, FileChange, FilePath, Mark, PathPlan, Pos, Record, Time,
+    Verdict,
 };
-use retake_engine::store::DeltaLine;
 use retake_engine::worktree::Shown;
 use retake_engine::{FolderPlan, headed_in, shown_in};
 use retake_wire::{CallLine, Others, Problem};

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Record, Totals, Verdict,
-    without_full_folders,
+    Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Record, Totals,
+    Unanswered, Verdict, without_full_folders,
 };
-use retake_engine::store::Unanswered;
 use retake_engine::worktree::{Left, WhyLeft};
 use retake_engine::{FilesWish, Scope, Unseen, named_in, shown_in};
 use retake_wire::Problem;

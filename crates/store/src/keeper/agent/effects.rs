@@ -1,13 +1,11 @@
 //! The ledger of effects, along the path: what a rewind leaves behind, and what is about to be done again.
 
-use retake_core::{Effect, EffectState, Fence, Path};
+use retake_core::{Action, ChangeKind, Effect, EffectState, Fence, Path};
 
 use crate::error::{Result, StoreError};
 use crate::keeper::Context;
 use crate::keeper::decide::{decide, locate, undecided};
 use crate::keeper::load::Loaded;
-use crate::reading::Kind;
-use crate::request::Action;
 use crate::rows::{Fingerprint, Key, LogNo, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
@@ -18,13 +16,13 @@ impl<T: Transactions> Context<T> {
         if self.rows.effect_began(&effect.call)?.is_some() {
             return Err(StoreError::CallBegun(effect.call.clone()));
         }
-        self.touched(effect.conversation, Kind::Effect);
+        self.touched(effect.conversation, ChangeKind::Effect);
         self.rows.insert_effect(loaded.row.root, key, effect)
     }
 
     pub(in crate::keeper) fn end_effect(&mut self, call: &str, state: EffectState) -> Result<()> {
         match self.rows.set_effect(call, state)? {
-            Some(log) => self.touched_log(log, Kind::Effect),
+            Some(log) => self.touched_log(log, ChangeKind::Effect),
             None => Err(StoreError::UnknownCall(call.to_owned())),
         }
     }

@@ -2,8 +2,8 @@
 //! a Move or a mark does to runs happens with it, and who has lost the leave to write is refused in the same breath.
 
 use retake_core::{
-    By, Change, Commit, ConversationId, EntryId, Fence, Pos, Role, Run, RunEffect, RunGround, RunInput,
-    RunRefusal, RunState, Stepped, Tail, Time, Words,
+    By, Change, ChangeKind, Commit, ConversationId, EntryId, Fence, Pos, Receipt, Role, Run, RunEffect,
+    RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail, Time, Words,
 };
 use uuid::Builder;
 
@@ -11,8 +11,6 @@ use crate::agent::RunsStepped;
 use crate::error::{Result, StoreError};
 use crate::keeper::Context;
 use crate::keeper::load::Loaded;
-use crate::reading::Kind;
-use crate::request::{Receipt, SayRequest};
 use crate::rows::{Fingerprint, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
@@ -64,7 +62,7 @@ impl<T: Transactions> Context<T> {
         let goes_on = told(&before.runs.running) == told(&stepped.runs.running);
         // A sign of life is nothing to tell anybody.
         if !goes_on || before.runs.queued != stepped.runs.queued || !stepped.over.is_empty() {
-            self.touched(id, Kind::Run);
+            self.touched(id, ChangeKind::Run);
         }
         Ok(stepped)
     }
@@ -153,7 +151,7 @@ impl<T: Transactions> Context<T> {
                 run = Run { state: RunState::Canceled, ended: Some(now), error, ..run };
             }
             self.rows.set_run(&member.row, &run)?;
-            self.touched(member.row.id, Kind::Run);
+            self.touched(member.row.id, ChangeKind::Run);
         }
         Ok(found)
     }

@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use retake_core::{
-    ContentHash, DeltaId, FileChange, FilePath, GitMove, Layer, PathMove, Record, Stack, Time,
+    Capture, ChangeKind, ContentHash, DeltaId, DeltaLine, FileChange, FilePath, GitMove, Layer, Moved,
+    PathMove, Record, Stack, Time, WorkspaceNo,
 };
 
 use super::{Context, Doomed, Key, Loaded};
 use crate::error::{Result, StoreError};
-use crate::files::{CaptureRow, Claimant, DeltaLayers, DeltaLine, ErasureSum, Moved, WorkspaceNo};
-use crate::reading::Kind;
+use crate::files::{Claimant, DeltaLayers, ErasureSum};
 use crate::rows::{Claims, ERASED_OBJECTS, FileRows, LogNo, Rows, Transactions};
 
 /// So many captures are gone through at once.
@@ -23,7 +23,7 @@ pub(super) struct Erasing {
     deltas: Vec<(LogNo, DeltaLine, DeltaLayers)>,
     stacks: Vec<(LogNo, WorkspaceNo, FilePath, Stack)>,
     moved: Vec<(LogNo, retake_core::OpNo, Moved)>,
-    captures: Vec<(WorkspaceNo, CaptureRow)>,
+    captures: Vec<(WorkspaceNo, Capture)>,
     git: Vec<(LogNo, u64, WorkspaceNo)>,
     paths: BTreeSet<FilePath>,
     objects: BTreeSet<ContentHash>,
@@ -290,7 +290,7 @@ impl<T: Transactions> Context<T> {
         let of_ops = what.moved.iter().map(|(log, ..)| log).chain(what.git.iter().map(|(log, ..)| log));
         for log in of_calls.chain(of_ops) {
             if let Some(home) = home(*log) {
-                self.touched(home.id, Kind::Files);
+                self.touched(home.id, ChangeKind::Files);
             }
         }
         self.note_erased(&what.objects)

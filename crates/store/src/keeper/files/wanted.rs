@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{Commit, Conversation, OpNo, Operation, Path, Pos, Reason, Records as _, Step};
+use retake_core::{
+    Action, Commit, Conversation, DeltaLine, OpNo, Operation, Path, Pos, Reason, Records as _, Step,
+};
 
 use super::super::decide::{decide, locate, undecided};
 use super::super::load::Loaded;
 use crate::error::Result;
-use crate::files::{DeltaLine, GitTaken, Wanted, WantedFiles};
-use crate::request::Action;
+use crate::files::{GitTaken, Wanted, WantedFiles};
 use crate::rows::Rows;
 
 /// What an action wants of files: what was done is wanted while its entry is on the path and not dropped. An undo or a

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    By, Change, Commit, Effect, Entry, Fence, LabelTarget, Mark, MarkRequest, OpNo, Pos, Reason, Records,
-    RequestId, Role, Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls, opens_turn,
+    By, Change, Commit, Effect, Entry, Fence, LabelTarget, Mark, MarkRequest, OpNo, Pos, Reason, Receipt,
+    Records, RequestId, Role, Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls,
+    opens_turn,
 };
 
 use crate::error::{Result, StoreError};
@@ -13,7 +14,6 @@ use crate::keeper::Context;
 use crate::keeper::load::{Loaded, load};
 use crate::keeper::write::{fingerprint, said, sane};
 use crate::port::{FullConversation, FullEffect, FullImport, Import, ImportEntry, Said};
-use crate::request::Receipt;
 use crate::rows::{ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {

@@ -1,12 +1,11 @@
 //! Which request has restored a tree of forks. Its rows are those of the export, with the requests that made them there, so that
 //! this is noted beside them. Must never keep a digest of what was erased.
 
-use retake_core::{ConversationId, Head, RequestId, Revision};
+use retake_core::{ConversationId, Head, Receipt, RequestId, Revision};
 
 use crate::error::{Result, StoreError};
 use crate::keeper::Context;
 use crate::keeper::write::{said, same_arguments};
-use crate::request::Receipt;
 use crate::rows::{Fingerprint, Transactions};
 
 /// The note of what a request has restored: the root, its head and its revision then.

@@ -1,12 +1,11 @@
 //! The ledger of effects: names, classes and digests, never what a call was told.
 
-use retake_core::{ConversationId, Effect, EffectState, EntryId, Time};
+use retake_core::{ConversationId, Effect, EffectState, EntryId, StartedCall, Time};
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
 use super::super::cells::{Cells, Sql, all, first, int, run};
 use crate::error::Result;
-use crate::reading::Begun;
 use crate::record::{Decoded, decode_effect_class, decode_effect_state, encode_effect_state};
 use crate::rows::{Fingerprint, Key, LogNo};
 
@@ -118,11 +117,11 @@ pub(super) fn all_within(db: &Connection, log: LogNo, from: u64, to: u64) -> Res
     all(db, LEDGER, [log.0, int(from), int(to)], name, read)
 }
 
-pub(super) fn begun(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Begun)>> {
+pub(super) fn begun(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, StartedCall)>> {
     let name = || format!("an effect of conversation number {}", log.0);
     all(db, BEGUN, [log.0, int(from), int(to)], name, |cells| {
         let (seq, tool) = (cells.count()?, cells.next()?);
-        Ok((seq, Begun { tool, class: decode_effect_class(&cells.next::<String>()?)? }))
+        Ok((seq, StartedCall { tool, class: decode_effect_class(&cells.next::<String>()?)? }))
     })
 }
 

@@ -1,12 +1,12 @@
 //! Who names which bytes, of the whole store: the one reading of files' rows that goes through all of them.
 
-use retake_core::{ConversationId, DeltaId, LogNo, OpNo, Time};
+use retake_core::{Capture, ConversationId, DeltaId, LogNo, Moved, OpNo, Time, WorkspaceNo};
 use rusqlite::Connection;
 use uuid::Uuid;
 
 use super::super::cells::{Cells, Sql, all as rows};
 use crate::error::Result;
-use crate::files::{CaptureRow, Claim, Moved, WorkspaceNo};
+use crate::files::Claim;
 use crate::record::{Decoded, decode_changes, decode_delta, decode_moves, decode_stack};
 use crate::rows::Claims;
 
@@ -49,7 +49,7 @@ pub(super) fn all(db: &Connection) -> Result<Vec<Claim>> {
         let workspace = workspace(cells)?;
         let (no, time, name) = (cells.count()?, Time(cells.next()?), cells.next()?);
         let changes = decode_changes(&cells.next::<String>()?)?;
-        claims.capture(workspace, &CaptureRow { no, time, name, changes, manifest: None });
+        claims.capture(workspace, &Capture { no, time, name, changes, manifest: None });
         Ok(())
     })?;
     rows(db, DELTAS, [], name, |cells| {

@@ -146,9 +146,9 @@ fn what_calls_and_operations_did_in_one_workspace_is_kept() {
     );
     let store = open(dir.path()).unwrap();
     let moved = store.writer.moved(LogNo(1), OpNo(2)).unwrap();
-    assert_eq!(moved, [crate::Moved { workspace: crate::WorkspaceNo(3), moves: Vec::new() }]);
+    assert_eq!(moved, [retake_core::Moved { workspace: retake_core::WorkspaceNo(3), moves: Vec::new() }]);
     let git = store.writer.git_moves(LogNo(1)).unwrap();
-    assert!(matches!(&git[..], [(1, crate::WorkspaceNo(3), moved)] if moved.index), "{git:?}");
+    assert!(matches!(&git[..], [(1, retake_core::WorkspaceNo(3), moved)] if moved.index), "{git:?}");
     drop(store);
     raw(&file, "INSERT INTO open_call SELECT id, 4, conversation, entry FROM open_call");
 }

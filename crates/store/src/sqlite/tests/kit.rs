@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use retake_core::{
     Change, ConversationId, Entry, EntryId, Flags, Head, Line, Meta, OpNo, Operation, Part, Pos, Reason,
-    RequestId, Revision, Role, Seq, Step, Time, Totals,
+    RequestId, Revision, Role, SearchRequest, Seq, Step, Time, Totals,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::query::{Clause, Query, Term};
-use crate::request::SearchRequest;
 use crate::rows::{ConversationRow, Key, LogNo, NowRow, Rows, Transactions};
 use crate::sqlite::{Opened, Sqlite, SqliteRows};
 

@@ -1,19 +1,19 @@
 //! What is written is read back equal.
 
 use retake_core::{
-    Answering, Change, EntryId, Fence, Flags, Fold, FoldId, Folds, Head, Mark, MarkChange, Marks, NewRun,
-    OpNo, Part, Path, Pos, Reason, Revision, Role, Run, RunGround, RunInput, RunNo, RunState, Runs, Span,
-    State, Steer, Step, Stretch, Tail, Time, Usage,
+    Answering, Change, EntryId, Fence, Flags, Fold, FoldId, Folds, Head, ListRequest, Mark, MarkChange,
+    Marks, NewRun, OpNo, Part, Path, Pos, Reason, Revision, Role, Run, RunGround, RunInput, RunNo, RunState,
+    Runs, Span, State, Steer, Step, Stretch, Tail, Time, Usage,
 };
 use std::sync::Arc;
 use uuid::Uuid;
 
 use super::kit::{Kit, NOW, conversation, operation, request, said, say};
 use crate::error::StoreError;
-use crate::request::{ListRequest, StreamRow};
 use crate::rows::{
     AgentRows as _, Backend, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions,
 };
+use crate::stream::StreamRow;
 
 #[test]
 fn a_conversation_and_its_fork() {

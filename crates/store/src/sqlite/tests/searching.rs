@@ -1,11 +1,10 @@
 //! The full-text index: what is found, in which order, and how little is read for it.
 
-use retake_core::{Role, Time};
+use retake_core::{Role, SearchRequest, Sort, Time};
 
 use super::files::{older_format, raw};
 use super::kit::{Kit, NOW, conversation, found, open, said, say, word};
 use crate::query::{Clause, Query, Term};
-use crate::request::{SearchRequest, Sort};
 use crate::rows::{Key, LogNo};
 use crate::sqlite::schema::VERSION;
 

@@ -1,13 +1,9 @@
-//! What a store is asked for, and what it answers. Ids and typed requests only; JSON is `wire`'s.
+//! Requests to a conversation, and the receipt of a change. Ids and typed fields only: JSON is the business of `wire`.
 
-use crate::query::CallWords;
-use retake_core::{
-    ContentHash, ConversationId, EffectState, EntryId, Flags, FoldId, Head, Include, Mark, OpNo, Part, Path,
-    Reason, Revision, Role, Scope, Seen, Step, Time, Totals, Usage,
+use crate::{
+    Answering, By, ContentHash, ConversationId, EffectState, EntryId, Fence, Flags, FoldId, Head, Include,
+    Mark, OpNo, Part, Path, Projection, Reason, Revision, Role, Scope, Seen, Step, Time, Totals, Usage,
 };
-
-/// Who asks, when, by which request.
-pub use retake_core::By;
 
 /// A new conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,11 +53,11 @@ pub struct SayRequest {
     /// The last entry that the author saw.
     pub seen: Option<EntryId>,
     /// For an answer: the run that gives it.
-    pub answering: Option<retake_core::Answering>,
+    pub answering: Option<Answering>,
     /// For a result: the call of the ledger that ends with it, and what came of it.
     pub ends: Option<(String, EffectState)>,
     /// Of a run: its leave to write.
-    pub fence: Option<retake_core::Fence>,
+    pub fence: Option<Fence>,
     /// Who speaks (the author), when it is stored, by which request.
     pub by: By,
 }
@@ -246,23 +242,54 @@ pub struct SearchRequest {
     pub limit: usize,
     /// Audit.
     pub include: Include,
-    /// How hits tell calls.
+    /// How hits describe calls.
     pub calls: CallWords,
 }
 
-/// A stream in progress, saved outside the log so that a crash loses no more than a second of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamRow {
-    /// The conversation.
-    pub conversation: ConversationId,
-    /// The id that the answer will have.
-    pub entry: EntryId,
-    /// What it answers.
-    pub answering: retake_core::Answering,
-    /// The Move that a retry made, to be taken back when nothing came.
-    pub step: Option<Step>,
-    /// The model.
-    pub author: String,
-    /// What has come so far.
-    pub parts: Vec<Part>,
+/// A page of a reading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageRequest {
+    /// Only before this entry.
+    pub before: Option<EntryId>,
+    /// Only after this entry.
+    pub after: Option<EntryId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// What to read of a conversation, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Which projection.
+    pub projection: Projection,
+    /// An earlier head; now, without.
+    pub at: Option<Head>,
+    /// The branch that leads to this entry, in the place of the path.
+    pub branch: Option<EntryId>,
+}
+
+impl Reading {
+    /// What a projection shows now.
+    pub const fn now(projection: Projection) -> Self {
+        Self { projection, at: None, branch: None }
+    }
+}
+
+/// A stretch of operation numbers, newest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpRange {
+    /// Only those before this one.
+    pub before: Option<OpNo>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// Describes a call in words, by the name of its tool and its arguments. The caller knows the tools; the store does not.
+#[derive(Clone, Copy, Debug)]
+pub struct CallWords(pub fn(&str, &str) -> String);
+
+impl Default for CallWords {
+    fn default() -> Self {
+        Self(|tool, _| tool.to_owned())
+    }
 }
