@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY, MDBOOK};
-use crate::{Tree, case_map, picture, report, root, suite, tidy};
+use crate::{Tree, case_map, count, picture, report, root, suite, tidy};
 
 /// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
 /// `cargo test` and `cargo xtask long` take new ones.
@@ -33,6 +33,7 @@ usage: cargo xtask COMMAND
            three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   cases    print the map from the cases of docs/spec to tests
+  count    count the statements of each crate, without tests
   deny     check licences, bans and sources of dependencies; and security advisories, where their database can be had
   docs     build the guide as a web site in target/guide
   picture  run `retake` in a terminal and draw the README's picture of it";
@@ -48,6 +49,10 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         ["long"] => long(out),
         ["tidy"] => print_findings(out),
         ["cases"] => print_cases(out),
+        ["count"] => {
+            write!(out, "{}", count(&Tree::read(&root())?))?;
+            Ok(true)
+        }
         ["deny"] => deny(out),
         ["docs"] => docs(out),
         ["picture"] => picture::remake(&root(), out).map(|()| true),

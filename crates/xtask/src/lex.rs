@@ -40,6 +40,48 @@ pub(crate) fn split(text: &str) -> Views {
     views
 }
 
+/// One token of code: a word, a literal or a sign such as `;`, `=>` or `::`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Token<'a> {
+    /// Byte position of its beginning.
+    pub(crate) at: usize,
+    /// The token as it is written, a literal with its quotes.
+    pub(crate) text: &'a str,
+    /// Whether it is a string or a character.
+    pub(crate) is_literal: bool,
+}
+
+impl Token<'_> {
+    /// Whether it is an identifier, a keyword or a number.
+    pub(crate) fn is_word(&self) -> bool {
+        !self.is_literal && self.text.starts_with(is_word)
+    }
+}
+
+/// Signs of two characters; all others have one.
+const PAIRS: &[&str] = &["=>", "->", "::", "==", "!=", "<=", ">=", "&&", "||", ".."];
+
+/// The tokens of a text, without its comments.
+pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let (kind, span) = next_span(rest, false);
+        let is_pair = PAIRS.iter().any(|pair| rest.starts_with(pair));
+        let len = match kind {
+            Kind::Code if rest.starts_with(is_word) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            Kind::Code if is_pair => 2,
+            _ => span,
+        };
+        if kind != Kind::Comment && !rest[..len].trim().is_empty() {
+            tokens.push(Token { at, text: &rest[..len], is_literal: kind == Kind::Literal });
+        }
+        at += len;
+    }
+    tokens
+}
+
 /// Whether a character can be part of an identifier.
 pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
@@ -138,7 +180,24 @@ fn char_literal(rest: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{split, tokens};
+
+    #[test]
+    fn tokens_are_words_literals_and_signs() {
+        let text = "fn a<'b>() -> u8 { x::y(r\"; }\", 'c') => b\"d\" } // e";
+        let found: Vec<_> = tokens(text).iter().map(|token| token.text).collect();
+        let expected = [
+            "fn", "a", "<", "'", "b", ">", "(", ")", "->", "u8", "{", "x", "::", "y", "(", "r\"; }\"", ",",
+            "'c'", ")", "=>", "b", "\"d\"", "}",
+        ];
+        assert_eq!(found, expected);
+        assert!(
+            tokens(text)
+                .iter()
+                .filter(|token| token.is_literal)
+                .all(|token| text[token.at..].starts_with(token.text))
+        );
+    }
 
     #[test]
     fn comments_are_not_code() {

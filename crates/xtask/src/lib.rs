@@ -4,6 +4,7 @@
 
 mod checks;
 mod commands;
+mod count;
 mod finding;
 mod lex;
 mod manifest;
@@ -16,6 +17,7 @@ mod tools;
 mod tree;
 
 pub use commands::run;
+pub use count::count;
 pub use finding::Finding;
 pub use specs::{CaseMap, case_map, report};
 pub use tidy::tidy;
