@@ -1,5 +1,6 @@
 //! The tidy checks, one module each: a check reads and reports, it must never write or print.
 
+pub(crate) mod cycles;
 pub(crate) mod depends;
 pub(crate) mod documents;
 pub(crate) mod edges;

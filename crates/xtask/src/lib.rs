@@ -8,6 +8,7 @@ mod count;
 mod finding;
 mod lex;
 mod manifest;
+mod modules;
 mod picture;
 mod source;
 mod specs;

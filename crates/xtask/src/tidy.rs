@@ -1,6 +1,6 @@
 //! Runs all checks over the tree. What is checked where is the tables here; how, each check's own module.
 
-use crate::checks::{depends, documents, edges, errors, language, layout, marks, purity, shape};
+use crate::checks::{cycles, depends, documents, edges, errors, language, layout, marks, purity, shape};
 use crate::finding::Finding;
 use crate::source::Source;
 use crate::tree::Tree;
@@ -30,6 +30,7 @@ pub fn tidy(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     for manifest in &tree.manifests {
         found.extend(depends::check(manifest));
         found.extend(layout::check(manifest, &tree.sources));
+        found.extend(cycles::check(manifest.krate(), &tree.sources));
     }
     found.extend(papers(tree)?);
     found.sort();
