@@ -87,7 +87,7 @@ mod tests {
         let next = modules.iter().cycle().skip(1);
         let source = |(module, next): (&&str, &&str)| {
             let next = next.replace('/', "::");
-            Source::new(&format!("crates/x/src/{module}.rs"), &format!("use crate::{next}::Y;"))
+            Source::new(&format!("crates/x/src/{module}.rs"), &format!("fn f() {{ crate::{next}::y(); }}"))
         };
         modules.iter().zip(next).map(source).collect()
     }
