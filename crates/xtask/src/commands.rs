@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY, MDBOOK};
-use crate::{Tree, case_map, count, picture, report, root, suite, tidy};
+use crate::{Finding, Tree, case_map, count, language, picture, report, root, suite, tidy};
 
 /// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
 /// `cargo test` and `cargo xtask long` take new ones.
@@ -32,6 +32,8 @@ usage: cargo xtask COMMAND
   long     run the model of files for an hour, then that of the API for 100,000 operations, with new random sequences, and
            three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
+  language [CRATE]
+           list texts and doc comments that are not plain English
   cases    print the map from the cases of docs/spec to tests
   count    count the statements of each crate, without tests
   deny     check licences, bans and sources of dependencies; and security advisories, where their database can be had
@@ -47,7 +49,10 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
     match arguments.as_slice() {
         ["test"] => test(out),
         ["long"] => long(out),
-        ["tidy"] => print_findings(out),
+        ["tidy"] => print_findings(&tidy(&Tree::read(&root())?)?, out),
+        ["language", krate @ ..] if krate.len() < 2 => {
+            print_findings(&language(&Tree::read(&root())?, krate.first().copied()), out)
+        }
         ["cases"] => print_cases(out),
         ["count"] => {
             write!(out, "{}", count(&Tree::read(&root())?))?;
@@ -170,9 +175,8 @@ fn fetched(command: &mut Command, patience: Duration) -> Result<(), String> {
     Err(last.map_or_else(|| status.to_string(), |line| line.trim().to_owned()))
 }
 
-fn print_findings(out: &mut dyn Write) -> anyhow::Result<bool> {
-    let found = tidy(&Tree::read(&root())?)?;
-    for finding in &found {
+fn print_findings(found: &[Finding], out: &mut dyn Write) -> anyhow::Result<bool> {
+    for finding in found {
         writeln!(out, "{finding}")?;
     }
     match found.len() {

@@ -59,7 +59,8 @@ pub fn count(tree: &Tree) -> String {
     text
 }
 
-fn is_counted(source: &Source, tests: &BTreeSet<String>) -> bool {
+/// Whether a file is part of the product: below `src`, and no test.
+pub(crate) fn is_counted(source: &Source, tests: &BTreeSet<String>) -> bool {
     let is_of_test = |part: &str| TEST_MODULES.contains(&part.trim_end_matches(".rs"));
     source.path().starts_with(&format!("crates/{}/src/", source.krate()))
         && !source.is_test()

@@ -48,7 +48,7 @@ impl Manifest {
         self.tables().into_iter().flat_map(|table| names(table, "dev-dependencies")).collect()
     }
 
-    /// Whether cargo is told not to make a test binary of each file in `tests/`.
+    /// Whether cargo makes no test binary of each file in `tests/`.
     pub(crate) fn autotests_off(&self) -> bool {
         self.table.get("package").and_then(|p| p.get("autotests")) == Some(&Value::Boolean(false))
     }

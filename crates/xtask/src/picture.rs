@@ -25,7 +25,7 @@ const ROWS: usize = 32;
 const EMPTY: &str = "Say something";
 const TYPED: &str = "› ";
 
-/// What is said, and what of its answer is waited for.
+/// Each prompt, and the part of its answer that shows it is complete.
 const STORY: [(&str, &str); 4] = [
     ("what is 6 times 7?", "You said \"what is 6 times 7?\""),
     ("write notes.md: buy milk", "made notes.md"),

@@ -1,6 +1,6 @@
 //! All tests in one run. Those that failed run once more, by themselves: a test of a real terminal may fail where the machine is
-//! slow, and nobody can tell that from a defect. Nothing is hidden: what passed the second time only is named at the end. Must
-//! never let through what fails twice.
+//! slow, which looks like a defect. Nothing is hidden: a test that passed only the second time is named at the end. Must never
+//! let a test through that fails twice.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write};
@@ -13,9 +13,9 @@ use crate::root;
 /// So many tests run once more. If more of them failed, it was no accident.
 const MOST: usize = 3;
 
-/// What a run of tests said.
+/// The outcome of a run of tests.
 #[derive(Default)]
-struct Told {
+struct Outcome {
     failed: BTreeSet<String>,
     passed: usize,
     is_good: bool,
@@ -44,25 +44,25 @@ pub(crate) fn run(
 }
 
 /// Runs a command, shows what it prints, and notes what it says of tests.
-fn listen(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<Told> {
+fn listen(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     out.flush()?;
     let starting = |command: &Command| format!("starting {command:?}");
     let mut child =
         command.current_dir(root()).stdout(Stdio::piped()).spawn().with_context(|| starting(command))?;
-    let mut told = Told::default();
+    let mut outcome = Outcome::default();
     let mut lines = BufReader::new(child.stdout.take().context("its output")?);
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line)? > 0 {
         out.write_all(&line)?;
         out.flush()?;
-        told.note(&String::from_utf8_lossy(&line));
+        outcome.note(&String::from_utf8_lossy(&line));
         line.clear();
     }
-    told.is_good = child.wait()?.success();
-    Ok(told)
+    outcome.is_good = child.wait()?.success();
+    Ok(outcome)
 }
 
-impl Told {
+impl Outcome {
     fn note(&mut self, line: &str) {
         let Some(rest) = line.trim_end().strip_prefix("test ") else { return };
         if let Some(name) = rest.strip_suffix(" ... FAILED") {

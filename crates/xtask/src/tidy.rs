@@ -1,6 +1,8 @@
 //! Runs all checks over the tree. What is checked where is the tables here; how, each check's own module.
 
-use crate::checks::{cycles, depends, documents, edges, errors, language, layout, marks, purity, shape};
+use crate::checks::{
+    cycles, depends, documents, edges, errors, fields, language, layout, marks, prose, purity, shape,
+};
 use crate::finding::Finding;
 use crate::source::Source;
 use crate::tree::Tree;
@@ -16,7 +18,12 @@ const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
     edges::serialisation,
     edges::append_only,
     errors::check,
+    fields::check,
 ];
+
+/// Documents whose language is not in order yet.
+const LATER: &[&str] =
+    &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "GLOSSARY.md", "docs/security.md"];
 
 /// Everything that is not in order, sorted by place; empty when the tree is tidy.
 ///
@@ -31,7 +38,9 @@ pub fn tidy(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
         found.extend(depends::check(manifest));
         found.extend(layout::check(manifest, &tree.sources));
         found.extend(cycles::check(manifest.krate(), &tree.sources));
+        found.extend(prose::check(manifest.krate(), &tree.sources));
     }
+    found.extend(language::ceilings(&tree.sources));
     found.extend(papers(tree)?);
     found.sort();
     Ok(found)
@@ -54,8 +63,24 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let readme = tree.text("README.md")?;
     found.extend(documents::commands(&readme, &tree.text(".ci/run")?));
     found.extend(language::readme(&readme));
-    for path in tree.documents("docs/guide")?.iter().map(String::as_str).chain(["README.md"]) {
+    let is_plain = |path: &&&str| path.ends_with(".md") && !LATER.contains(path);
+    let documents = documents::REQUIRED.iter().filter(is_plain);
+    let in_folders = [tree.documents("docs")?, tree.documents("docs/guide")?].concat();
+    for path in
+        documents.copied().chain(in_folders.iter().map(String::as_str)).filter(|path| !LATER.contains(path))
+    {
         found.extend(language::check(path, &tree.text(path)?));
     }
     Ok(found)
+}
+
+/// Places in the source code of a crate, or of all, whose language is not plain.
+#[must_use]
+pub fn language(tree: &Tree, krate: Option<&str>) -> Vec<Finding> {
+    let found = language::sources(&tree.sources);
+    found
+        .into_iter()
+        .filter(|(name, _)| krate.is_none_or(|krate| krate == name))
+        .flat_map(|(_, found)| found)
+        .collect()
 }

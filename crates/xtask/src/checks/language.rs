@@ -1,6 +1,12 @@
-//! Documents for users are in plain English: short sentences, and none of the words that readers had to look up.
+//! What people read is in plain English: short sentences, and none of the words that readers had to look up. In documents each
+//! finding must be mended. In source code (texts for users, and all doc comments) each crate has a ceiling that may only shrink.
 
+use std::collections::BTreeMap;
+
+use crate::count::{is_counted, test_files};
 use crate::finding::Finding;
+use crate::lex;
+use crate::source::Source;
 
 /// Sentences of more words are split.
 const MOST_WORDS: usize = 30;
@@ -9,31 +15,170 @@ const MOST_WORDS: usize = 30;
 const MOST_LINES: usize = 150;
 
 /// Words that stand in the way of a reader.
-const REFUSED: &[&str] =
-    &["whoever", "anew", "wherein", "thereof", "thereby", "of others", "gives leave", "amiss", "hither"];
+const REFUSED: &[&str] = &[
+    "afresh",
+    "albeit",
+    "all else",
+    "amiss",
+    "anew",
+    "be it",
+    "besides",
+    "by leave",
+    "for leave",
+    "forthwith",
+    "gives leave",
+    "hither",
+    "hitherto",
+    "in so many words",
+    "in vain",
+    "is asked for",
+    "is said",
+    "is told",
+    "are told",
+    "lest",
+    "nobody's",
+    "none but",
+    "notwithstanding",
+    "of others",
+    "thence",
+    "thereby",
+    "therein",
+    "thereof",
+    "thereupon",
+    "thither",
+    "upon",
+    "what is asked",
+    "whence",
+    "whereby",
+    "wherein",
+    "who follows",
+    "who is told",
+    "whoever",
+    "whomever",
+    "whosoever",
+];
+
+/// Crates whose string literals reach a person or a model.
+const SPEAKING: &[&str] = &["cli", "engine", "server", "tools", "tui"];
+
+/// Findings in the source code of each crate. They may only shrink: lower a number when there are fewer.
+const CEILINGS: &[(&str, usize)] = &[
+    ("bench", 5),
+    ("cli", 59),
+    ("core", 41),
+    ("engine", 128),
+    ("server", 65),
+    ("store", 45),
+    ("testkit", 0),
+    ("tools", 82),
+    ("tui", 137),
+    ("wire", 41),
+    ("worktree", 56),
+    ("xtask", 0),
+];
 
 /// Whether the language of a document is plain.
 pub(crate) fn check(path: &str, text: &str) -> Vec<Finding> {
+    let plain = |(line, paragraph): (usize, String)| {
+        faults(&paragraph).into_iter().map(move |what| Finding::new(path, line, what))
+    };
+    paragraphs(text).into_iter().flat_map(plain).collect()
+}
+
+/// What is wrong in a paragraph.
+fn faults(paragraph: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for (line, paragraph) in paragraphs(text) {
-        for sentence in paragraph.split_inclusive(['.', '!', '?', ';', ':']).fold(Vec::new(), joined) {
-            let words = sentence.split_whitespace().count();
-            if words > MOST_WORDS {
-                let begin: Vec<&str> = sentence.split_whitespace().take(6).collect();
-                let what =
-                    format!("a sentence of {words} words, at most {MOST_WORDS}: {} …", begin.join(" "));
-                found.push(Finding::new(path, line, what));
-            }
+    for sentence in paragraph.split_inclusive(['.', '!', '?', ';', ':']).fold(Vec::new(), joined) {
+        let words = sentence.split_whitespace().count();
+        if words > MOST_WORDS {
+            let begin: Vec<&str> = sentence.split_whitespace().take(6).collect();
+            found.push(format!("a sentence of {words} words, at most {MOST_WORDS}: {} …", begin.join(" ")));
         }
-        let lower = format!(" {} ", paragraph.to_lowercase());
-        let is_there = |word: &&&str| {
-            lower.match_indices(**word).any(|(at, _)| {
-                let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-                edge(lower[..at].chars().next_back()) && edge(lower[at + word.len()..].chars().next())
-            })
-        };
-        let refused = REFUSED.iter().filter(is_there);
-        found.extend(refused.map(|word| Finding::new(path, line, format!("`{word}` is no plain English"))));
+    }
+    let lower = paragraph.to_lowercase();
+    let is_there = |word: &&&str| {
+        lower.match_indices(**word).any(|(at, _)| {
+            let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+            edge(lower[..at].chars().next_back()) && edge(lower[at + word.len()..].chars().next())
+        })
+    };
+    found.extend(REFUSED.iter().filter(is_there).map(|word| format!("`{word}` is no plain English")));
+    found
+}
+
+/// Everything in the source code that is not plain, by crate.
+pub(crate) fn sources(sources: &[Source]) -> BTreeMap<String, Vec<Finding>> {
+    let tests = test_files(sources);
+    let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| is_counted(source, &tests)) {
+        let of_crate = found.entry(source.krate().to_owned()).or_default();
+        of_crate.extend(comments(source));
+        if SPEAKING.contains(&source.krate()) {
+            of_crate.extend(literals(source));
+        }
+    }
+    found
+}
+
+/// The crates that have more findings than their ceilings. Text that moved from one crate to another is no finding: only where the sum
+/// has grown, the crates are named.
+pub(crate) fn ceilings(sources: &[Source]) -> Vec<Finding> {
+    over(&self::sources(sources), CEILINGS)
+}
+
+fn over(found: &BTreeMap<String, Vec<Finding>>, ceilings: &[(&str, usize)]) -> Vec<Finding> {
+    let ceiling = |krate: &str| ceilings.iter().find(|(name, _)| *name == krate).map_or(0, |(_, most)| *most);
+    let sum: usize = found.values().map(Vec::len).sum();
+    if sum <= ceilings.iter().map(|(_, most)| most).sum() {
+        return Vec::new();
+    }
+    let grown = found.iter().filter(|(krate, found)| found.len() > ceiling(krate));
+    let finding = |(krate, found): (&String, &Vec<Finding>)| {
+        let what = format!(
+            "{} places in texts and doc comments are not plain English, at most {}: see `cargo xtask language {krate}`",
+            found.len(),
+            ceiling(krate)
+        );
+        Finding::new(&format!("crates/{krate}/src"), 0, what)
+    };
+    grown.map(finding).collect()
+}
+
+/// Doc comments and headers, in paragraphs.
+fn comments(source: &Source) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut block = String::new();
+    let mut begin = 0;
+    for (number, line) in (1..).zip(source.production().comments.lines().chain([""])) {
+        let prose = ["///", "//!"].iter().find_map(|mark| line.trim_start().strip_prefix(mark));
+        if let Some(prose) = prose {
+            if block.is_empty() {
+                begin = number;
+            }
+            block += prose.strip_prefix(' ').unwrap_or(prose);
+            block.push('\n');
+        } else {
+            let in_block = |(line, paragraph): (usize, String)| {
+                let place = begin + line - 1;
+                faults(&paragraph).into_iter().map(move |what| Finding::new(source.path(), place, what))
+            };
+            found.extend(paragraphs(&block).into_iter().flat_map(in_block));
+            block.clear();
+        }
+    }
+    found
+}
+
+/// String literals of several words.
+fn literals(source: &Source) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for token in lex::tokens(&source.production().literals) {
+        if !token.is_literal || token.text.split(' ').count() < 3 {
+            continue;
+        }
+        let text = token.text.trim_matches(['r', '#', '"']).replace("\\n", "\n\n").replace("\\\n", " ");
+        let what = text.split("\n\n").flat_map(faults);
+        found.extend(what.map(|what| source.finding(token.at, what)));
     }
     found
 }
@@ -54,7 +199,7 @@ fn joined(mut sentences: Vec<String>, piece: &str) -> Vec<String> {
     sentences
 }
 
-/// Prose with the number of its first line; without code and tables. An item of a list is a paragraph of its own.
+/// Prose with the number of its first line, without code. An item of a list and a cell of a table is a paragraph of its own.
 fn paragraphs(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let (mut is_code, mut is_open) = (false, false);
@@ -68,7 +213,12 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
         let begins = ["- ", "* ", "#", "1. ", "2. ", "3. ", "4. ", "5. ", "6. "]
             .iter()
             .any(|it| prose.starts_with(it));
-        if is_code || prose.is_empty() || prose.starts_with('|') || (!is_open && line.starts_with("    ")) {
+        if is_code || prose.is_empty() || (!is_open && line.starts_with("    ")) {
+            is_open = false;
+            continue;
+        }
+        if prose.starts_with('|') {
+            found.extend(prose.split('|').map(|cell| (number, cell.trim().to_owned())));
             is_open = false;
             continue;
         }
@@ -83,7 +233,10 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, readme};
+    use std::collections::BTreeMap;
+
+    use super::{check, over, readme, sources};
+    use crate::source::Source;
 
     #[test]
     fn long_sentences_and_old_words_are_found() {
@@ -101,10 +254,41 @@ mod tests {
     }
 
     #[test]
-    fn code_and_tables_are_no_prose() {
+    fn code_is_no_prose_and_a_cell_of_a_table_is_a_paragraph() {
         let long = "word ".repeat(40);
-        assert_eq!(check("a.md", &format!("```\n{long}\n```\n\n    {long}\n\n| {long} |\n")), []);
+        assert_eq!(check("a.md", &format!("```\n{long}\n```\n\n    {long}\n")), []);
+        let half = "word ".repeat(20);
+        assert_eq!(check("a.md", &format!("| {half} | {half} |\n")), []);
+        assert_eq!(check("a.md", &format!("| {half} | {long} |\n")).len(), 1);
         assert_eq!(check("a.md", &format!("- {long}\n")).len(), 1);
+    }
+
+    #[test]
+    fn texts_and_doc_comments_of_the_source_are_checked() {
+        let text = "//! Made anew.\n\n/// Whoever\n/// reads.\nfn a() { b(\"begin it anew now\"); } // anew\n\
+                    #[cfg(test)]\nmod tests { fn c() { d(\"begin it anew now\"); } }\n";
+        let found =
+            sources(&[Source::new("crates/cli/src/a.rs", text), Source::new("crates/core/src/a.rs", text)]);
+        let lines: Vec<_> = found["cli"].iter().map(ToString::to_string).collect();
+        let expected = [
+            "crates/cli/src/a.rs:1: `anew` is no plain English",
+            "crates/cli/src/a.rs:3: `whoever` is no plain English",
+            "crates/cli/src/a.rs:5: `anew` is no plain English",
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(found["core"].len(), 2, "core says nothing to people by literals");
+    }
+
+    #[test]
+    fn a_ceiling_is_for_a_crate_and_moved_text_is_no_finding() {
+        let text = "/// Made anew.\nfn a() {}";
+        let found =
+            sources(&[Source::new("crates/cli/src/a.rs", text), Source::new("crates/core/src/a.rs", text)]);
+        assert_eq!(over(&found, &[("cli", 2)]), []);
+        let over = over(&found, &[("cli", 1)]);
+        assert_eq!(over.len(), 1);
+        assert!(over[0].to_string().starts_with("crates/core/src: 1 places"), "{over:?}");
+        assert_eq!(super::over(&BTreeMap::new(), &[]), []);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! System packages that tests start: which are missing, and how they come. Only root may install them here; everybody else
-//! is told all of them at once, with the command.
+//! System packages that tests start: which are missing, and how they come. Only root may install them here; any other user
+//! gets the list of all of them at once, with the command.
 
 use std::env;
 use std::fmt::Write as _;
