@@ -36,7 +36,7 @@ const LAST: Duration = Duration::from_secs(5);
 
 /// The program as the shell starts it.
 pub fn main() -> ExitCode {
-    if let Some(code) = retake_engine::tools::supervise() {
+    if let Some(code) = retake_engine::supervise() {
         return code;
     }
     let own = own::given();

@@ -15,7 +15,7 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt as _, StreamExt};
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_engine::ids::{Random as _, SystemRandom};
-use retake_engine::umask::make_private;
+use retake_engine::make_private;
 use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{

@@ -179,6 +179,15 @@ impl RequestId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The id of step `at` (from 2) of a request that is carried out in several steps. The first step has the request's own id.
+    ///
+    /// # Errors
+    ///
+    /// The id is too long: together with the number it has more than 128 characters.
+    pub fn of_step(&self, at: usize) -> Result<Self, BadId> {
+        format!("{self}~{at}").parse()
+    }
 }
 
 impl fmt::Display for RequestId {

@@ -36,6 +36,7 @@ mod state;
 mod tree;
 mod turn;
 mod turns;
+mod upkeep;
 mod view;
 
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
@@ -45,10 +46,10 @@ pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
     Above, Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, Coming, ContentHash,
-    DeltaId, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitWorktree,
-    GitWorktreeMove, Grade, Layer, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now, PathMove, PathPlan,
-    Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WhyUnfit, Wish, merge,
-    without_full_folders,
+    DeltaId, DiffHunks, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitWorktree,
+    GitWorktreeMove, Grade, Layer, LeftPath, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now, PathMove,
+    PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WhyLeft, WhyUnfit, Wish,
+    merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Hint, HintPiece, Remedy};
@@ -82,6 +83,7 @@ pub use state::State;
 pub use tree::{Leaf, Stretch, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
+pub use upkeep::{Care, Checked, Copied};
 pub use view::{
     Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,
     EntryLine, EntryPage, Hit, Hits, MarkedLine, MarkedPage, Moved, NetChange, OpLine, OpPage, Planned,

@@ -26,6 +26,7 @@ pub(crate) use look::JOBS;
 use look::job_of;
 pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
 pub use settle::{PermissionChange, SettledRules};
+pub use surroundings::CommandEnvironment;
 
 /// What an agent can do, and may.
 #[derive(Clone)]

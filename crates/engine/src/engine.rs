@@ -109,9 +109,14 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The store.
-    pub fn store(&self) -> &dyn Store {
+    pub(crate) fn store(&self) -> &dyn Store {
         &*self.parts.store
+    }
+
+    /// The store below, for tests of the engine that compare with what is kept. No program has it.
+    #[cfg(feature = "test-access")]
+    pub fn kept(&self) -> &dyn Store {
+        self.store()
     }
 
     /// How often this owner has erased something: what was read of any conversation before the last time may hold what is gone.

@@ -71,6 +71,16 @@ impl EngineError {
         self
     }
 
+    /// A refusal of core.
+    pub fn refused(refusal: &Refusal) -> Self {
+        refused(refusal)
+    }
+
+    /// No conversation has this id.
+    pub fn unknown_conversation(name: &str) -> Self {
+        StoreError::UnknownConversation(name.to_owned()).into()
+    }
+
     /// A request that makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, "usage", message)

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_tools::Surroundings;
-use retake_tools::mcp::{Allowed, Config, ConfigError, Deps, Variables, add, remove};
-pub use retake_tools::mcp::{McpServers, Origin, ServerShown, State, ToolShown, Way, beginning};
+use retake_tools::mcp::{
+    Allowed, Config, ConfigError, Deps, McpServers, Origin, ServerShown, State, Variables, Way, add,
+    beginning, remove,
+};
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result, said};
@@ -40,6 +42,98 @@ pub struct McpWritten {
     pub bytes: u64,
 }
 
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum McpTransport {
+    /// A program that is started and talked to through its pipes.
+    Command {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Additional environment variables.
+        env: Vec<(String, String)>,
+    },
+    /// An address that speaks streamable HTTP.
+    Url {
+        /// The address.
+        url: String,
+        /// Headers of every request.
+        headers: Vec<(String, String)>,
+    },
+}
+
+/// The state of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum McpState {
+    /// It is being started.
+    Starting,
+    /// Its tools can be called.
+    Ready,
+    /// It cannot be used, and why.
+    Failed(String),
+    /// A project names it, and no person has approved it yet.
+    NeedsApproval,
+    /// Its entry disables it.
+    Disabled,
+}
+
+/// A server of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServerInfo {
+    /// Its name.
+    pub name: String,
+    /// Which file names it: `user` or `project`.
+    pub origin: &'static str,
+    /// Its command or address, as its file says.
+    pub command_line: String,
+    /// What an approval allows, a sentence each; empty where none is needed.
+    pub approval: Vec<String>,
+    /// A digest of its entry, which the approval is for.
+    pub entry: String,
+    /// Its state.
+    pub state: McpState,
+    /// Its tools, by name.
+    pub tools: Vec<McpToolInfo>,
+    /// Remarks, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A tool of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpToolInfo {
+    /// The name that the model uses.
+    pub name: String,
+    /// What it does, as its server says.
+    pub about: String,
+    /// Whether its server says that it only reads.
+    pub reads: bool,
+}
+
+impl From<ServerShown> for McpServerInfo {
+    fn from(shown: ServerShown) -> Self {
+        let state = match shown.state {
+            State::Starting => McpState::Starting,
+            State::Ready => McpState::Ready,
+            State::Failed(why) => McpState::Failed(why),
+            State::NeedsLeave => McpState::NeedsApproval,
+            State::Disabled => McpState::Disabled,
+        };
+        let tools = shown.tools.into_iter();
+        let tools = tools.map(|tool| McpToolInfo { name: tool.name, about: tool.about, reads: tool.reads });
+        Self {
+            name: shown.name,
+            origin: shown.origin.name(),
+            command_line: shown.way,
+            approval: shown.asked,
+            entry: shown.entry,
+            state,
+            tools: tools.collect(),
+            notes: shown.notes,
+        }
+    }
+}
+
 /// The servers of a folder, once they are started.
 type Slot = Arc<tokio::sync::Mutex<Option<Arc<McpServers>>>>;
 
@@ -57,7 +151,7 @@ impl Started {
 impl Engine {
     /// The MCP servers of a folder, which may still be starting. What they offer does not change under whoever has asked for the
     /// tools: ask once a turn. Those that are started now get this environment; that of this process, without.
-    pub async fn servers(&self, folder: &Path, theirs: Option<Arc<Surroundings>>) -> Arc<McpServers> {
+    pub(crate) async fn servers(&self, folder: &Path, theirs: Option<Arc<Surroundings>>) -> Arc<McpServers> {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let slot = self.started.slot(&folder);
         let mut slot = slot.lock().await;
@@ -90,10 +184,43 @@ impl Engine {
         servers
     }
 
+    /// The servers of a folder, or the one with this name, once they have started or failed; and what is wrong with the files.
+    pub async fn mcp_servers(
+        &self,
+        folder: &Path,
+        name: Option<&str>,
+    ) -> Result<(Vec<McpServerInfo>, Vec<String>)> {
+        let servers = self.servers(folder, None).await;
+        servers.settled().await;
+        let mut shown: Vec<McpServerInfo> = servers.shown().into_iter().map(Into::into).collect();
+        let permission = self.permission_for_all();
+        for server in shown.iter_mut().filter(|server| server.state == McpState::NeedsApproval) {
+            // A rule that was made for another server of that name holds for this one, too.
+            let beginning = beginning(&server.name);
+            let rules = permission.allowing(&beginning);
+            server
+                .approval
+                .extend(rules.map(|rule| format!("the rule `{rule}` lets calls of it run unasked")));
+        }
+        if let Some(name) = name {
+            shown.retain(|server| server.name == name);
+            if shown.is_empty() {
+                let message = format!("there is no MCP server `{name}`");
+                return Err(EngineError::new(Kind::NotFound, "mcp", message)
+                    .hint("`retake mcp list` shows those that there are"));
+            }
+        }
+        Ok((shown, servers.told().to_vec()))
+    }
+
     /// Adds a server to the user's file.
-    pub fn add_server(&self, name: &str, way: &Way) -> Result<McpWritten> {
+    pub fn add_server(&self, name: &str, transport: McpTransport) -> Result<McpWritten> {
+        let way = match transport {
+            McpTransport::Command { command, args, env } => Way::Command { command, args, env, cwd: None },
+            McpTransport::Url { url, headers } => Way::Url { url, headers },
+        };
         let path = self.mcp_files()?.servers.clone();
-        Ok(McpWritten { bytes: add(&path, name, way)?, path })
+        Ok(McpWritten { bytes: add(&path, name, &way)?, path })
     }
 
     /// Takes a server out of the user's file.

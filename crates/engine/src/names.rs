@@ -7,9 +7,11 @@
 //!
 //! A name that means nothing is answered with the nearest one that does.
 
+use std::collections::BTreeSet;
+
 use retake_core::{
-    Action, ConversationId, EntryId, Hint, ListRequest, Mark, PageRequest, Projection, Reading, Refusal,
-    Remedy,
+    Action, ConversationId, EntryId, FoldId, Hint, ListRequest, Mark, OpNo, PageRequest, Projection, Reading,
+    Refusal, Remedy,
 };
 use retake_store::StoreError;
 
@@ -202,6 +204,41 @@ impl Engine {
         let has = |mark: &Mark| marks.contains(mark);
         let some = all.iter().any(|(_, mark)| has(mark));
         Ok(all.into_iter().filter(|(_, mark)| !some || has(mark)).map(|(id, _)| id).collect())
+    }
+
+    /// A fold by its operation (`OP` or `DEPTH:OP`), or by an entry that it covers.
+    pub async fn fold(&self, conversation: ConversationId, name: &str) -> Result<FoldId> {
+        let snapshot = self.store().snapshot(conversation).await?;
+        let own = snapshot.conversation().tree.depth();
+        let named = match name.split_once(':') {
+            Some((depth, op)) => depth.parse().ok().zip(op.parse().ok()),
+            None => name.parse().ok().map(|op| (own, op)),
+        };
+        if let Some((depth, op)) = named {
+            return Ok(FoldId { depth, op: OpNo(op) });
+        }
+        let entry = self.entry(conversation, name).await?;
+        let shown = self.store().shown(conversation, entry).await?;
+        Ok(shown.and_then(|shown| shown.fold).ok_or(StoreError::Refused(Refusal::UnknownFold))?)
+    }
+
+    /// The visible entries of the turns that these entries are in.
+    pub async fn whole_turns(
+        &self,
+        conversation: ConversationId,
+        entries: Vec<EntryId>,
+    ) -> Result<Vec<EntryId>> {
+        let mut turns = BTreeSet::new();
+        for entry in &entries {
+            turns.insert(self.store().meta(conversation, *entry).await?.totals.turns);
+        }
+        let mut found = Vec::new();
+        for turn in turns {
+            let all = self.store().turn_entries(conversation, turn).await?;
+            found.extend(all.into_iter().filter(|(_, mark)| mark.is_visible()).map(|(id, _)| id));
+        }
+        // A turn of which nothing is visible is refused by the name that was given.
+        Ok(if found.is_empty() { entries } else { found })
     }
 
     async fn unknown_entry(&self, conversation: ConversationId, name: &str) -> Result<EngineError> {

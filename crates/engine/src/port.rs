@@ -9,12 +9,10 @@ mod lines;
 mod people;
 mod staging;
 
+use retake_core::{Care, Checked, ConversationId, Copied, Head, Receipt, RequestId, Time};
 use std::path::{Path, PathBuf};
 
-use retake_core::{ConversationId, Head, Receipt, RequestId, Time};
-use retake_store::{
-    Care, Checked, Copied, ExportPlace, FullImport, Import, StoreError, encode_export_header, encode_exported,
-};
+use retake_store::{ExportPlace, FullImport, Import, StoreError, encode_export_header, encode_exported};
 use retake_tools::destination;
 
 use crate::engine::Engine;

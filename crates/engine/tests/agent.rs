@@ -33,13 +33,13 @@ use retake_engine::mcp::McpFiles;
 use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
-use retake_engine::store::{Keeper, Sqlite, Store};
-use retake_engine::tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
-use retake_engine::worktree::Rules;
 use retake_engine::{
     AgentConfig, Decision, Ended, Engine, FilesConfig, FilesWish, Keep, Parts, Permit, RunEvent, RunRequest,
     Start,
 };
+use retake_store::{Keeper, Sqlite, Store};
+use retake_tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
+use retake_worktree::Rules;
 use tempfile::TempDir;
 
 type Said = Result<Chunk, ModelError>;

@@ -39,14 +39,14 @@ use retake_core::{
     Receipt, Role, SayRequest, Seen, Steer, Time,
 };
 use retake_engine::clock::ManualClock;
-use retake_engine::store::{Keeper, Sqlite, Store};
-use retake_engine::tools::{Secrets, Toolbox};
-use retake_engine::worktree::Rules;
 use retake_engine::{
     AgentConfig, Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderPlan, Keep, Outcome,
     Result, RunEvent, Scope, shown_in,
 };
+use retake_store::{Keeper, Sqlite, Store};
 use retake_testkit::{Puppet, start_with};
+use retake_tools::{Secrets, Toolbox};
+use retake_worktree::Rules;
 use tempfile::TempDir;
 
 /// A folder that a conversation works in.
@@ -237,7 +237,7 @@ impl Yard {
 
     /// Turns on the path.
     async fn turns(&self) -> u64 {
-        self.engine.store().summary(self.id).await.expect("it").counts.turns
+        self.engine.kept().summary(self.id).await.expect("it").counts.turns
     }
 
     /// Everything in the folder, staging folders included: kinds, bits, bytes and where links lead.

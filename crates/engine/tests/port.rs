@@ -15,8 +15,8 @@ use retake_core::{
     Source, Steer, Summary, Time, ToolOutcome, Usage, Words,
 };
 use retake_engine::clock::ManualClock;
-use retake_engine::store::{Keeper, Memory, Sqlite, Store};
 use retake_engine::{Engine, EngineError, ExportFormat};
+use retake_store::{Keeper, Memory, Sqlite, Store};
 use retake_testkit::{Puppet, start};
 
 const NOW: i64 = 1_795_300_000_000;

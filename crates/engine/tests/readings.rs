@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{Action, Apply, ConversationId, Part, Role, SayRequest, Seen};
 use retake_engine::clock::ManualClock;
-use retake_engine::store::{Backend, Keeper, Memory, MemoryRows, Result, Store};
 use retake_engine::{Engine, FilesWish};
+use retake_store::{Backend, Keeper, Memory, MemoryRows, Result, Store};
 use retake_testkit::{Puppet, start};
 
 /// A memory that counts how often it is read.
@@ -73,7 +73,7 @@ async fn a_rewind_that_takes_no_files_is_a_reading_and_a_commit() {
         let (applied, readings) = desk.costs(engine.apply_both(id, apply, FilesWish::default())).await;
         let receipt = applied.expect("applied").receipt;
         assert_eq!((receipt.unchanged, readings), (false, 1));
-        let (_, readings) = desk.costs(engine.store().aftermath(&receipt)).await;
+        let (_, readings) = desk.costs(engine.kept().aftermath(&receipt)).await;
         assert_eq!(readings, 1);
     }
 }

@@ -337,7 +337,7 @@ fn did(target: &TargetLine) -> reply::Did {
         |is: &dyn Fn(&StartedCall) -> bool| target.did.begun.iter().filter(|begun| is(begun)).count() as u64;
     reply::Did {
         files: target.did.files,
-        commands: count(&|begun| begun.tool == retake_engine::tools::SHELL),
+        commands: count(&|begun| begun.tool == retake_engine::SHELL),
         calls: target.target.holds.calls,
         outside: count(&|begun| matches!(begun.class, EffectClass::Compensable | EffectClass::External)),
     }

@@ -163,8 +163,3 @@ pub(crate) fn request_id(text: Option<&str>) -> Result<Option<RequestId>, Proble
     let hint = "it is 1 to 128 letters, digits or signs of ASCII, without blanks";
     parsed.map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
 }
-
-/// A failure of the store, as a problem.
-pub(crate) fn store_problem(error: retake_engine::store::StoreError) -> Problem {
-    problem(error.into())
-}

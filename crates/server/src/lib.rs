@@ -18,8 +18,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use retake_engine::Engine;
 use retake_engine::settings::Settings;
-use retake_engine::{Engine, Surroundings};
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use hub::Hub;
@@ -60,8 +60,8 @@ impl InProcess {
         let (engine, office) = (Arc::downgrade(&self.engine), Arc::clone(&self.office));
         async move {
             loop {
-                match engine.upgrade().map(|engine| engine.store().check_place()) {
-                    Some(Err(error)) => return convert::problem(error.into()),
+                match engine.upgrade().map(|engine| engine.check_place()) {
+                    Some(Err(error)) => return convert::problem(error),
                     Some(Ok(())) => {}
                     None => return std::future::pending().await,
                 }
@@ -75,7 +75,7 @@ impl InProcess {
 
     /// Whether who comes is at the right place: not, where the data directory was moved or deleted, which ends the owner.
     pub(crate) fn is_in_place(&self) -> bool {
-        let is_there = self.engine.store().check_place().is_ok();
+        let is_there = self.engine.check_place().is_ok();
         if !is_there {
             self.office.displaced.notify_one();
         }
@@ -84,7 +84,7 @@ impl InProcess {
 
     /// Files that are made for clients which do not hand over a umask get this one.
     pub fn makes_files_with(&self, umask: Option<u32>) {
-        self.engine.lives_in(Surroundings::own(umask));
+        self.engine.set_own_umask(umask);
     }
 
     /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new

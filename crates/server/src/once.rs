@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::stream::BoxStream;
 use retake_core::ConversationId;
-use retake_engine::store::digest;
+use retake_engine::digest;
 use retake_wire::{Problem, Reply, Request, Run, RunEvent};
 use tokio::sync::OwnedMutexGuard;
 

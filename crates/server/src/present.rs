@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use retake_engine::secret::Handed;
-use retake_engine::{Audience, Surroundings};
+use retake_engine::{Audience, CommandEnvironment};
 use retake_wire::{Attach, LEAVING, Left, Number, Problem, ProblemKind};
 use tokio::sync::Notify;
 
@@ -47,7 +47,7 @@ struct Here {
 struct Client {
     answers: bool,
     pid: Option<u32>,
-    surroundings: Arc<Surroundings>,
+    environment: CommandEnvironment,
 }
 
 impl Client {
@@ -141,11 +141,11 @@ impl InProcess {
         }
         let variables = attach.variables.into_iter().map(|(name, value)| (name.into(), value.into()));
         let umask = attach.umask.or_else(|| self.engine.own_umask());
-        let surroundings = Arc::new(Surroundings::new(variables, umask));
+        let environment = CommandEnvironment::new(variables, umask);
         let number = here.next;
         here.next += 1;
         here.could_ask |= attach.answers;
-        here.clients.insert(number, Client { answers: attach.answers, pid, surroundings });
+        here.clients.insert(number, Client { answers: attach.answers, pid, environment });
         here.ends_ms = None;
         drop(here);
         self.present.changed.notify_one();
@@ -155,12 +155,12 @@ impl InProcess {
 
     /// The commands of a request run in the environment of the client that sent it.
     pub(crate) fn surrounds(&self, request: Option<&str>, client: Option<u64>) {
-        let surroundings = client.and_then(|number| {
+        let environment = client.and_then(|number| {
             let here = self.present.here();
-            here.clients.get(&number).map(|client| Arc::clone(&client.surroundings))
+            here.clients.get(&number).map(|client| client.environment.clone())
         });
-        if let (Some(surroundings), Some(request)) = (surroundings, request.and_then(|id| id.parse().ok())) {
-            self.engine.surrounds(request, surroundings);
+        if let (Some(environment), Some(request)) = (environment, request.and_then(|id| id.parse().ok())) {
+            self.engine.set_environment(request, environment);
         }
     }
 

@@ -8,7 +8,6 @@ use retake_wire::{CallNow, Ended, Outcome, Problem, Run, RunEvent, RunNow, RunSt
 use crate::InProcess;
 use crate::agent;
 use crate::convert::problem;
-use crate::dispatch::store_problem;
 
 impl InProcess {
     pub(crate) async fn start_run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
@@ -77,12 +76,12 @@ impl InProcess {
         let mut entry = None;
         if let Some(id) = ended.entry {
             // Nothing is shown of a late answer to what was taken back.
-            match self.engine.store().shown(conversation, id).await {
+            match self.engine.shown(conversation, id).await {
                 Ok(shown) => match self.wire_entries(conversation, shown.into_iter().collect()).await {
                     Ok(mut shown) => entry = shown.pop(),
                     Err(error) => trouble = trouble.or(Some(error)),
                 },
-                Err(error) => trouble = trouble.or(Some(store_problem(error))),
+                Err(error) => trouble = trouble.or(Some(problem(error))),
             }
         }
         let outcome = match ended.outcome {

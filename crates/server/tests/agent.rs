@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_engine::clock::{Clock as _, SystemClock};
-use retake_engine::tools::{Sandbox, Sandboxed};
+use retake_tools::{Sandbox, Sandboxed};
 use retake_wire::reply::{Commands, Did, TodoState};
 use retake_wire::request::{
     CatchUp, Decide, FolderPaths, JobOutput, Jobs, Log, Of, OfJob, Paths, Plan, Projection, Respond,

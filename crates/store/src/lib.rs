@@ -30,8 +30,8 @@ pub use files::{
 pub use keeper::{Follower, Keeper, digest};
 pub use memory::{Memory, MemoryRows};
 pub use port::{
-    About, Care, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect,
-    FullImport, FullPiece, Import, ImportEntry, Said, Upkeep,
+    About, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect, FullImport, FullPiece,
+    Import, ImportEntry, Said, Upkeep,
 };
 pub use reading::{AheadOf, Outlook, Snapshot};
 pub use record::{

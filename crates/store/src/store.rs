@@ -1,20 +1,20 @@
 //! The store as everybody above sees it.
 
+use retake_core::{
+    Action, Alternative, Answering, Apply, Branch, By, Care, Changes, Checked, ConversationId, Copied,
+    EntryId, EntryPage, Head, Hits, ListRequest, Mark, MarkedPage, Message, Meta, NetChange, NewConversation,
+    NewFork, OpNo, OpPage, OpRange, PageRequest, Part, Planned, Pos, Reading, Receipt, ReceiptDetails,
+    RequestId, Revision, RunResult, SayRequest, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time,
+};
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use retake_core::{
-    Action, Alternative, Answering, Apply, Branch, By, Changes, ConversationId, EntryId, EntryPage, Head,
-    Hits, ListRequest, Mark, MarkedPage, Message, Meta, NetChange, NewConversation, NewFork, OpNo, OpPage,
-    OpRange, PageRequest, Part, Planned, Pos, Reading, Receipt, ReceiptDetails, RequestId, Revision,
-    RunResult, SayRequest, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time,
-};
 
 use crate::agent::AgentStore;
 use crate::error::Result;
 use crate::files::FileStore;
 use crate::keeper::Follower;
-use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import};
+use crate::port::{Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::Snapshot;
 use crate::stream::StreamRow;
 

@@ -9,10 +9,10 @@ use futures::stream::BoxStream;
 use retake_core::{Action, Apply, ConversationId, PageRequest, Projection, Reading, Seen, joined_text};
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
-use retake_engine::store::{Keeper, Memory, Store};
 use retake_engine::{
     AgentConfig, Ended, Engine, FilesConfig, FilesWish, Parts, Permit, RunEvent, RunRequest, Start,
 };
+use retake_store::{Keeper, Memory, Store};
 
 use crate::puppet::{Only, Puppet, Said};
 

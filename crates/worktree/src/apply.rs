@@ -31,7 +31,7 @@ mod sync;
 
 pub(crate) use cores::on_cores;
 pub use obstacle::{Obstacle, Refusal};
-pub use report::{Failed, Left, Note, NoteKind, Report, WhyLeft};
+pub use report::{Failed, Note, NoteKind, Report};
 
 use crate::besides::Changes;
 use crate::error::{Result, WorktreeError};

@@ -12,8 +12,8 @@ mod objects;
 mod root;
 
 pub use apply::{
-    Direction, Failed, Interrupted, Left, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report,
-    Settled, Staging, StagingName, WhyLeft, discard, link_notes, recover,
+    Direction, Failed, Interrupted, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report, Settled,
+    Staging, StagingName, discard, link_notes, recover,
 };
 pub use besides::Changes;
 pub use capture::{
@@ -23,8 +23,8 @@ pub use capture::{
 pub use error::{Result, WorktreeError};
 pub use git::{GitState, NamedBySettings, Nested, reached, same_as_commit, tracked};
 pub use merge::{
-    Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Shown, Side, StoredMerges, diff,
-    merge_texts, merge_texts_over, unified,
+    Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Side, StoredMerges, diff, merge_texts,
+    merge_texts_over, unified,
 };
 pub use objects::{
     Checked, Collected, Erased, Guard, MemoryObjects, Objects, PackObjects, PackSizes, Survey, hash,

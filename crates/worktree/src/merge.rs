@@ -17,4 +17,4 @@ pub use hunks::{Hunk, Hunks, Line};
 pub use lines::MAX_TEXT;
 pub use stored::{StoredMerges, diff};
 pub use three::{merge_texts, merge_texts_over};
-pub use unified::{Diff, LineCounts, MAX_SHOWN, Remark, Shown, Side, unified};
+pub use unified::{Diff, LineCounts, MAX_SHOWN, Remark, Side, unified};

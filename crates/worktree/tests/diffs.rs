@@ -5,10 +5,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use retake_core::{ContentHash, FilePath, Record};
+use retake_core::{ContentHash, DiffHunks, FilePath, Record};
 use retake_worktree::{
-    Diff, LineCounts, MAX_SHOWN, MAX_TEXT, MemoryObjects, Objects, Shown, Side, WorktreeError, diff, hash,
-    unified,
+    Diff, LineCounts, MAX_SHOWN, MAX_TEXT, MemoryObjects, Objects, Side, WorktreeError, diff, hash, unified,
 };
 
 use crate::texts::{edited, text};
@@ -33,7 +32,7 @@ fn version<'a>(path: &'a FilePath, record: &'a Record, bytes: &'a [u8]) -> Side<
 /// The diff of two texts in the same file.
 fn of_texts(before: &[u8], after: &[u8]) -> Diff {
     let (name, old, new) = (path("f"), file(before, 0o644), file(after, 0o644));
-    unified(version(&name, &old, before), version(&name, &new, after), &Shown::All)
+    unified(version(&name, &old, before), version(&name, &new, after), &DiffHunks::All)
 }
 
 /// The diff of two versions that are read from a store, as people see it.
@@ -42,7 +41,7 @@ fn shown(before: Option<(&Record, &[u8])>, after: Option<(&Record, &[u8])>) -> S
     before.iter().chain(&after).for_each(|(_, bytes)| assert!(objects.put(bytes).is_ok()));
     let name = path("src/a.rs");
     let records = (before.map(|(record, _)| record), after.map(|(record, _)| record));
-    let diff = diff(&objects, (&name, records.0), (&name, records.1), &Shown::All)
+    let diff = diff(&objects, (&name, records.0), (&name, records.1), &DiffHunks::All)
         .expect("all of it is in the store");
     String::from_utf8(diff.to_bytes()).expect("it is UTF-8")
 }
@@ -92,7 +91,7 @@ fn what_is_not_of_lines_is_said_in_words() {
 fn a_rename_names_both_paths_and_quotes_what_is_special() {
     let (before, after) = (path("old"), path("new\n+++ \"b\""));
     let (old, new) = (file(b"1\n", 0o644), file(b"2\n", 0o644));
-    let diff = unified(version(&before, &old, b"1\n"), version(&after, &new, b"2\n"), &Shown::All);
+    let diff = unified(version(&before, &old, b"1\n"), version(&after, &new, b"2\n"), &DiffHunks::All);
     let expected = "renamed from old to new\\n+++ \"b\"\n--- a/old\n+++ \"b/new\\012+++ \\\"b\\\"\"\n@@ -1 +1 @@\n-1\n+2\n";
     assert_eq!(String::from_utf8(diff.to_bytes()).unwrap(), expected);
 }
@@ -103,7 +102,7 @@ fn what_is_too_large_is_not_even_read() {
     let small = file(b"1\n", 0o644);
     let large = Record::File { hash: ContentHash([1; 32]), len: MAX_TEXT as u64 + 1, mode: 0o644 };
     let name = path("f");
-    let diff = |before, after| diff(&objects, (&name, Some(before)), (&name, Some(after)), &Shown::All);
+    let diff = |before, after| diff(&objects, (&name, Some(before)), (&name, Some(after)), &DiffHunks::All);
     let words = String::from_utf8(diff(&small, &large).unwrap().to_bytes()).unwrap();
     assert_eq!(words, "too large to show, 2 bytes became 16777217 bytes\n");
 

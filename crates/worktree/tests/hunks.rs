@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use retake_core::{ContentHash, FilePath, Record};
-use retake_worktree::{Hunks, Line, Shown, Side, unified};
+use retake_core::{ContentHash, DiffHunks, FilePath, Record};
+use retake_worktree::{Hunks, Line, Side, unified};
 
 use crate::texts::{edited, text};
 
@@ -49,8 +49,8 @@ fn a_diff_of_some_hunks_is_what_leads_to_the_text_with_them() {
     };
     for numbers in [vec![2], vec![1, 3], vec![3], vec![1, 2, 3]] {
         let part = hunks.only(&numbers).unwrap();
-        let plain = diff(&part, Shown::All);
-        let shown = diff(after.as_bytes(), Shown::Only(numbers.clone()));
+        let plain = diff(&part, DiffHunks::All);
+        let shown = diff(after.as_bytes(), DiffHunks::Only(numbers.clone()));
         let mut text = String::from_utf8(shown.text).unwrap();
         for number in &numbers {
             let label = format!(" hunk {number} of 3\n");
@@ -59,9 +59,9 @@ fn a_diff_of_some_hunks_is_what_leads_to_the_text_with_them() {
         }
         assert_eq!((text.as_bytes(), shown.counts, shown.hunks), (&*plain.text, plain.counts, 3));
     }
-    let all = String::from_utf8(diff(after.as_bytes(), Shown::Numbered).text).unwrap();
+    let all = String::from_utf8(diff(after.as_bytes(), DiffHunks::Numbered).text).unwrap();
     assert!(all.contains("@@ -1,5 +1,5 @@ hunk 1 of 3\n"), "{all}");
-    let one = diff(&hunks.only(&[1]).unwrap(), Shown::Numbered);
+    let one = diff(&hunks.only(&[1]).unwrap(), DiffHunks::Numbered);
     assert!(!String::from_utf8(one.text).unwrap().contains("hunk"), "one alone needs no number");
 }
 

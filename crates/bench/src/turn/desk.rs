@@ -17,12 +17,12 @@ use retake_engine::ids::SystemRandom;
 use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
-use retake_engine::store::{Import, ImportEntry, Keeper, Said, Sqlite};
-use retake_engine::tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
-use retake_engine::worktree::Rules;
 use retake_engine::{
     AgentConfig, Engine, FilesConfig, FilesWish, Keep, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
 };
+use retake_store::{Import, ImportEntry, Keeper, Said, Sqlite, Store};
+use retake_tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
+use retake_worktree::Rules;
 use serde_json::{Value, json};
 
 use crate::text::Texts;
@@ -125,12 +125,14 @@ impl Catalogue for Only {
 /// An engine on a data directory of its own.
 pub(super) struct Desk {
     engine: Arc<Engine>,
+    store: Arc<dyn Store>,
     model: Arc<AtOnce>,
 }
 
 impl Desk {
     pub(super) fn open(data: &Path) -> anyhow::Result<Self> {
         let opened = Sqlite::open(data, Time(0), Duration::from_secs(5)).context("cannot open the store")?;
+        let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer)?);
         let mut tools = Toolbox::default();
         for tool in [Idle::Looks, Idle::Writes] {
             tools.add(Arc::new(tool));
@@ -153,7 +155,7 @@ impl Desk {
         let rules = Rules { own: Some(data.to_owned()), ..Rules::default() };
         let model = Arc::new(AtOnce::default());
         let parts = Parts {
-            store: Arc::new(Keeper::start(opened.readers, opened.writer)?),
+            store: Arc::clone(&store),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom::default()),
             models: Arc::new(Only(Arc::clone(&model))),
@@ -164,7 +166,7 @@ impl Desk {
             mcp: None,
         };
         let engine = tokio::runtime::Handle::current().block_on(Engine::start(parts))?;
-        Ok(Self { engine, model })
+        Ok(Self { engine, store, model })
     }
 
     /// A new conversation.
@@ -196,7 +198,7 @@ impl Desk {
             entries: (0..entries).map(&mut entry).collect(),
             by: self.engine.by(None),
         };
-        Ok(self.engine.store().import(import).await?.conversation)
+        Ok(self.store.import(import).await?.conversation)
     }
 
     /// A turn, in which the model asks for so many calls of a tool.

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use retake_engine::tools::destination::{Destination, PRIVATE};
+use retake_engine::OutputFile;
 use retake_wire::reply::Written;
 use retake_wire::request;
 use retake_wire::{Reply, Request};
@@ -48,7 +48,7 @@ impl Backup {
             return cx.show(Request::Backup(request::Backup { to: Some(to) })).await;
         }
         let write = |copy: &mut File| {
-            let mut into = Destination::open(Path::new(&to), PRIVATE)?;
+            let mut into = OutputFile::open(Path::new(&to))?;
             let bytes = io::copy(copy, &mut into)?;
             into.finish().map(|()| bytes)
         };

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use retake_engine::tools::destination::{Destination, PRIVATE, behind_links};
+use retake_engine::OutputFile;
 use retake_wire::reply::{Chunk, Written};
 use retake_wire::request::{self, Format};
 use retake_wire::{Client, Reply, Request};
@@ -117,7 +117,7 @@ pub(crate) async fn to_file(
     // The first piece comes before anything is opened: nothing is begun for what can't be exported.
     let mut piece = chunk(client, &export).await?;
     let target = target(client, output).await?;
-    let mut to = Destination::open(output, PRIVATE).map_err(failed)?;
+    let mut to = OutputFile::open(output).map_err(failed)?;
     let progress = Progress::count("exporting", 0);
     let mut bytes = 0;
     loop {
@@ -141,7 +141,7 @@ async fn target(client: &dyn Client, output: &Path) -> Result<PathBuf> {
     if std::fs::metadata(output).is_ok_and(|there| !there.is_file()) {
         return Ok(output.to_owned());
     }
-    let Ok(target) = behind_links(output) else { return Ok(output.to_owned()) };
+    let Ok(target) = OutputFile::behind_links(output) else { return Ok(output.to_owned()) };
     let folder = target.parent().and_then(|folder| folder.canonicalize().ok());
     let real =
         folder.zip(target.file_name()).map_or_else(|| target.clone(), |(folder, name)| folder.join(name));

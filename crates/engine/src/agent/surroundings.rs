@@ -1,6 +1,7 @@
 //! In which environment the commands of a turn run: that of the client that asked for it. Held in memory only.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use retake_core::{ConversationId, RequestId};
@@ -15,18 +16,28 @@ const MOST: usize = 1024;
 /// The surroundings of requests, the last one first.
 pub(crate) type Given = VecDeque<(RequestId, Arc<Surroundings>)>;
 
+/// The environment variables and the umask of a client, for the commands of its requests. Cheap to clone; `Debug` shows no value.
+#[derive(Clone, Debug)]
+pub struct CommandEnvironment(Arc<Surroundings>);
+
+impl CommandEnvironment {
+    /// These variables, and this umask; without one, that of this process.
+    pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>, umask: Option<u32>) -> Self {
+        Self(Arc::new(Surroundings::new(variables, umask)))
+    }
+}
+
 impl Engine {
-    /// Says in which environment the commands of a request are to run.
-    pub fn surrounds(&self, request: RequestId, surroundings: Arc<Surroundings>) {
+    /// Sets the environment in which the commands of a request run.
+    pub fn set_environment(&self, request: RequestId, environment: CommandEnvironment) {
         let mut given = locked(&self.waits.surroundings);
-        given.push_front((request, surroundings));
+        given.push_front((request, environment.0));
         given.truncate(MOST);
     }
 
-    /// Says in which environment the commands run whose client is not known.
-    pub fn lives_in(&self, own: Surroundings) {
-        // The first one counts: a process has one.
-        drop(self.waits.own.set(Arc::new(own)));
+    /// Sets the umask for files of requests whose client is not known. Only the first call has an effect.
+    pub fn set_own_umask(&self, umask: Option<u32>) {
+        drop(self.waits.own.set(Arc::new(Surroundings::own(umask))));
     }
 
     /// The umask of files whose client hands over none.

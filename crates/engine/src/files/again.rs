@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{
-    By, Capture, ConversationId, EntryId, FileChange, FilePath, Head, PageRequest, Part, Projection, Reading,
-    Receipt, RunResult, Seq,
+    By, Capture, ConversationId, DiffHunks, EntryId, FileChange, FilePath, Head, PageRequest, Part,
+    Projection, Reading, Receipt, RunResult, Seq,
 };
-use retake_worktree::{Diff, Objects, Shown};
+use retake_worktree::Objects;
 
 use super::{Doing, blocking};
 use crate::engine::Engine;
@@ -19,6 +19,15 @@ use crate::run::{Ended, Outcome, RunEvent};
 /// So many entries behind a call are looked at for its result: others may speak while it runs.
 const LOOK_AHEAD: u64 = 8;
 
+/// How two versions of a file differ, as people read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownDiff {
+    /// Remarks, a line each, and then the unified diff.
+    pub text: Vec<u8>,
+    /// The number of hunks, also of those that are not shown.
+    pub hunks: usize,
+}
+
 impl Engine {
     /// What is being done to files right now.
     pub fn doing(&self) -> Option<Doing> {
@@ -26,14 +35,20 @@ impl Engine {
     }
 
     /// How a change looks: words, and a unified diff. `from` is the path that the content had before.
-    pub async fn diff(&self, change: FileChange, from: Option<FilePath>, shown: Shown) -> Result<Diff> {
+    pub async fn diff(
+        &self,
+        change: FileChange,
+        from: Option<FilePath>,
+        shown: DiffHunks,
+    ) -> Result<ShownDiff> {
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let diff = blocking(move || {
             let from = from.as_ref().unwrap_or(&change.path);
             let after = (&change.path, change.after.as_ref());
             retake_worktree::diff(&*objects, (from, change.before.as_ref()), after, &shown)
         });
-        Ok(diff.await??)
+        let diff = diff.await??;
+        Ok(ShownDiff { text: diff.to_bytes(), hunks: diff.hunks })
     }
 
     /// Looks at the folders of a conversation, and keeps what was seen under a name, in each of them.

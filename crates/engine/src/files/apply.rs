@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Against, Apply, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, PathMove, Reason,
-    Receipt, Remedy, Scope, Unanswered, Verdict, Words,
+    Action, Against, Apply, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, LeftPath, PathMove,
+    Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
 };
 use retake_store::Outlook;
-use retake_worktree::{Left, Noting, Report};
+use retake_worktree::{Noting, Report};
 
 use super::carry::{Applying, told};
 use super::leave::Effects;
@@ -54,7 +54,7 @@ pub struct FolderDone {
     /// What became of them.
     pub plan: FilePlan,
     /// Paths that were left alone, as they are somebody's.
-    pub left: Vec<Left>,
+    pub left: Vec<LeftPath>,
 }
 
 impl Engine {

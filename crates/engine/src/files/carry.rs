@@ -6,10 +6,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{Action, Apply, ConversationId, FileChange, FilePlan, PathMove, Scope, Seen, WorkspaceNo};
+use retake_core::{
+    Action, Apply, ConversationId, FileChange, FilePlan, LeftPath, PathMove, Scope, Seen, WorkspaceNo,
+};
 use retake_store::FilesHalf;
 use retake_worktree::{
-    Failed, Interrupted, Left, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled, Staging,
+    Failed, Interrupted, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled, Staging,
     StagingName,
 };
 
@@ -39,7 +41,7 @@ struct Part {
     moves: Vec<PathMove>,
     /// What is to be done on the disk.
     changes: Vec<FileChange>,
-    left: Vec<Left>,
+    left: Vec<LeftPath>,
 }
 
 impl Part {

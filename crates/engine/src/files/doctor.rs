@@ -1,11 +1,11 @@
 //! The doctor's look at files: rewinds that were cut short, versions that are missing or damaged. It mends what can be mended
 //! without losing anything: it finishes what is open, and takes what is in the folders now into the store again.
 
+use retake_core::{Care, Checked, ContentHash, WorkspaceInfo};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, WorkspaceInfo};
-use retake_store::{Care, Checked, Claimant};
+use retake_store::Claimant;
 use retake_worktree::PackObjects;
 
 use super::blocking;

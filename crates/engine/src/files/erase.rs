@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    Action, Apply, ContentHash, ConversationId, Planned, Receipt, Time, WorkspaceInfo, WorkspaceNo,
+    Action, Apply, ContentHash, ConversationId, FilePath, Planned, Receipt, Time, WorkspaceInfo, WorkspaceNo,
 };
 use retake_store::{Claim, Claimant, ErasureSum};
 use retake_worktree::{Mark, Tree};
@@ -32,10 +32,23 @@ pub struct ObjectsErased {
 pub struct ErasePlan {
     /// To the conversation.
     pub conversation: Planned,
-    /// To what is kept of files.
-    pub files: ErasureSum,
+    /// To messages, and to what is kept of files.
+    pub rows: ErasedRows,
     /// To their versions.
     pub objects: ObjectsErased,
+}
+
+/// How much of conversations, and of what is kept of files, an erasure reaches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErasedRows {
+    /// How many messages lose their content or a name, of each conversation of the tree of forks that loses some.
+    pub messages: Vec<(ConversationId, u64)>,
+    /// Operations that lose a title, a label, a summary, a path, a request id or an author.
+    pub operations: u64,
+    /// The paths.
+    pub paths: BTreeSet<FilePath>,
+    /// Whether a version of a file is among what goes.
+    pub names_objects: bool,
 }
 
 /// What is needed.
@@ -97,7 +110,13 @@ impl Engine {
             let in_use = self.in_use_without(&files).await?;
             objects = tally(doomed.into_iter(), &in_use).1;
         }
-        Ok(ErasePlan { conversation: planned, files, objects })
+        let rows = ErasedRows {
+            names_objects: !files.objects.is_empty(),
+            messages: files.messages,
+            operations: files.operations,
+            paths: files.paths,
+        };
+        Ok(ErasePlan { conversation: planned, rows, objects })
     }
 
     /// Where else a text is that is erased in a conversation: of each other tree of forks one that holds it, and how many do.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use retake_core::{Mode, Part, Role, SayRequest, Time};
 use retake_engine::Outcome;
-use retake_engine::store::{Keeper, Sqlite, Store};
+use retake_store::{Keeper, Sqlite, Store};
 use serde_json::json;
 
 use super::{Desk, Said, Script, calls, engine_on, words};

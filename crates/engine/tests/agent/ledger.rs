@@ -7,11 +7,11 @@ use futures::StreamExt;
 use retake_core::{
     Action, Apply, EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch,
 };
-use retake_engine::tools::{Call, Output, Sandbox, Sandboxed, ShellConfig, Tool};
 use retake_engine::{
     Decision, Effects, Engine, ExportFormat, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest,
     Scope, Start,
 };
+use retake_tools::{Call, Output, Sandbox, Sandboxed, ShellConfig, Tool};
 use serde_json::{Value, json};
 
 use super::{Desk, calls, engine_on, words};
@@ -346,7 +346,7 @@ async fn what_a_run_has_said_until_its_end_goes_along() {
 #[tokio::test]
 async fn a_stale_step_ends_nothing_and_a_refused_one_lets_what_waits_go_on() {
     let desk = Desk::new(Mode::AllowAll).await;
-    let old = desk.engine.store().summary(desk.id).await.expect("it").head;
+    let old = desk.engine.kept().summary(desk.id).await.expect("it").head;
     let write = calls(&[("write", json!({"path": "a", "content": "x"}))]);
     desk.turn("one", vec![write, words("1")]).await;
     desk.apply(Action::Label(None, Some("here".into()))).await;

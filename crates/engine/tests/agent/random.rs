@@ -14,9 +14,9 @@ use retake_core::{
     Action, Apply, ConversationId, Mode, Part, Pos, Receipt, RunState, Seen, Steer, joined_text,
 };
 use retake_engine::model::{Catalogue, Choice, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt};
-use retake_engine::store::{Keeper, Memory, Store};
-use retake_engine::tools::ShellConfig;
 use retake_engine::{Ended, Engine, EngineError, FilesWish, Outcome, Permit, RunEvent, RunRequest, Start};
+use retake_store::{Keeper, Memory, Store};
+use retake_tools::ShellConfig;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;

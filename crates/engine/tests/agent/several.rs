@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retake_core::Mode;
 use retake_engine::Outcome;
-use retake_engine::tools::{Sandbox, Sandboxed, ShellConfig};
+use retake_tools::{Sandbox, Sandboxed, ShellConfig};
 use serde_json::json;
 
 use super::{Desk, Only, calls, engine_with, words};

@@ -23,7 +23,7 @@ impl Yard {
 
     /// The result of the first call, which is at the end of the first turn.
     async fn first_result(&self) -> EntryId {
-        self.engine.store().deltas(self.id).await.expect("deltas")[0].1
+        self.engine.kept().deltas(self.id).await.expect("deltas")[0].1
     }
 
     /// Whether the turn that made `p` still has its files on the disk.
@@ -38,7 +38,7 @@ impl Yard {
     }
 
     async fn drop_first(&self, verb: Reason) -> Action {
-        let turn = self.engine.store().turn_entries(self.id, 1).await.expect("the turn");
+        let turn = self.engine.kept().turn_entries(self.id, 1).await.expect("the turn");
         let (opener, result) = (turn[0].0, self.first_result().await);
         Action::Mark { verb, entries: vec![opener, result], range: true, seen: None }
     }
@@ -75,7 +75,7 @@ async fn rewind_case_50_other_turns_merge_with_what_was_adopted_and_the_same_lin
     let yard = Yard::with(&[("a", LINES)]).await;
     yard.run("sed -i s/2/two/ a").await;
     yard.run("sed -i s/two/deux/ a").await;
-    let deltas = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let deltas = yard.engine.kept().deltas(yard.id).await.expect("deltas");
     let entries = vec![yard.engine.entry(yard.id, "t2").await.expect("a turn"), deltas[1].1];
     let drop = Action::Mark { verb: Reason::Drop, entries, range: true, seen: None };
     yard.apply(drop, scope(Scope::Conversation)).await.expect("done");
@@ -169,7 +169,7 @@ async fn trial_02_a_path_that_was_kept_is_the_persons_and_one_that_was_skipped_i
 #[tokio::test]
 async fn trial_02_files_restore_still_changes_what_was_adopted() {
     let yard = begun().await;
-    let before = yard.engine.store().snapshot(yard.id).await.expect("it").conversation().head;
+    let before = yard.engine.kept().snapshot(yard.id).await.expect("it").conversation().head;
     let first = retake_core::Head { seq: retake_core::Seq(0), ..before };
     yard.one_half("t1", Scope::Conversation).await;
     yard.say("more").await;

@@ -109,12 +109,12 @@ const OLD: &str = "what is renamed has to be so long, at least\n";
 
 impl Yard {
     async fn head(&self) -> Head {
-        self.engine.store().summary(self.id).await.expect("it").head
+        self.engine.kept().summary(self.id).await.expect("it").head
     }
 
     /// The turn that was run last.
     async fn turned(&self) -> Turned {
-        let store = self.engine.store();
+        let store = self.engine.kept();
         let turn = store.turn_entries(self.id, self.turns().await).await.expect("a turn");
         Turned { opener: turn[0].0, answer: turn[1].0, result: turn.last().expect("a result").0 }
     }

@@ -173,7 +173,7 @@ async fn a_command_that_removes_its_own_folder_is_told_and_its_words_are_kept() 
         }
     };
     assert_eq!(ended.error.expect("it is told").code, "no_workspace");
-    let messages = yard.engine.store().prompt(yard.id, None).await.expect("a prompt");
+    let messages = yard.engine.kept().prompt(yard.id, None).await.expect("a prompt");
     let last = format!("{:?}", messages.last().expect("a result").parts);
     assert!(last.contains("bye") && last.contains("can't be seen"), "{last}");
     fs::create_dir(yard.path("")).expect("another folder");

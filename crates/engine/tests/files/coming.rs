@@ -15,19 +15,19 @@ impl Yard {
     async fn goes_and_comes(&self, way: Way) {
         match way {
             Way::Drop => {
-                let call = self.engine.store().deltas(self.id).await.expect("deltas")[0].1;
+                let call = self.engine.kept().deltas(self.id).await.expect("deltas")[0].1;
                 let turn = self.engine.entry(self.id, "t1").await.expect("a turn");
                 let mark = |verb| Action::Mark { verb, entries: vec![turn, call], range: true, seen: None };
                 self.does(mark(Reason::Drop)).await;
                 self.does(mark(Reason::Show)).await;
             }
             Way::Rewind(scope_of_it) => {
-                let head = self.engine.store().summary(self.id).await.expect("it").head;
+                let head = self.engine.kept().summary(self.id).await.expect("it").head;
                 self.apply(self.rewind("t1").await, scope(scope_of_it)).await.expect("done");
                 self.does(Action::Restore(head)).await;
             }
             Way::Checkout => {
-                let call = self.engine.store().deltas(self.id).await.expect("deltas").last().expect("one").1;
+                let call = self.engine.kept().deltas(self.id).await.expect("deltas").last().expect("one").1;
                 self.back("t1").await;
                 self.does(Action::Checkout(Some(call))).await;
             }
@@ -94,7 +94,7 @@ async fn trial_10_a_hunk_that_was_taken_back_comes_with_the_whole_turn() {
     let yard = Yard::with(&[("f", LINES)]).await;
     yard.run("sed -i '2a ONE\n8a TWO' f").await;
     let whole = yard.read("f");
-    let head = yard.engine.store().summary(yard.id).await.expect("it").head;
+    let head = yard.engine.kept().summary(yard.id).await.expect("it").head;
     yard.apply(yard.rewind("t1").await, choose("f", Choice::Hunks(vec![1]))).await.expect("done");
     assert_ne!(yard.read("f"), whole);
     yard.does(Action::Restore(head)).await;
@@ -129,7 +129,7 @@ async fn trial_06_what_comes_below_a_turn_that_stays_clashes_only_with_what_was_
         for is_shown in [true, false] {
             let yard = Yard::with(&[("f", LINES), ("g", LINES), ("h", LINES)]).await;
             yard.run("sed -i 's/^2$/FIRST/' f g h").await;
-            let call = yard.engine.store().deltas(yard.id).await.expect("deltas")[0].1;
+            let call = yard.engine.kept().deltas(yard.id).await.expect("deltas")[0].1;
             let turn = yard.engine.entry(yard.id, "t1").await.expect("a turn");
             let mark = |verb| Action::Mark { verb, entries: vec![turn, call], range: true, seen: None };
             let chosen = Chosen { others: chosen.clone(), ..Chosen::default() };

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use retake_core::{Action, Choice, ConversationId, FilePath, Reason};
-use retake_engine::worktree::PackObjects;
-use retake_engine::worktree::failpoint::FAILPOINTS;
+use retake_worktree::PackObjects;
+use retake_worktree::failpoint::FAILPOINTS;
 
 use super::{Yard, engine};
 
@@ -59,8 +59,8 @@ pub(super) fn kill_at(dir: &tempfile::TempDir, test: &str, point: &str, nth: usi
 impl Yard {
     /// What captures found that no call did, since the first.
     async fn nobodys(&self) -> Vec<String> {
-        let workspaces = self.engine.store().workspaces().await.expect("workspaces");
-        let rows = self.engine.store().captures(workspaces[0].no, None, usize::MAX).await.expect("captures");
+        let workspaces = self.engine.kept().workspaces().await.expect("workspaces");
+        let rows = self.engine.kept().captures(workspaces[0].no, None, usize::MAX).await.expect("captures");
         let changes = rows.into_iter().filter(|row| row.no > 1).flat_map(|row| row.changes);
         changes.map(|change| format!("{change:?}")).collect()
     }
@@ -94,7 +94,7 @@ async fn killed_at_any_point_of_a_rewind_it_is_all_or_nothing() {
                 Vec::<String>::new(),
                 "{point}:{nth}"
             );
-            assert!(yard.engine.store().intents().await.expect("intents").is_empty(), "{point}:{nth}");
+            assert!(yard.engine.kept().intents().await.expect("intents").is_empty(), "{point}:{nth}");
             match yard.turns().await {
                 2 => {
                     assert_eq!(yard.all(), there, "{point}:{nth}: all before");
@@ -156,7 +156,7 @@ async fn killed_at_any_point_of_a_capture_what_was_changed_is_the_calls_or_kept(
             assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new(), "{when}");
             let there = yard.all();
             let ran = there != before;
-            yard.engine.store().prompt(yard.id, None).await.expect("readable");
+            yard.engine.kept().prompt(yard.id, None).await.expect("readable");
             let asked = yard.turns().await > 1;
             // What the next call does is its own, and only that.
             yard.run("echo next > next").await;
@@ -274,7 +274,7 @@ async fn rewind_case_54_trial_07_what_is_known_goes_and_what_a_killed_call_left_
 #[tokio::test]
 async fn a_drop_that_changes_no_file_to_be_killed() {
     let Some(yard) = left().await else { return assert_eq!(two_turns().await.turns().await, 2) };
-    let deltas = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let deltas = yard.engine.kept().deltas(yard.id).await.expect("deltas");
     let (opener, last) = (yard.engine.entry(yard.id, "t2").await.expect("a turn"), deltas[2].1);
     let entries = vec![opener, last];
     let drop = Action::Mark { verb: Reason::Drop, entries, range: true, seen: None };
@@ -291,7 +291,7 @@ async fn trial_06_what_layers_name_is_durable_before_a_step_is_acknowledged() {
     }
     let (yard, killed) = killed(yard, "a_drop_that_changes_no_file_to_be_killed", "none", 1).await;
     assert!(killed && yard.turns().await == 2);
-    let store = yard.engine.store();
+    let store = yard.engine.kept();
     let no = store.workspaces().await.expect("workspaces")[0].no;
     let stacks = store.layers(yard.id, no, vec![FilePath::new(b"f").expect("a path")]).await.expect("layers");
     let Yard { engine, dir, .. } = yard;

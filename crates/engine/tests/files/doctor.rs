@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use retake_engine::store::Care;
+use retake_core::Care;
 
 use super::crash::{kill_at, two_turns};
 use super::{Yard, three};
@@ -29,10 +29,10 @@ async fn cut_short(back: bool) -> (Yard, String) {
     fs::write(dir.path().join("id"), id.to_string()).expect("written");
     assert!(kill_at(&dir, "a_rewind_to_be_killed", "apply.stepped", 2));
     let yard = Yard { engine: super::engine(&dir).await, id, dir };
-    let intents = yard.engine.store().intents().await.expect("intents");
+    let intents = yard.engine.kept().intents().await.expect("intents");
     assert!(intents.len() == 1 && intents[0].op.is_some(), "decided: {intents:?}");
     if back {
-        yard.engine.store().turn_back(intents[0].workspace, yard.engine.by(None)).await.expect("turned");
+        yard.engine.kept().turn_back(intents[0].workspace, yard.engine.by(None)).await.expect("turned");
     }
     assert_ne!(yard.all(), there, "some files are as after");
     (yard, there)

@@ -46,7 +46,7 @@ fn is_kept(yard: &Yard, bytes: &[u8]) -> bool {
 
 /// The calls and results of a turn.
 async fn result(yard: &Yard, at: usize) -> EntryId {
-    yard.engine.store().deltas(yard.id).await.expect("deltas")[at].1
+    yard.engine.kept().deltas(yard.id).await.expect("deltas")[at].1
 }
 
 fn entries(entries: &[EntryId]) -> Action {
@@ -104,7 +104,7 @@ async fn erasing_a_call_by_the_entry_that_asked_for_it_does_the_same() {
     let (yard, bytes) = made_and_removed().await;
     let page = retake_core::PageRequest { limit: 99, ..Default::default() };
     let reading = retake_core::Reading::now(retake_core::Projection::Timeline);
-    let all = yard.engine.store().page(yard.id, reading, page).await.expect("a page").entries;
+    let all = yard.engine.kept().page(yard.id, reading, page).await.expect("a page").entries;
     let all: Vec<EntryId> = all.into_iter().map(|shown| shown.entry.expect("whole").meta.id).collect();
     let done = erase(&yard, entries(&[all[1], all[4]])).await;
     assert_eq!((done.gone, done.shared), (2, 0));
@@ -123,7 +123,7 @@ async fn erasing_a_text_erases_every_version_that_holds_it_but_the_one_that_is_t
     let done = erase(&yard, matching("hunter2zebra")).await;
     assert_eq!((done.gone, done.current), (1, 0), "the user's own removal of it is forgotten too");
     assert!(!is_kept(&yard, &bytes));
-    let left = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let left = yard.engine.kept().deltas(yard.id).await.expect("deltas");
     let paths: Vec<u64> = left.iter().map(|(line, _)| line.paths).collect();
     assert_eq!(paths, [1, 0, 0], "what the first call did to another file can still go back");
     yard.back("t1").await;
@@ -168,10 +168,10 @@ async fn an_erasure_to_be_killed() {
     };
     let id: ConversationId = fs::read_to_string(dir.join("id")).expect("an id").parse().expect("an id");
     let engine = super::engine_at(&dir, u64::from(std::process::id()) << 16).await;
-    let deltas = engine.store().deltas(id).await.expect("deltas");
+    let deltas = engine.kept().deltas(id).await.expect("deltas");
     let action = entries(&deltas.iter().map(|(_, entry)| *entry).collect::<Vec<_>>());
     let apply = Apply { action, seen: Seen::Anything, by: engine.by(None) };
-    engine.store().apply(id, apply).await.expect("erased");
+    engine.kept().apply(id, apply).await.expect("erased");
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).expect("killed");
 }
 
@@ -190,8 +190,8 @@ async fn killed_between_rows_and_bytes_an_erasure_is_finished_at_the_next_start(
     assert!(is_kept(&yard, &bytes), "in between");
     assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new());
     assert!(!is_kept(&yard, &bytes));
-    let left = yard.engine.store().erased_objects().await.expect("a note");
-    assert_eq!(left, [retake_engine::worktree::hash(b"1\n")], "what a file is now");
+    let left = yard.engine.kept().erased_objects().await.expect("a note");
+    assert_eq!(left, [retake_worktree::hash(b"1\n")], "what a file is now");
     assert_eq!(yard.engine.settle_files().await.expect("settled"), Vec::<String>::new(), "twice is once");
     assert_eq!(yard.read("a").as_deref(), Some("1\n"));
 }
@@ -259,7 +259,7 @@ async fn trial_28_what_is_in_a_file_is_erased_once_the_file_is_gone_also_from_a_
 async fn last(yard: &Yard) -> EntryId {
     let reading = retake_core::Reading::now(retake_core::Projection::Timeline);
     let request = retake_core::PageRequest { limit: 99, ..Default::default() };
-    let page = yard.engine.store().page(yard.id, reading, request).await;
+    let page = yard.engine.kept().page(yard.id, reading, request).await;
     let entries = page.expect("a page").entries;
     let last = entries.into_iter().next_back().expect("one");
     last.entry.expect("whole").meta.id

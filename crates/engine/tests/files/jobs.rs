@@ -37,14 +37,14 @@ impl Yard {
     /// Ends the job, and waits until it is gone.
     async fn job_ends(&self) {
         std::fs::write(self.path("../stop"), "").expect("written");
-        let id = self.engine.store().open_calls().await.expect("calls")[0].id.clone();
+        let id = self.engine.kept().open_calls().await.expect("calls")[0].id.clone();
         until("the job ends", || !alive(&id)).await;
     }
 
     /// The lines of all calls that have changed something.
     async fn calls(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for (_, entry) in self.engine.store().deltas(self.id).await.expect("deltas") {
+        for (_, entry) in self.engine.kept().deltas(self.id).await.expect("deltas") {
             let called = self.engine.called(self.id, entry).await.expect("it is there");
             lines.extend(called.asked.into_iter().map(|asked| asked.arguments));
         }
@@ -54,13 +54,13 @@ impl Yard {
     /// The turns whose calls a plan would take back, path by path.
     async fn blamed(&self, turn: &str) -> Vec<String> {
         let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
-        let deltas = self.engine.store().deltas(self.id).await.expect("deltas");
+        let deltas = self.engine.kept().deltas(self.id).await.expect("deltas");
         let mut told = Vec::new();
         for path in plan.files.into_iter().flat_map(|folder| folder.plan.paths) {
             for out in &path.out {
                 let (_, entry) = deltas.iter().find(|(line, _)| line.id == *out).expect("it is there");
                 let shown =
-                    self.engine.store().shown(self.id, *entry).await.expect("it").expect("it is there");
+                    self.engine.kept().shown(self.id, *entry).await.expect("it").expect("it is there");
                 let turn = shown.entry.expect("sound").meta.totals.turns;
                 told.push(format!("{} {:?} t{turn}", path.path, path.verdict));
             }
@@ -125,7 +125,7 @@ async fn what_a_job_changed_while_nobody_looked_is_its_own_after_a_restart() {
     let yard = yard.restarted().await;
     assert_eq!(yard.blamed("t1").await, ["a Kept t1"]);
     assert_eq!(yard.uncertain("t1").await, ["a Job"], "its call had a result");
-    assert!(yard.engine.store().open_calls().await.expect("calls").is_empty(), "it has ended");
+    assert!(yard.engine.kept().open_calls().await.expect("calls").is_empty(), "it has ended");
     yard.write("a", "mine\n");
     yard.run("echo three > b").await;
     assert_eq!(yard.blamed("t2").await, ["b Revert t2"], "a call is alone again");
@@ -151,9 +151,9 @@ async fn what_a_call_that_is_taken_back_has_left_running_is_ended_first() {
     assert!(yard.plan(yard.rewind("t2").await, FilesWish::default()).await.running.is_empty(), "it stays");
     let refused = yard.apply(action.clone(), FilesWish::default()).await.expect_err("refused");
     assert_eq!((refused.code, yard.turns().await, yard.all()), ("still_running", 2, before));
-    let id = yard.engine.store().open_calls().await.expect("calls")[0].id.clone();
+    let id = yard.engine.kept().open_calls().await.expect("calls")[0].id.clone();
     yard.apply(action, FilesWish { stop: true, ..FilesWish::default() }).await.expect("done");
-    assert!(!alive(&id) && yard.engine.store().open_calls().await.expect("calls").is_empty());
+    assert!(!alive(&id) && yard.engine.kept().open_calls().await.expect("calls").is_empty());
     assert_eq!(yard.turns().await, 0);
     yard.undo().await;
     assert_eq!(yard.read("b").as_deref(), Some("two\n"));
@@ -163,7 +163,7 @@ async fn what_a_call_that_is_taken_back_has_left_running_is_ended_first() {
 async fn a_process_that_does_not_want_to_end_is_made_to() {
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.run("(trap '' TERM; while :; do sleep 0.01; done) > /dev/null 2>&1 &").await;
-    let id = yard.engine.store().open_calls().await.expect("calls")[0].id.clone();
+    let id = yard.engine.kept().open_calls().await.expect("calls")[0].id.clone();
     assert!(alive(&id));
     let wish = FilesWish { stop: true, ..FilesWish::default() };
     yard.apply(yard.rewind("t1").await, wish).await.expect("done");

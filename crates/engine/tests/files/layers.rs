@@ -46,7 +46,7 @@ impl Yard {
     }
 
     async fn drop_of(&self, turn: usize) -> Action {
-        let call = self.engine.store().deltas(self.id).await.expect("deltas")[turn - 1].1;
+        let call = self.engine.kept().deltas(self.id).await.expect("deltas")[turn - 1].1;
         let entries = vec![self.engine.entry(self.id, &format!("t{turn}")).await.expect("a turn"), call];
         Action::Mark { verb: Reason::Drop, entries, range: true, seen: None }
     }

@@ -5,8 +5,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::poll_fn;
-use retake_core::Action;
-use retake_engine::store::Care;
+use retake_core::{Action, Care};
 use retake_engine::{Engine, FilesWish};
 
 use super::{Yard, a, three};
@@ -27,7 +26,7 @@ async fn let_go_after(looks: usize, work: impl Future) -> bool {
 /// Nothing is open, and files and conversation agree.
 async fn is_whole(yard: &Yard) {
     Engine::finish(&yard.engine, Duration::from_secs(10)).await;
-    assert!(yard.engine.store().intents().await.expect("intents").is_empty());
+    assert!(yard.engine.kept().intents().await.expect("intents").is_empty());
     let turns = yard.turns().await;
     let made: Vec<_> = (1..=turns).map(|turn| format!("made{turn}")).collect();
     let there = yard.names().into_iter().filter(|name| name.starts_with("made")).collect::<Vec<_>>();
@@ -60,12 +59,12 @@ async fn who_goes_away_in_the_middle_of_a_step_leaves_it_done() {
 #[tokio::test]
 async fn what_was_broken_off_is_finished_before_the_next_step() {
     let yard = three().await;
-    let workspace = yard.engine.store().workspaces().await.expect("workspaces")[0].no;
+    let workspace = yard.engine.kept().workspaces().await.expect("workspaces")[0].no;
     let staging = ".retake-staging-left".to_owned();
-    yard.engine.store().preparing(workspace, staging).await.expect("written down");
+    yard.engine.kept().preparing(workspace, staging).await.expect("written down");
     // Nobody has looked for it at the start.
     let yard = yard.restarted().await;
-    assert_eq!(yard.engine.store().intents().await.expect("intents").len(), 1);
+    assert_eq!(yard.engine.kept().intents().await.expect("intents").len(), 1);
     yard.back("t2").await;
     is_whole(&yard).await;
 }

@@ -91,7 +91,7 @@ async fn rewind_case_29_a_stored_path_that_leaves_the_folder_is_never_written() 
 async fn a_fork_of_another_branch_takes_no_file_along() {
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.run("echo two > a").await;
-    let store = yard.engine.store();
+    let store = yard.engine.kept();
     let tip = store.answering(yard.id).await.expect("a tip").tip.expect("something was said");
     let leaf = store.entry_id(yard.id, tip).await.expect("an entry");
     yard.back("t1").await;

@@ -58,7 +58,7 @@ async fn one_file_as_it_was_before_a_turn_and_the_others_stay() {
     assert_eq!(a(&yard), "3\n");
     yard.puts_back(&["a"], None).await;
     assert_eq!(a(&yard), "2\n", "without a moment it is the last turn's start");
-    let head = yard.engine.store().summary(yard.id).await.expect("it").head;
+    let head = yard.engine.kept().summary(yard.id).await.expect("it").head;
     yard.back("t1").await;
     yard.puts_back(&["made2", "./made3"], Some(&head.to_string())).await;
     assert_eq!(yard.names(), ["a", "made2", "made3"], "a head brings back what it had");
@@ -277,7 +277,7 @@ impl Yard {
 async fn what_differs_since_a_turn_a_head_and_a_checkpoint() {
     let yard = three().await;
     yard.checkpoint("here").await;
-    let head = yard.engine.store().summary(yard.id).await.expect("it").head.to_string();
+    let head = yard.engine.kept().summary(yard.id).await.expect("it").head.to_string();
     assert_eq!(yard.differs(&["."], None, None).await, ["~a", "+made3"], "since the last turn");
     assert_eq!(yard.differs(&["."], Some("t2"), None).await, ["~a", "+made2", "+made3"]);
     assert_eq!(yard.differs(&["."], Some("t2"), Some("t3")).await, ["~a", "+made2"]);
@@ -335,7 +335,7 @@ async fn a_restore_says_which_marks_differ_and_stay_and_how_they_are_taken_back(
     for text in ["one", "two", "three"] {
         said.push(yard.said_by(Role::User, text).await);
     }
-    let head = || async { yard.engine.store().summary(yard.id).await.expect("it").head };
+    let head = || async { yard.engine.kept().summary(yard.id).await.expect("it").head };
     let mark = |verb, at: &[usize]| {
         let entries = at.iter().map(|at| said[*at]).collect();
         yard.does(Action::Mark { verb, entries, range: false, seen: None })

@@ -42,7 +42,7 @@ impl Yard {
 
     /// The entries of each turn: its words and its call.
     async fn each_turn(&self) -> Vec<[EntryId; 2]> {
-        let deltas = self.engine.store().deltas(self.id).await.expect("deltas");
+        let deltas = self.engine.kept().deltas(self.id).await.expect("deltas");
         let mut turns = Vec::new();
         for (at, delta) in deltas.iter().enumerate() {
             turns.push([self.engine.entry(self.id, &format!("t{}", at + 1)).await.expect("a turn"), delta.1]);
@@ -66,7 +66,7 @@ impl Yard {
 
     /// The step that leads back to what is now.
     async fn restore(&self) -> Action {
-        Action::Restore(self.engine.store().summary(self.id).await.expect("it").head)
+        Action::Restore(self.engine.kept().summary(self.id).await.expect("it").head)
     }
 
     fn mode(&self, name: &str) -> u32 {

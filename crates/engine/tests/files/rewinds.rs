@@ -68,7 +68,7 @@ async fn rewind_case_36_a_middle_turn_is_dropped_with_its_files() {
     let yard = Yard::with(&[("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n"), ("over", "old\n")]).await;
     yard.run("sed -i s/2/two/ a; echo first > over; echo x > made1").await;
     yard.run("sed -i s/8/eight/ a; echo second > over").await;
-    let all = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let all = yard.engine.kept().deltas(yard.id).await.expect("deltas");
     let entries = vec![yard.engine.entry(yard.id, "t1").await.expect("a turn"), all[0].1];
     let drop = || Action::Mark { verb: Reason::Drop, entries: entries.clone(), range: true, seen: None };
     let refused = yard.apply(drop(), FilesWish::default()).await.expect_err("a conflict");
@@ -78,7 +78,7 @@ async fn rewind_case_36_a_middle_turn_is_dropped_with_its_files() {
     assert_eq!((yard.read("over").as_deref(), yard.read("made1")), (Some("second\n"), None));
     assert_eq!(yard.turns().await, 1);
     // What was dropped does not come back when a rewind goes past the turn that wrote over it.
-    let later = yard.engine.store().deltas(yard.id).await.expect("deltas")[1].1;
+    let later = yard.engine.kept().deltas(yard.id).await.expect("deltas")[1].1;
     yard.does(Action::Rewind(later)).await;
     assert_eq!(yard.read("over").as_deref(), Some("old\n"));
     assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\n8\n9\n"));
@@ -213,7 +213,7 @@ async fn rewind_case_44_the_same_request_is_done_once() {
 async fn what_was_dropped_is_shown_again_with_its_files() {
     let yard = three().await;
     let after = yard.all();
-    let deltas = yard.engine.store().deltas(yard.id).await.expect("deltas");
+    let deltas = yard.engine.kept().deltas(yard.id).await.expect("deltas");
     let entries = vec![yard.engine.entry(yard.id, "t3").await.expect("a turn"), deltas[2].1];
     let mark = |verb| Action::Mark { verb, entries: entries.clone(), range: true, seen: None };
     yard.does(mark(Reason::Drop)).await;

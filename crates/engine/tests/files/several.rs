@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use retake_core::{Action, Apply, Choice, Reason, Seen};
-use retake_engine::worktree::failpoint;
 use retake_engine::{EngineError, FilesWish, Restore, Scope};
+use retake_worktree::failpoint;
 
 use super::crash::kill_at;
 use super::{Yard, engine};
@@ -86,8 +86,8 @@ async fn a_rewind_takes_all_folders_along() {
     yard.redo().await;
     yard.redo().await;
     assert_eq!((both(&yard), yard.turns().await), (at(0), 0));
-    assert!(yard.engine.store().intents().await.expect("intents").is_empty());
-    let checked = yard.engine.doctor(retake_engine::store::Care::Look).await.expect("checked");
+    assert!(yard.engine.kept().intents().await.expect("intents").is_empty());
+    let checked = yard.engine.doctor(retake_core::Care::Look).await.expect("checked");
     assert!(checked.problems.is_empty(), "{:?}", checked.problems);
 }
 
@@ -100,7 +100,7 @@ async fn what_lies_in_another_folder_only_goes_back_too() {
     assert_eq!(both(&yard), at(2));
     // The turn that is dropped wrote below one that stays, in both folders.
     let first = yard.engine.entry(yard.id, "t2").await.expect("a turn");
-    let last = yard.engine.store().summary(yard.id).await.expect("it").tip.expect("a tip");
+    let last = yard.engine.kept().summary(yard.id).await.expect("it").tip.expect("a tip");
     let drop = Action::Mark { verb: Reason::Drop, entries: vec![first, last], range: true, seen: None };
     yard.does(drop).await;
     assert_eq!(both(&yard), at(1));
@@ -221,7 +221,7 @@ fn a_save_in_one_folder_meanwhile_puts_all_back() {
             } else {
                 assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("0\n"), 0), "{point}");
             }
-            assert!(yard.engine.store().intents().await.expect("intents").is_empty(), "{point}");
+            assert!(yard.engine.kept().intents().await.expect("intents").is_empty(), "{point}");
             assert_eq!(
                 (yard.names(), fs::read_dir(dir.path()).expect("it").count()),
                 (vec!["a".to_owned()], 1)
@@ -252,7 +252,7 @@ async fn killed_at_any_point_of_a_rewind_of_several_folders_it_is_all_or_nothing
             }
             let notices = yard.engine.settle_files().await.expect("settled");
             assert_eq!(notices, Vec::<String>::new(), "{point}:{nth}");
-            assert!(yard.engine.store().intents().await.expect("intents").is_empty(), "{point}:{nth}");
+            assert!(yard.engine.kept().intents().await.expect("intents").is_empty(), "{point}:{nth}");
             if yard.turns().await == 2 {
                 assert_eq!(yard.all_beside(), there, "{point}:{nth}: all before");
                 before += 1;
@@ -352,7 +352,7 @@ async fn a_job_that_outlives_its_call_is_known_in_all_folders() {
     let refused = yard.refused("t3", FilesWish::default()).await;
     assert_eq!(refused.code, "still_running");
     yard.write("stop", "");
-    while !yard.engine.store().open_calls().await.expect("calls").is_empty() {
+    while !yard.engine.kept().open_calls().await.expect("calls").is_empty() {
         yard.engine.files_status(yard.id).await.expect("looked at");
         tokio::task::yield_now().await;
     }
@@ -366,7 +366,7 @@ async fn a_folder_in_a_folder_is_captured_once() {
     let yard = Yard::with(&[("in/a", "0\n")]).await;
     let yard = yard.further(&["work/in", "work", ".", "nowhere"]).await;
     yard.run("echo 1 > in/a").await;
-    let workspaces = yard.engine.store().workspaces().await.expect("workspaces");
+    let workspaces = yard.engine.kept().workspaces().await.expect("workspaces");
     assert_eq!(workspaces.len(), 1);
     yard.back("t1").await;
     assert_eq!(yard.read("in/a").as_deref(), Some("0\n"));
@@ -403,12 +403,12 @@ async fn what_is_erased_is_erased_in_all_folders() {
     let text = Some("hunter2".to_owned());
     let action = Action::Erase { entries: Vec::new(), matching: text, objects: Vec::new() };
     let plan = yard.engine.plan_erase(yard.id, action.clone()).await.expect("planned");
-    assert_eq!((plan.files.calls, plan.objects.gone), (2, 3), "both calls name both, and what was before");
+    assert_eq!((plan.rows.paths.len(), plan.objects.gone), (2, 3), "both files, and what was before");
     let apply = Apply { action, seen: Seen::Anything, by: yard.engine.by(None) };
     let (_, erased) = yard.engine.erase(yard.id, apply).await.expect("erased");
     assert_eq!((erased.gone, erased.shared, erased.current), (3, 0, 1));
-    assert!(yard.engine.store().claims().await.expect("claims").is_empty());
-    let checked = yard.engine.doctor(retake_engine::store::Care::Look).await.expect("checked");
+    assert!(yard.engine.kept().claims().await.expect("claims").is_empty());
+    let checked = yard.engine.doctor(retake_core::Care::Look).await.expect("checked");
     assert!(checked.problems.is_empty(), "{:?}", checked.problems);
 }
 
@@ -467,11 +467,11 @@ async fn run(steps: Vec<Step>) {
             Step::Redo => drop(yard.apply(Action::Redo(1), FilesWish::default()).await),
             Step::Restart => yard = yard.restarted().await,
         }
-        let tip = yard.engine.store().summary(yard.id).await.expect("it").tip;
+        let tip = yard.engine.kept().summary(yard.id).await.expect("it").tip;
         let there = yard.all_beside();
         let then = known.entry(tip).or_insert_with(|| there.clone());
         assert_eq!(*then, there, "{told:?}");
-        assert!(yard.engine.store().intents().await.expect("intents").is_empty(), "{told:?}");
+        assert!(yard.engine.kept().intents().await.expect("intents").is_empty(), "{told:?}");
     }
 }
 

@@ -7,11 +7,11 @@ use super::{Yard, choose, own, three};
 
 /// Drops or shows the turn that a call was of, and the words before it.
 async fn mark(yard: &Yard, verb: Reason, turn: &str, delta: usize) -> Action {
-    let call = yard.engine.store().deltas(yard.id).await.expect("deltas")[delta - 1].1;
+    let call = yard.engine.kept().deltas(yard.id).await.expect("deltas")[delta - 1].1;
     let opener = match verb {
         Reason::Show => {
             let turn = turn.trim_start_matches('t').parse().expect("a number");
-            yard.engine.store().turn_entries(yard.id, turn).await.expect("a turn")[0].0
+            yard.engine.kept().turn_entries(yard.id, turn).await.expect("a turn")[0].0
         }
         _ => yard.engine.entry(yard.id, turn).await.expect("a turn"),
     };

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use retake_core::{Role, SearchRequest};
+use retake_core::{Care, Role, SearchRequest};
 use retake_engine::ExportFormat;
-use retake_engine::store::Care;
 use rusqlite::Connection;
 
 use super::{Desk, rich};

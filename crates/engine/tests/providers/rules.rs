@@ -10,7 +10,7 @@ use retake_core::{
     Reading, Reason, Role, SayRequest, Seen, Source, Time, ToolOutcome,
 };
 use retake_engine::model::{Message, Prompt};
-use retake_engine::store::{Keeper, Memory, Store};
+use retake_store::{Keeper, Memory, Store};
 use serde_json::Value;
 
 use super::{Face, gather};

@@ -1,8 +1,7 @@
 //! Requests about the agent at work. It only translates.
 
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
-use retake_engine::PermissionChange;
-use retake_engine::tools::{Network, Sandbox, Sandboxed};
+use retake_engine::{Confinement, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
 use retake_wire::{Problem, Reply, reply, request};
 
@@ -10,9 +9,6 @@ use super::{limit, page};
 use crate::InProcess;
 use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
 use crate::convert::{problem, usage};
-
-/// Why no sandbox holds commands, where the settings say so.
-const SWITCHED_OFF: &str = "permissions.sandbox is false";
 
 impl InProcess {
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
@@ -87,33 +83,23 @@ impl InProcess {
         let rules = settled.for_good.into_iter().map(shown(true));
         let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
         let commands = self.commands();
-        let weaker = self.sandbox().map(|sandbox| sandbox.weaker()).unwrap_or_default();
+        let weaker = Confinement::weaknesses(&self.settings);
         Ok(reply::Permissions { mode: mode(settled.mode), rules, commands, weaker })
     }
 
-    /// What holds commands, by the settings and on this machine.
+    /// What confines commands, by the settings and on this machine.
     fn commands(&self) -> reply::Commands {
-        let Some(sandbox) = self.sandbox() else {
-            return reply::Commands::Free { why: SWITCHED_OFF.to_owned() };
-        };
-        match (sandbox.available(&[]), self.settings.network) {
-            (Sandboxed::None(why) | Sandboxed::Exposed(why), _) => reply::Commands::Free { why },
-            (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => reply::Commands::Open,
-            (Sandboxed::Full, Network::Ask) => reply::Commands::Asking,
-            (Sandboxed::Full, Network::Off) => reply::Commands::Closed,
+        match Confinement::of(&self.settings) {
+            Confinement::Free(why) => reply::Commands::Free { why },
+            Confinement::NetworkOpen => reply::Commands::Open,
+            Confinement::NetworkOnRequest => reply::Commands::Asking,
+            Confinement::NetworkClosed => reply::Commands::Closed,
         }
-    }
-
-    /// The sandbox of commands, by the settings.
-    fn sandbox(&self) -> Option<Sandbox> {
-        let sandbox = || Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
-        self.settings.sandbox.then(sandbox)
     }
 
     /// What holds commands and what does not, rules of the settings that allow any command among it; a sentence each.
     pub(super) fn told_of_sandbox(&self) -> Vec<String> {
-        let none = || vec![format!("nothing holds commands: {SWITCHED_OFF}")];
-        let mut told = self.sandbox().map_or_else(none, |sandbox| sandbox.told());
+        let mut told = Confinement::report(&self.settings);
         let rules = self.engine.permission_for_all().rules;
         let wide = rules.iter().filter(|rule| rule.allows_anything());
         told.extend(wide.map(|rule| {

@@ -2,17 +2,15 @@
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, By, ConversationId, EntryId, Flags, FoldId, Mark, OpNo, Part, Reason, Receipt, Refusal,
-    SayRequest, Seen, Time,
+    Action, By, ConversationId, EntryId, Flags, Mark, Part, Reason, Receipt, SayRequest, Seen, Time,
 };
-use retake_engine::store::StoreError;
 use retake_engine::{Exec, RunEvent, RunRequest, Start};
 use retake_wire::{
     Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
 };
 
 use super::files::words;
-use super::{head, request_id, store_problem, works_in};
+use super::{head, request_id, works_in};
 use crate::InProcess;
 use crate::convert::{self, misused, problem, usage};
 
@@ -20,9 +18,7 @@ impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
         let by =
             self.by(create.request_id.as_deref(), &request::Create { request_id: None, ..create.clone() })?;
-        if by.request.is_some()
-            && let Some(receipt) = self.engine.store().created(by.clone()).await.map_err(store_problem)?
-        {
+        if let Some(receipt) = self.engine.created(&by).await.map_err(problem)? {
             return self.receipt(receipt).await;
         }
         let folder = works_in(create.folder)?;
@@ -35,9 +31,7 @@ impl InProcess {
         let parent = self.conversation(&fork.conversation).await?;
         let worded = request::Fork { request_id: None, conversation: parent.to_string(), ..fork.clone() };
         let by = self.by(fork.request_id.as_deref(), &worded)?;
-        if by.request.is_some()
-            && let Some(receipt) = self.engine.store().created(by.clone()).await.map_err(store_problem)?
-        {
+        if let Some(receipt) = self.engine.created(&by).await.map_err(problem)? {
             return self.receipt(receipt).await;
         }
         let entry = self.entry_if(parent, fork.entry.as_deref()).await?;
@@ -88,7 +82,7 @@ impl InProcess {
         let Some(seen) = seen.filter(|_| refuses && problem.head.is_none()) else {
             return problem;
         };
-        let now = self.engine.store().snapshot(of).await.map(|now| now.conversation().head.to_string());
+        let now = self.engine.now_at(of).await.map(|(now, _)| now.to_string());
         Problem { head: now.ok().filter(|now| now != seen), ..problem }
     }
 
@@ -128,11 +122,7 @@ impl InProcess {
     ) -> Result<Vec<Part>, Problem> {
         let mut parts = convert::parts_in(parts)?;
         if attached == Attached::Kept {
-            let old = self.engine.store().content(of, entry).await.map_err(store_problem)?;
-            // Calls and results stay where they are: they are nothing that a person attaches.
-            parts.extend(
-                old.into_iter().filter(|part| matches!(part, Part::Image { .. } | Part::File { .. })),
-            );
+            parts.extend(self.engine.attachments(of, entry).await.map_err(problem)?);
         }
         Ok(parts)
     }
@@ -151,16 +141,13 @@ impl InProcess {
 
     /// Who asks, by which request, in these words.
     pub(super) fn by(&self, request: Option<&str>, worded: &impl std::fmt::Debug) -> Result<By, Problem> {
-        let wording = Some(retake_engine::store::digest(&format!("{worded:?}")));
+        let wording = Some(retake_engine::digest(&format!("{worded:?}")));
         Ok(By { wording, ..self.engine.by(request_id(request)?) })
     }
 
     /// The receipt of the same request, when it comes again: before the names in it are looked up.
     pub(super) async fn recorded(&self, of: ConversationId, by: &By) -> Result<Option<Receipt>, Problem> {
-        match by.request {
-            Some(_) => self.engine.store().receipt(of, by.clone()).await.map_err(store_problem),
-            None => Ok(None),
-        }
+        self.engine.receipt(of, by).await.map_err(problem)
     }
 
     /// A receipt with the words for the composer of the one who asked, read afresh.
@@ -170,14 +157,8 @@ impl InProcess {
 
     pub(crate) async fn wire_receipt(&self, receipt: &Receipt) -> Result<reply::Receipt, Problem> {
         let content = match receipt.composer {
-            Some(id) => {
-                match self.engine.store().content(receipt.conversation, id).await {
-                    Ok(content) => Some(content),
-                    // Words that were hidden or dropped since do not come back with a retry.
-                    Err(StoreError::Refused(Refusal::NotVisible(_))) => None,
-                    Err(error) => return Err(store_problem(error)),
-                }
-            }
+            // Words that were hidden or dropped since do not come back with a retry.
+            Some(id) => self.engine.visible_content(receipt.conversation, id).await.map_err(problem)?,
             None => None,
         };
         Ok(convert::receipt(receipt, content))
@@ -262,7 +243,7 @@ impl InProcess {
             WireAction::Checkout { entry } => Action::Checkout(self.entry_if(of, entry.as_deref()).await?),
             WireAction::Choose { entry, number } => {
                 let entry = self.entry(of, &entry).await?;
-                let answer = self.engine.store().answer_named(of, entry).await.map_err(store_problem)?;
+                let answer = self.engine.answer_named(of, entry).await.map_err(problem)?;
                 Action::Choose(answer, at_least_one("choose", number)?)
             }
             WireAction::Mark { verb, entries, range, seen } => {
@@ -301,7 +282,7 @@ impl InProcess {
                     }
                 }
                 if verb == MarkVerb::Drop && !range {
-                    ids = self.turns(of, ids).await?;
+                    ids = self.engine.whole_turns(of, ids).await.map_err(problem)?;
                 }
                 Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
             }
@@ -311,7 +292,9 @@ impl InProcess {
                 let to = self.engine.last_entry(of, last).await.map_err(problem)?;
                 Action::Fold { verb: Reason::Fold, from, to, summary, covers: None }
             }
-            WireAction::Unfold { fold } => Action::Unfold(self.fold(of, &fold).await?),
+            WireAction::Unfold { fold } => {
+                Action::Unfold(self.engine.fold(of, &fold).await.map_err(problem)?)
+            }
             WireAction::Label { entry, name } => Action::Label(Some(self.entry(of, &entry).await?), name),
             WireAction::Title { title } => Action::Label(None, title),
             WireAction::RestoreFiles { .. } => {
@@ -331,31 +314,6 @@ impl InProcess {
                 Action::Erase { entries: ids, matching, objects: Vec::new() }
             }
         })
-    }
-
-    /// A fold by its operation (`OP` or `DEPTH:OP`), or by an entry that it covers.
-    async fn fold(&self, of: ConversationId, name: &str) -> Result<FoldId, Problem> {
-        let snapshot = self.engine.store().snapshot(of).await.map_err(store_problem)?;
-        let conversation = snapshot.conversation();
-        let own = conversation.tree.depth();
-        let named = match name.split_once(':') {
-            Some((depth, op)) => depth.parse().ok().zip(op.parse().ok()),
-            None => name.parse().ok().map(|op| (own, op)),
-        };
-        if let Some((depth, op)) = named {
-            return Ok(FoldId { depth, op: OpNo(op) });
-        }
-        let entry = self.entry(of, name).await?;
-        let reading = retake_core::Reading::now(retake_core::Projection::Timeline);
-        let around = retake_core::PageRequest { limit: usize::MAX, ..Default::default() };
-        let page = self.engine.store().page(of, reading, around).await.map_err(store_problem)?;
-        let covered = page
-            .entries
-            .into_iter()
-            .find(|shown| shown.entry.as_ref().is_ok_and(|shown| shown.meta.id == entry));
-        covered
-            .and_then(|shown| shown.fold)
-            .ok_or_else(|| store_problem(retake_core::Refusal::UnknownFold.into()))
     }
 }
 

@@ -6,7 +6,7 @@ use retake_engine::prompt::{Like, PathLike};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
-use super::{from_root, limit, store_problem};
+use super::{from_root, limit};
 use crate::convert::{self, problem, usage};
 use crate::{InProcess, holders};
 
@@ -34,8 +34,8 @@ impl InProcess {
         let _alone = self.drafting.lock().await;
         let pieces = put(pieces::read(self.kept(id, &author).await?), new, place);
         let parts = pieces::written(pieces);
-        let kept = self.engine.store().set_draft(id, author, parts).await;
-        kept.map(|()| Reply::Done).map_err(store_problem)
+        let kept = self.engine.set_draft(id, author, parts).await;
+        kept.map(|()| Reply::Done).map_err(problem)
     }
 
     pub(super) async fn claim_draft(&self, claim: request::ClaimDraft) -> Result<Reply, Problem> {
@@ -43,14 +43,14 @@ impl InProcess {
         let (author, holder) = (self.author(claim.author), named_holder(claim.holder)?);
         let _alone = self.drafting.lock().await;
         let (claimed, pieces) = self.claimed(self.kept(id, &author).await?, holder);
-        let kept = self.engine.store().set_draft(id, author.clone(), pieces::written(pieces)).await;
-        kept.map_err(store_problem)?;
+        let kept = self.engine.set_draft(id, author.clone(), pieces::written(pieces)).await;
+        kept.map_err(problem)?;
         Ok(Reply::Draft(told(author, claimed)))
     }
 
     pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
         let (folder, author) = (from_root(of.folder)?, self.author(of.author));
-        let parts = self.engine.store().draft_in(folder, author.clone()).await.map_err(store_problem)?;
+        let parts = self.engine.draft_in(folder, author.clone()).await.map_err(problem)?;
         Ok(Reply::Draft(told(author, pieces::read(parts))))
     }
 
@@ -63,22 +63,20 @@ impl InProcess {
             released: set.released,
             aside: drafted_aside(set.aside)?,
         };
-        let store = self.engine.store();
         let _alone = self.drafting.lock().await;
-        let kept = store.draft_in(folder.clone(), author.clone()).await.map_err(store_problem)?;
+        let kept = self.engine.draft_in(folder.clone(), author.clone()).await.map_err(problem)?;
         let parts = pieces::written(put(pieces::read(kept), new, place));
-        store.set_draft_in(folder, author, parts).await.map(|()| Reply::Done).map_err(store_problem)
+        self.engine.set_draft_in(folder, author, parts).await.map(|()| Reply::Done).map_err(problem)
     }
 
     pub(super) async fn claim_draft_in(&self, claim: request::ClaimDraftIn) -> Result<Reply, Problem> {
         let (folder, author) = (from_root(claim.folder)?, self.author(claim.author));
         let holder = named_holder(claim.holder)?;
-        let store = self.engine.store();
         let _alone = self.drafting.lock().await;
-        let kept = store.draft_in(folder.clone(), author.clone()).await.map_err(store_problem)?;
+        let kept = self.engine.draft_in(folder.clone(), author.clone()).await.map_err(problem)?;
         let (claimed, pieces) = self.claimed(kept, holder);
-        let kept = store.set_draft_in(folder, author.clone(), pieces::written(pieces)).await;
-        kept.map_err(store_problem)?;
+        let kept = self.engine.set_draft_in(folder, author.clone(), pieces::written(pieces)).await;
+        kept.map_err(problem)?;
         Ok(Reply::Draft(told(author, claimed)))
     }
 
@@ -89,13 +87,13 @@ impl InProcess {
     }
 
     async fn kept(&self, of: ConversationId, author: &str) -> Result<Vec<Part>, Problem> {
-        let drafts = self.engine.store().drafts(of).await.map_err(store_problem)?;
+        let drafts = self.engine.drafts(of).await.map_err(problem)?;
         Ok(drafts.into_iter().find(|(of, _)| of == author).map(|(_, parts)| parts).unwrap_or_default())
     }
 
     /// All drafts of a conversation.
     pub(crate) async fn drafts(&self, of: ConversationId) -> Result<Vec<reply::Draft>, Problem> {
-        let drafts = self.engine.store().drafts(of).await.map_err(store_problem)?;
+        let drafts = self.engine.drafts(of).await.map_err(problem)?;
         Ok(drafts.into_iter().map(|(author, parts)| told(author, pieces::read(parts))).collect())
     }
 

@@ -1,8 +1,7 @@
 //! What an erasure would take of files and what it took, in sentences. Must never quote what is erased.
 
 use retake_core::{Action, ConversationId};
-use retake_engine::store::ErasureSum;
-use retake_engine::{ErasePlan, ObjectsErased};
+use retake_engine::{ErasePlan, ErasedRows, ObjectsErased};
 use retake_wire::{Problem, Reply};
 
 use crate::InProcess;
@@ -14,11 +13,11 @@ const NAMED: usize = 5;
 impl InProcess {
     pub(super) async fn plan_erase(&self, of: ConversationId, action: Action) -> Result<Reply, Problem> {
         let text = text_of(&action);
-        let ErasePlan { conversation, files, objects } =
+        let ErasePlan { conversation, rows, objects } =
             self.engine.plan_erase(of, action).await.map_err(problem)?;
         let mut stays = vec!["erased content can't be brought back, by nothing".to_owned()];
-        stays.extend(texts(of, &files));
-        if files.messages.is_empty() && files.operations == 0 && files.paths.is_empty() && objects.gone == 0 {
+        stays.extend(texts(of, &rows));
+        if rows.messages.is_empty() && rows.operations == 0 && rows.paths.is_empty() && objects.gone == 0 {
             stays.push(
                 match text {
                     Some(_) => {
@@ -29,7 +28,7 @@ impl InProcess {
                 .to_owned(),
             );
         }
-        stays.extend(would(&files, &objects));
+        stays.extend(would(&rows, &objects));
         stays.extend(self.elsewhere(of, text).await);
         Ok(Reply::Plan(convert::plan(of.to_string(), conversation, stays)))
     }
@@ -65,17 +64,17 @@ pub(super) fn text_of(action: &Action) -> Option<String> {
 }
 
 /// What would become of files.
-fn would(files: &ErasureSum, objects: &ObjectsErased) -> Vec<String> {
-    if files.objects.is_empty() && files.paths.is_empty() {
+fn would(rows: &ErasedRows, objects: &ObjectsErased) -> Vec<String> {
+    if !rows.names_objects && rows.paths.is_empty() {
         return Vec::new();
     }
-    let names: Vec<String> = files.paths.iter().take(NAMED).map(ToString::to_string).collect();
-    let more = if files.paths.len() > names.len() { ", …" } else { "" };
+    let names: Vec<String> = rows.paths.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = if rows.paths.len() > names.len() { ", …" } else { "" };
     let mut said = Vec::new();
     if !names.is_empty() {
         said.push(format!(
             "what is kept of {} goes too, and can't go back any more: {}{more}; what is in the folder now stays as it is",
-            count(files.paths.len() as u64, "path"),
+            count(rows.paths.len() as u64, "path"),
             names.join(", ")
         ));
     }
@@ -87,9 +86,9 @@ fn would(files: &ErasureSum, objects: &ObjectsErased) -> Vec<String> {
 }
 
 /// How much of the conversation is reached, and of each other one of its tree of forks.
-fn texts(of: ConversationId, files: &ErasureSum) -> Vec<String> {
+fn texts(of: ConversationId, rows: &ErasedRows) -> Vec<String> {
     let mut said = Vec::new();
-    let (own, others): (Vec<_>, Vec<_>) = files.messages.iter().partition(|(id, _)| *id == of);
+    let (own, others): (Vec<_>, Vec<_>) = rows.messages.iter().partition(|(id, _)| *id == of);
     if let [(_, number)] = own[..] {
         said.push(format!("{} would be erased", count(number, "message")));
     }
@@ -104,10 +103,10 @@ fn texts(of: ConversationId, files: &ErasureSum) -> Vec<String> {
     if more > 0 {
         said.push(format!("{} would be erased in further forks", count(more, "message")));
     }
-    if files.operations > 0 {
+    if rows.operations > 0 {
         said.push(format!(
             "{} with a title, a label or a name would be erased",
-            count(files.operations, "step")
+            count(rows.operations, "step")
         ));
     }
     said

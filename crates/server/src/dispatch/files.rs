@@ -1,18 +1,11 @@
 //! Plans and actions with their file half: what is wished becomes the engine's, what it planned and did becomes a reply.
 
-use std::collections::BTreeSet;
-
-use retake_core::{
-    Action, Apply, Choice, ConversationId, EffectState, EntryId, Planned, Reason, Seen, Totals, Unanswered,
-    Verdict,
-};
+use retake_core::{Action, Apply, ConversationId, EffectState, Planned, Reason, Totals, Unanswered, Verdict};
 use retake_engine::{Doing, Effects, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
-use retake_wire::{Action as WireAction, MarkVerb, Problem, Reply, reply, request};
+use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
 use super::erase;
-use super::steps::{Done, is_end, step_of};
-use super::store_problem;
 use crate::InProcess;
 use crate::convert::{self, EXEC, problem, usage};
 
@@ -41,7 +34,7 @@ impl InProcess {
             _ => None,
         };
         let (action, wish) = self.asked(conversation, plan.action, wish).await?;
-        if !takes_files(&action) {
+        if !action.touches_files() {
             no_wish(&plan.files, plan.diff)?;
             if matches!(action, Action::Erase { .. }) {
                 return self.plan_erase(conversation, action).await;
@@ -56,7 +49,12 @@ impl InProcess {
         let (scope, restores) = (wish.scope, wish.restore.is_some());
         let (again, wished) = (action.clone(), wish.clone());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let refused = self.refused_step(conversation, &again, wished, &planned).await?;
+        let refused =
+            self.engine.refused_step(conversation, &again, &wished, &planned).await.map_err(problem)?;
+        let refused = match refused {
+            Some(refused) => self.why_refused(conversation, refused).await?,
+            None => None,
+        };
         let FilesPlanned {
             conversation: half,
             files,
@@ -92,8 +90,8 @@ impl InProcess {
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, stays),
             None => {
-                let now = self.engine.store().snapshot(conversation).await.map_err(store_problem)?;
-                let (conversation, head) = (conversation.to_string(), now.conversation().head.to_string());
+                let (head, _) = self.engine.now_at(conversation).await.map_err(problem)?;
+                let (conversation, head) = (conversation.to_string(), head.to_string());
                 reply::Plan { conversation, head, unchanged: true, stays, ..reply::Plan::default() }
             }
         };
@@ -131,20 +129,25 @@ impl InProcess {
             WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
             _ => None,
         };
+        let mut text = None;
         let done = match self.recorded(conversation, &by).await? {
             Some(receipt) => {
-                let asked = (asked.unwrap_or(1), may_take_files(&apply.action));
-                self.recorded_steps(conversation, receipt, &by, asked).await?
+                let again = self.engine.act_again(conversation, &by, receipt, asked.unwrap_or(1));
+                again.await.map_err(problem)?
             }
             None => {
                 let wish = wish(&apply.files)?;
                 let (action, wish) = self.asked(conversation, apply.action, wish).await?;
-                if !takes_files(&action) {
+                if !action.touches_files() {
                     no_wish(&apply.files, false)?;
                 }
-                self.act(conversation, Apply { action, seen, by }, wish).await?
+                text = erase::text_of(&action);
+                let apply = Apply { action, seen, by };
+                self.engine.act(conversation, apply, wish).await.map_err(problem)?
             }
         };
+        let mut done = self.done(conversation, done).await?;
+        done.stays.extend(self.elsewhere(conversation, text).await);
         let given = self.told(done, asked).await?;
         Ok(Reply::Receipt(given))
     }
@@ -170,78 +173,6 @@ impl InProcess {
         let to = self.engine.moment(of, to.as_deref()).await.map_err(problem)?;
         let restore = Some(Restore { paths, to });
         Ok((Action::Files(Reason::Files), FilesWish { scope: Scope::Files, restore, ..wish }))
-    }
-
-    /// Does an action with its files. Several steps back or forth are taken one at a time: each is whole, or is not done.
-    async fn act(&self, of: ConversationId, apply: Apply, wish: FilesWish) -> Result<Done, Problem> {
-        if matches!(apply.action, Action::Erase { .. }) {
-            let text = erase::text_of(&apply.action);
-            let (receipt, objects) = self.engine.erase(of, apply).await.map_err(problem)?;
-            let (notes, stays) = (erase::done(&objects), self.elsewhere(of, text).await);
-            let stays = stays.into_iter().collect();
-            return Ok(Done { receipts: vec![receipt], notes, stays, ..Done::default() });
-        }
-        if !takes_files(&apply.action) {
-            let receipt = self.engine.apply(of, apply).await.map_err(problem)?;
-            return Ok(Done { receipts: vec![receipt], ..Done::default() });
-        }
-        let (count, step): (usize, fn(usize) -> Action) = match apply.action {
-            Action::Undo(count) => (count, Action::Undo),
-            Action::Redo(count) => (count, Action::Redo),
-            _ => (1, Action::Undo),
-        };
-        let at_once = count == 1
-            || wish.scope == Scope::Conversation
-            || !self.engine.store().has_changes(of).await.map_err(store_problem)?;
-        if at_once {
-            let mut done = Done::default();
-            let applied = self.engine.apply_both(of, apply, wish).await.map_err(problem)?;
-            self.add(of, &mut done, applied).await?;
-            return Ok(done);
-        }
-        let wish = self.engine.as_seen(of, &apply.action, wish).await.map_err(problem)?;
-        let mut choices = wish.chosen.paths.values().chain(wish.elsewhere.values());
-        if choices.any(|choice| matches!(choice, Choice::Hunks(_))) {
-            return Err(usage("hunks are those of one step's plan: take one step at a time"));
-        }
-        let mut done = Done::default();
-        let mut seen = apply.seen;
-        for at in 1..=count {
-            let by = step_of(&apply.by, at)?;
-            match self.engine.apply_both(of, Apply { action: step(1), seen, by }, wish.clone()).await {
-                Ok(applied) => {
-                    seen = Seen::Exactly(applied.receipt.head);
-                    self.add(of, &mut done, applied).await?;
-                }
-                Err(error) if at == 1 => return Err(problem(error)),
-                Err(error) if is_end(&error) => break,
-                Err(error) => {
-                    done.refused = Some(error.message);
-                    break;
-                }
-            }
-        }
-        Ok(done)
-    }
-
-    /// The visible entries of the turns that these are in.
-    pub(super) async fn turns(
-        &self,
-        of: ConversationId,
-        entries: Vec<EntryId>,
-    ) -> Result<Vec<EntryId>, Problem> {
-        let store = self.engine.store();
-        let mut turns = BTreeSet::new();
-        for entry in &entries {
-            turns.insert(store.meta(of, *entry).await.map_err(store_problem)?.totals.turns);
-        }
-        let mut found = Vec::new();
-        for turn in turns {
-            let all = store.turn_entries(of, turn).await.map_err(store_problem)?;
-            found.extend(all.into_iter().filter(|(_, mark)| mark.is_visible()).map(|(id, _)| id));
-        }
-        // A turn of which nothing is shown is refused by the name of what was named.
-        Ok(if found.is_empty() { entries } else { found })
     }
 }
 
@@ -269,37 +200,6 @@ pub(super) fn cut_off<'a>(
 fn messages(half: Option<&Planned>) -> [Totals; 2] {
     let unknown = Totals { calls: 1, ..Totals::default() };
     half.map_or([unknown; 2], |half| [half.plan.taken_back, half.plan.brought_back])
-}
-
-/// Whether files go with an action.
-fn takes_files(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Rewind(_)
-            | Action::Edit(_)
-            | Action::Undo(_)
-            | Action::Redo(_)
-            | Action::Restore(_)
-            | Action::Checkout(_)
-            | Action::Choose(..)
-            | Action::Files(_)
-            | Action::Mark { verb: Reason::Drop | Reason::Show, .. }
-    )
-}
-
-/// The same of an action whose names are not looked up.
-fn may_take_files(action: &WireAction) -> bool {
-    matches!(
-        action,
-        WireAction::Rewind { .. }
-            | WireAction::Edit { .. }
-            | WireAction::Undo { .. }
-            | WireAction::Redo { .. }
-            | WireAction::Restore { .. }
-            | WireAction::Checkout { .. }
-            | WireAction::Choose { .. }
-            | WireAction::Mark { verb: MarkVerb::Drop | MarkVerb::Show, .. }
-    )
 }
 
 fn no_wish(files: &retake_wire::FilesWish, diff: bool) -> Result<(), Problem> {

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use retake_core::{Capture, FileChange, WorkspaceInfo};
-use retake_engine::worktree::Shown;
-use retake_engine::{FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
+use retake_core::{Capture, DiffHunks, FileChange, WorkspaceInfo};
+use retake_engine::{EngineError, FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::files::words::{bytes_in, grade, name};
-use super::{limit, page, store_problem};
+use super::{limit, page};
 use crate::InProcess;
 use crate::convert::{problem, usage};
 
@@ -30,7 +29,8 @@ impl InProcess {
         if checkpoint.name.trim().is_empty() {
             return Err(usage("a checkpoint needs a name"));
         }
-        let name = retake_core::name::title(&checkpoint.name).map_err(|no| store_problem(no.into()))?;
+        let name =
+            retake_core::name::title(&checkpoint.name).map_err(|no| problem(EngineError::refused(&no)))?;
         let id = self.conversation(&checkpoint.conversation).await?;
         let made = self.engine.checkpoint(id, name).await.map_err(problem)?;
         let captures = made.into_iter().map(capture).collect();
@@ -72,10 +72,9 @@ impl InProcess {
         for (name, change) in changes {
             let mut shown = reply::Difference { name, state: state(&change), diff: None };
             if room > 0 {
-                let made = self.engine.diff(change, None, Shown::All).await.map_err(problem)?;
-                let bytes = made.to_bytes();
-                room = room.saturating_sub(bytes.len());
-                shown.diff = Some(String::from_utf8_lossy(&bytes).into_owned());
+                let made = self.engine.diff(change, None, DiffHunks::All).await.map_err(problem)?;
+                room = room.saturating_sub(made.text.len());
+                shown.diff = Some(String::from_utf8_lossy(&made.text).into_owned());
             }
             files.push(shown);
         }
@@ -84,7 +83,7 @@ impl InProcess {
 
     pub(super) async fn workspaces(&self, of: request::Workspaces) -> Result<Reply, Problem> {
         let limit = limit(of.limit, USUAL_PAGE)?;
-        let rows = self.engine.store().workspaces().await.map_err(store_problem)?;
+        let rows = self.engine.known_folders().await.map_err(problem)?;
         let behind = rows.into_iter().map(workspace).filter(|it| of.after.is_none_or(|no| it.number > no));
         let (workspaces, more) = page(behind, limit);
         Ok(Reply::Workspaces(reply::Workspaces { workspaces, more }))

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use retake_core::ConversationId;
-use retake_engine::store::{Care, StoreError};
-use retake_engine::{ExportFormat, Inflow};
+use retake_core::{Care, ConversationId};
+use retake_engine::{EngineError, ExportFormat, Inflow};
 use retake_wire::{Problem, Reply, reply, request};
 
-use super::{request_id, store_problem, works_in};
+use super::{request_id, works_in};
 use crate::InProcess;
 use crate::convert::{self, problem};
 
@@ -80,11 +79,11 @@ impl InProcess {
 /// A title that somebody gives: it shows all that it holds.
 fn titled(title: Option<String>) -> Result<Option<String>, Problem> {
     let titled = title.as_deref().map(retake_core::name::title).transpose();
-    titled.map_err(|refused| store_problem(refused.into()))
+    titled.map_err(|refused| problem(EngineError::refused(&refused)))
 }
 
 /// An import is not yet a conversation: only its whole id names it.
 fn import(name: &str) -> Result<ConversationId, Problem> {
-    let none = |_: retake_core::BadId| store_problem(StoreError::UnknownConversation(name.to_owned()));
+    let none = |_: retake_core::BadId| problem(EngineError::unknown_conversation(name));
     name.parse().map_err(none)
 }

@@ -10,7 +10,7 @@ use retake_engine::{EngineError, Kind};
 use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
 use retake_wire::{Problem, Reply, Search, reply, request};
 
-use super::{head, limit, page, store_problem};
+use super::{head, limit, page};
 use crate::InProcess;
 use crate::convert::{self, EXEC, problem};
 
@@ -49,7 +49,7 @@ impl InProcess {
         };
         let shelf = Some(if list.archived { Shelf::Archived } else { Shelf::AtHand });
         let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1), shelf };
-        let mut summaries = self.engine.store().list(request).await.map_err(store_problem)?;
+        let mut summaries = self.engine.list(request).await.map_err(problem)?;
         let more = summaries.len() > limit;
         summaries.truncate(limit);
         let mut conversations = Vec::new();
@@ -62,7 +62,7 @@ impl InProcess {
     pub(super) async fn set_archived(&self, set: request::SetArchived) -> Result<Reply, Problem> {
         let id = self.conversation(&set.conversation).await?;
         let to = if set.archived { Shelf::Archived } else { Shelf::AtHand };
-        self.engine.store().archive(id, to).await.map_err(store_problem)?;
+        self.engine.archive(id, to).await.map_err(problem)?;
         Ok(Reply::Done)
     }
 
@@ -75,17 +75,16 @@ impl InProcess {
         &self,
         id: ConversationId,
     ) -> Result<reply::Conversation, Problem> {
-        let summary = self.engine.store().summary(id).await.map_err(store_problem)?;
+        let summary = self.engine.summary(id).await.map_err(problem)?;
         Ok(self.in_short(summary).await)
     }
 
     async fn in_short(&self, summary: Summary) -> reply::Conversation {
-        let parent = match summary.parent {
-            // A parent that can't be read has no name; the fork is shown all the same.
-            Some((parent, _)) => self.engine.store().snapshot(parent).await.ok(),
+        let title = match summary.parent {
+            // A parent that can't be read has no title; the fork is shown all the same.
+            Some((parent, _)) => self.engine.title(parent).await.ok().flatten(),
             None => None,
         };
-        let title = parent.and_then(|parent| parent.conversation().state.title().map(str::to_owned));
         let running = self.engine.is_running(summary.id);
         convert::summary(summary, title, running)
     }
@@ -104,15 +103,13 @@ impl InProcess {
             after: self.entry_if(id, log.after.as_deref()).await?,
             limit: limit(log.limit, USUAL_PAGE)?,
         };
-        let store = self.engine.store();
-        let snapshot = store.snapshot(id).await.map_err(store_problem)?;
-        let now = snapshot.conversation();
+        let (now, revision) = self.engine.now_at(id).await.map_err(problem)?;
         // The entries are of this head and revision, whatever is said meanwhile: who catches up from it misses nothing.
-        let head = at.unwrap_or(now.head);
+        let head = at.unwrap_or(now);
         let branch = self.entry_if(id, log.branch.as_deref()).await?;
         let reading = Reading { projection, at: Some(head), branch };
-        let page = store.page(id, reading, page).await.map_err(store_problem)?;
-        let is_now = head == now.head && branch.is_none() && projection == Projection::Timeline;
+        let page = self.engine.page(id, reading, page).await.map_err(problem)?;
+        let is_now = head == now && branch.is_none() && projection == Projection::Timeline;
         let entries = self.wire_entries(id, page.entries).await?;
         let (unbegun, cut_off) = match is_now {
             true => self.unfinished(&entries, !page.later && !self.engine.is_running(id)).await?,
@@ -121,7 +118,7 @@ impl InProcess {
         Ok(Reply::Entries(reply::Entries {
             conversation: id.to_string(),
             head: head.to_string(),
-            revision: now.revision.0,
+            revision: revision.0,
             entries,
             earlier: page.earlier,
             later: page.later,
@@ -144,7 +141,7 @@ impl InProcess {
             return Ok((Vec::new(), Vec::new()));
         }
         let calls = open.iter().map(|open| open.call.clone()).collect();
-        let began = self.engine.store().began(calls).await.map_err(store_problem)?;
+        let began = self.engine.calls_begun(calls).await.map_err(problem)?;
         let (mut unbegun, mut cut_off) = (Vec::new(), Vec::new());
         for (Open { at, call, tool }, began) in open.into_iter().zip(began) {
             match began {
@@ -175,10 +172,11 @@ impl InProcess {
     pub(super) async fn prompt(&self, at: request::At) -> Result<Reply, Problem> {
         let id = self.conversation(&at.conversation).await?;
         let at = at.at.as_deref().map(head).transpose()?;
-        let store = self.engine.store();
-        let now = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let head = at.unwrap_or(now);
-        let messages = store.prompt(id, Some(head)).await.map_err(store_problem)?;
+        let head = match at {
+            Some(head) => head,
+            None => self.engine.now_at(id).await.map_err(problem)?.0,
+        };
+        let messages = self.engine.prompt_at(id, head).await.map_err(problem)?;
         let messages = messages.into_iter().map(|message| reply::PromptMessage {
             role: convert::role(message.role),
             parts: convert::parts(message.parts),
@@ -189,11 +187,10 @@ impl InProcess {
     pub(super) async fn targets(&self, targets: request::Targets) -> Result<Reply, Problem> {
         let id = self.conversation(&targets.conversation).await?;
         let before = self.entry_if(id, targets.before.as_deref()).await?;
-        let store = self.engine.store();
-        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
+        let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
         let limit = limit(targets.limit, USUAL_PAGE)?;
         // One more says whether there are more.
-        let lines = store.targets(id, before, limit + 1).await.map_err(store_problem)?;
+        let lines = self.engine.targets(id, before, limit + 1).await.map_err(problem)?;
         let (at_work, more) = (self.engine.is_running(id), lines.len() > limit);
         let targets = lines.into_iter().take(limit).map(|line| convert::target(line, at_work)).collect();
         Ok(Reply::Targets(reply::TargetPage { head: head.to_string(), targets, more }))
@@ -202,10 +199,8 @@ impl InProcess {
     pub(super) async fn alternatives(&self, of: request::Alternatives) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
         let entry = self.entry(id, &of.entry).await?;
-        let store = self.engine.store();
-        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let answer = store.answer_named(id, entry).await.map_err(store_problem)?;
-        let found = store.alternatives(id, answer).await.map_err(store_problem)?;
+        let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
+        let found = self.engine.alternatives(id, entry).await.map_err(problem)?;
         let after = found.into_iter().zip(1..).skip(of.after.unwrap_or_default());
         let alternatives = after.map(|(alternative, number)| reply::Alternative {
             number,
@@ -223,9 +218,9 @@ impl InProcess {
             Some(name) => self.engine.marked(id, name, &Mark::ALL).await.map_err(problem)?.first().copied(),
             None => None,
         };
-        let store = self.engine.store();
-        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let page = store.marked(id, before, limit(of.limit, USUAL_PAGE)?).await.map_err(store_problem)?;
+        let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
+        let page =
+            self.engine.marked_page(id, before, limit(of.limit, USUAL_PAGE)?).await.map_err(problem)?;
         let marked = page.marked.into_iter().map(convert::marked).collect();
         Ok(Reply::Marked(reply::MarkedPage { head: head.to_string(), marked, more: page.more }))
     }
@@ -233,9 +228,8 @@ impl InProcess {
     pub(super) async fn ops(&self, page: request::Page) -> Result<Reply, Problem> {
         let id = self.conversation(&page.conversation).await?;
         let range = OpRange { before: page.before.map(OpNo), limit: limit(page.limit, USUAL_PAGE)? };
-        let store = self.engine.store();
-        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let page = store.ops(id, range).await.map_err(store_problem)?;
+        let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
+        let page = self.engine.ops(id, range).await.map_err(problem)?;
         let operations = page.ops.into_iter().map(|line| {
             let description = convert::description(&line.op, line.aim.as_ref());
             convert::operation(line, description)
@@ -247,10 +241,9 @@ impl InProcess {
     pub(super) async fn tree(&self, of: request::Tree) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
         let limit = limit(of.limit, USUAL_PAGE)?;
-        let store = self.engine.store();
-        let head = store.snapshot(id).await.map_err(store_problem)?.conversation().head;
-        let branches = store.branches(id).await.map_err(store_problem)?;
-        let forks = store.forks(id).await.map_err(store_problem)?;
+        let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
+        let branches = self.engine.branches(id).await.map_err(problem)?;
+        let forks = self.engine.forks(id).await.map_err(problem)?;
         let forks = forks.into_iter().map(|(summary, from)| reply::ForkLine {
             conversation: summary.id.to_string(),
             title: summary.title.or(summary.own).unwrap_or(summary.preview),
@@ -302,7 +295,7 @@ impl InProcess {
             include: Include { rewound: search.rewound, hidden: search.hidden },
             calls: CallWords(retake_wire::call_words),
         };
-        let hits = self.engine.store().search(request).await.map_err(store_problem)?;
+        let hits = self.engine.search(request).await.map_err(problem)?;
         Ok(Reply::Hits(retake_wire::Hits {
             hits: hits.hits.into_iter().map(convert::hit).collect(),
             more: hits.more,
@@ -317,7 +310,7 @@ impl InProcess {
 
     /// What changed since a revision.
     pub(crate) async fn changes(&self, id: ConversationId, since: u64) -> Result<reply::Changes, Problem> {
-        let changes = self.engine.store().changes(id, Revision(since)).await.map_err(store_problem)?;
+        let changes = self.engine.changes(id, Revision(since)).await.map_err(problem)?;
         self.wire_changes(id, changes).await
     }
 
@@ -328,7 +321,7 @@ impl InProcess {
         since: u64,
         most: u64,
     ) -> Result<Option<reply::Changes>, Problem> {
-        match self.engine.store().few_changes(id, Revision(since), most).await.map_err(store_problem)? {
+        match self.engine.few_changes(id, Revision(since), most).await.map_err(problem)? {
             Some(changes) => self.wire_changes(id, changes).await.map(Some),
             None => Ok(None),
         }
@@ -336,7 +329,7 @@ impl InProcess {
 
     /// What is beside the log of a conversation.
     pub(crate) async fn beside(&self, id: ConversationId) -> Result<Beside, Problem> {
-        let runs = self.engine.store().runs(id, 2).await.map_err(store_problem)?;
+        let runs = self.engine.newest_runs(id).await.map_err(problem)?;
         let waiting =
             runs.iter().filter(|run| run.state == RunState::Queued).flat_map(|run| run.words.clone());
         Ok(Beside {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::room::Presence;
 use super::{Frame, lobby};
 use crate::InProcess;
-use crate::dispatch::{Beside, store_problem};
+use crate::convert::problem;
+use crate::dispatch::Beside;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::ConversationId;
@@ -139,7 +140,7 @@ impl Follower {
         if has_heard || now.model.is_some() {
             let mut now = crate::runs::now(now);
             let calls = now.calls.iter().map(|now| now.call.call.clone()).collect();
-            let began = self.server.engine.store().began(calls).await.map_err(store_problem)?;
+            let began = self.server.engine.calls_begun(calls).await.map_err(problem)?;
             for (call, began) in now.calls.iter_mut().zip(began) {
                 call.began_ms = began.map(|(began, _)| began.0);
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::{ChangeEvent, ConversationId};
-use retake_engine::store::Follower;
+use retake_engine::Subscription;
 use retake_wire::reply::Conversations;
 use retake_wire::request::List;
 use retake_wire::{Event, Problem, Reply};
@@ -151,7 +151,7 @@ impl InProcess {
         if let Some(lobby) = &*lobby {
             return Arc::clone(lobby);
         }
-        let commits = self.engine.store().follow(None);
+        let commits = self.engine.subscribe(None);
         let name = self.engine.new_entry_id().to_string();
         let opened = Arc::new(Lobby { name, told: broadcast::channel(BEHIND).0, last: Mutex::default() });
         *lobby = Some(Arc::clone(&opened));
@@ -168,7 +168,7 @@ impl InProcess {
 }
 
 /// Tells who follows the list of each conversation that has changed.
-async fn keep(server: InProcess, lobby: Arc<Lobby>, mut commits: Follower) {
+async fn keep(server: InProcess, lobby: Arc<Lobby>, mut commits: Subscription) {
     // Where files go along with something, it is told when they are done.
     let mut held = JoinSet::new();
     loop {

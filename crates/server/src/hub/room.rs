@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use retake_core::{ChangeEvent, ConversationId};
-use retake_engine::store::Follower;
-use retake_engine::{Following, RunEvent, RunNow};
+use retake_engine::{Following, RunEvent, RunNow, Subscription};
 use retake_wire::{Changed, Event, Problem, reply};
 use tokio::sync::{Notify, broadcast};
 
@@ -69,7 +68,7 @@ impl InProcess {
     }
 
     fn open_room(&self, of: ConversationId) -> Arc<Room> {
-        let commits = self.engine.store().follow(Some(of));
+        let commits = self.engine.subscribe(Some(of));
         let age = self.engine.erasures();
         let (now, runs) = self.engine.follow_runs(of);
         let (now, told) = (Mutex::new((age, now)), broadcast::channel(BEHIND).0);
@@ -123,8 +122,8 @@ struct Keeper {
 }
 
 impl Keeper {
-    async fn keep(mut self, mut commits: Follower, mut runs: Following) {
-        let Ok(summary) = self.server.engine.store().summary(self.of).await else {
+    async fn keep(mut self, mut commits: Subscription, mut runs: Following) {
+        let Ok(summary) = self.server.engine.summary(self.of).await else {
             return self.close();
         };
         self.revision = summary.revision.0;

@@ -7,14 +7,13 @@ mod full;
 mod import;
 mod restored;
 
+use retake_core::{Checked, Copied, Entry, ListRequest, Part, Path, Pos, Source, Span};
 use std::path::Path as FilePath;
-
-use retake_core::{Entry, ListRequest, Part, Path, Pos, Source, Span};
 
 use super::load::{Loaded, load};
 use super::read::shown;
 use crate::error::{Result, StoreError};
-use crate::port::{About, Checked, Copied, Excerpt, ExportPlace, Exported, Findings, Upkeep};
+use crate::port::{About, Excerpt, ExportPlace, Exported, Findings, Upkeep};
 use crate::rows::Rows;
 
 pub(super) use full::full_piece;

@@ -1,22 +1,23 @@
 //! The [`Store`] trait on a [`Keeper`]: each call to the writer or to a reader, nothing else.
 
+use retake_core::{
+    Action, Alternative, Answering, Apply, Branch, By, Care, Changes, Checked, ConversationId, Copied,
+    EntryId, EntryPage, Head, Hits, ListRequest, Mark, MarkedPage, Message, Meta, NetChange, NewConversation,
+    NewFork, OpNo, OpPage, OpRange, PageRequest, Part, Planned, Pos, Reading, Receipt, ReceiptDetails,
+    Records, RequestId, Revision, RunResult, SayRequest, SearchRequest, Shelf, ShownEntry, Summary,
+    TargetLine, Time, difference,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use retake_core::{
-    Action, Alternative, Answering, Apply, Branch, By, Changes, ConversationId, EntryId, EntryPage, Head,
-    Hits, ListRequest, Mark, MarkedPage, Message, Meta, NetChange, NewConversation, NewFork, OpNo, OpPage,
-    OpRange, PageRequest, Part, Planned, Pos, Reading, Receipt, ReceiptDetails, Records, RequestId, Revision,
-    RunResult, SayRequest, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time, difference,
-};
 
 use super::answered::answered;
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
 use super::{Follower, Keeper, changes, marked, port, read, search, targets};
 use crate::error::{Result, StoreError};
-use crate::port::{Care, Checked, Copied, Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
+use crate::port::{Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::Snapshot;
 use crate::rows::{Backend, FileRows as _, LogNo, Rows, Transactions};
 use crate::store::Store;

@@ -3,14 +3,14 @@
 
 use std::os::fd::AsFd as _;
 
-use retake_core::{FileChange, Record};
+use retake_core::{FileChange, LeftPath, Record, WhyLeft};
 
 use super::cores::on_cores;
 use super::look::{Look, OPEN};
 use super::moves::Times;
 use super::obstacle::Obstacle;
 use super::plan::{Step, wanted};
-use super::report::{Failed, Left, Report, WhyLeft};
+use super::report::{Failed, Report};
 use super::slots::slot;
 use super::{Direction, Ground, sync};
 use crate::failpoint::failpoint;
@@ -31,7 +31,7 @@ pub(super) fn carry_out(ground: &Ground) -> Result<Report, Failed> {
         let change = &changes[place];
         stay[place] = carry(ground, place).map_err(Failed::at(&change.path))? == Moved::NotEmpty;
         if stay[place] {
-            report.left.push(Left::new(&change.path, WhyLeft::NotEmpty));
+            report.left.push(LeftPath::new(&change.path, WhyLeft::NotEmpty));
         }
         failpoint!("apply.stepped").map_err(Failed::whole)?;
     }

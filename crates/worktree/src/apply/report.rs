@@ -2,7 +2,7 @@
 
 use std::io;
 
-use retake_core::FilePath;
+use retake_core::{FilePath, LeftPath, WhyLeft};
 
 use super::obstacle::Obstacle;
 use super::plan::Plan;
@@ -14,39 +14,11 @@ pub struct Report {
     /// So many paths are as they were to be.
     pub done: usize,
     /// Someone's: left alone.
-    pub left: Vec<Left>,
+    pub left: Vec<LeftPath>,
     /// Neither here nor there, as the system refused. The intent stays open; a recovery mends it later.
     pub failed: Vec<Failed>,
     /// Slots that stay in the staging folder.
     pub(super) kept: Vec<SlotName>,
-}
-
-/// A path that was left alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// Which path.
-    pub path: FilePath,
-    /// Why.
-    pub why: WhyLeft,
-    /// Where somebody's bytes are that could not return to their path, as something newer was there: below the root.
-    pub kept: Vec<FilePath>,
-}
-
-impl Left {
-    pub(super) fn new(path: &FilePath, why: WhyLeft) -> Self {
-        Self { path: path.clone(), why, kept: Vec::new() }
-    }
-}
-
-/// Why a path was left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyLeft {
-    /// Somebody wrote there.
-    Foreign,
-    /// The folder was to go, and somebody's files are in it.
-    NotEmpty,
-    /// Its folder is gone, is a link, or is elsewhere.
-    Unreachable,
 }
 
 /// What stopped an apply, or could not be settled.
@@ -103,7 +75,7 @@ impl Report {
             place.and_then(|place| plan.changes.get(place)).map(|change| &change.path).or(kept.as_ref());
         let said = self.kept.contains(&slot);
         if let Some(path) = path.filter(|_| !said).cloned() {
-            self.left.push(Left { path, why: WhyLeft::Foreign, kept: kept.into_iter().collect() });
+            self.left.push(LeftPath { path, why: WhyLeft::Foreign, kept: kept.into_iter().collect() });
         }
     }
 }

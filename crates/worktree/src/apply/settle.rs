@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::AsFd as _;
 
-use retake_core::{FileChange, FilePath, Record};
+use retake_core::{FileChange, FilePath, LeftPath, Record, WhyLeft};
 use rustix::fs::FileType;
 
 use super::carry::mode;
@@ -14,7 +14,7 @@ use super::moves::Spot;
 pub(super) use super::moves::Times;
 use super::obstacle::Obstacle;
 use super::plan::{Plan, there, wanted};
-use super::report::{Failed, Left, Report, WhyLeft};
+use super::report::{Failed, Report};
 use super::slots::{SlotName, Slots, aside, slot};
 use super::{Direction, Ground, stage, sync};
 use crate::failpoint::failpoint;
@@ -96,7 +96,7 @@ impl Settle<'_> {
             Err(Obstacle::NotEmpty) => WhyLeft::NotEmpty,
             Err(why) => return self.report.failed.push(Failed::at(path)(why)),
         };
-        let mut left = Left::new(path, why);
+        let mut left = LeftPath::new(path, why);
         for slot in self.foreign_slots(place) {
             left.kept.extend(self.ground.slots.path_of(&slot));
             self.report.kept.push(slot);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, MergeBytes, NoSuchHunks, Record};
+use retake_core::{ContentHash, DiffHunks, FilePath, MergeBytes, NoSuchHunks, Record};
 
 use super::hunks::Hunks;
 use super::lines::MAX_TEXT;
 use super::three::{merge_texts, merge_texts_over, text_beside};
-use super::unified::{Diff, Shown, Side, unified};
+use super::unified::{Diff, Side, unified};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 
@@ -127,7 +127,7 @@ pub fn diff(
     objects: &dyn Objects,
     before: (&FilePath, Option<&Record>),
     after: (&FilePath, Option<&Record>),
-    shown: &Shown,
+    shown: &DiffHunks,
 ) -> Result<Diff> {
     let differ = before.1.and_then(Record::hash) != after.1.and_then(Record::hash);
     let small = |record: Option<&Record>| match record {

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use retake_core::{FilePath, Record};
+use retake_core::{DiffHunks, FilePath, Record};
 
 use super::hunks::{Hunk, Hunks, Line};
 use super::lines::MAX_TEXT;
@@ -22,18 +22,6 @@ pub struct Side<'a> {
     pub record: Option<&'a Record>,
     /// The bytes, of a file; `None` when it is none, or larger than [`MAX_TEXT`](super::MAX_TEXT) and therefore not read.
     pub bytes: Option<&'a [u8]>,
-}
-
-/// What of a diff is shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
-    /// All of it.
-    #[default]
-    All,
-    /// All of it; where there are several hunks, each says its number.
-    Numbered,
-    /// The hunks of these numbers, each with its number.
-    Only(Vec<usize>),
 }
 
 /// How two versions differ.
@@ -110,7 +98,7 @@ pub enum Remark {
 }
 
 /// How two versions differ. Bounded: what is too large to be compared or shown is said so, at once.
-pub fn unified(before: Side<'_>, after: Side<'_>, shown: &Shown) -> Diff {
+pub fn unified(before: Side<'_>, after: Side<'_>, shown: &DiffHunks) -> Diff {
     let mut diff = Diff { remarks: remarks(before, after), ..Diff::default() };
     if same_bytes(before.record, after.record) {
         return diff;
@@ -200,8 +188,8 @@ fn content<'a>(side: Side<'a>) -> Option<&'a [u8]> {
 }
 
 /// The hunks that are shown. What is not done moves none of the lines below it.
-fn listed(hunks: &Hunks<'_>, shown: &Shown) -> Vec<Hunk> {
-    let Shown::Only(numbers) = shown else {
+fn listed(hunks: &Hunks<'_>, shown: &DiffHunks) -> Vec<Hunk> {
+    let DiffHunks::Only(numbers) = shown else {
         return hunks.list().to_vec();
     };
     let (mut added, mut removed) = (0, 0);
@@ -225,13 +213,13 @@ fn text(
     before: Side<'_>,
     after: Side<'_>,
     (hunks, listed): (&Hunks<'_>, &[Hunk]),
-    shown: &Shown,
+    shown: &DiffHunks,
 ) -> Option<Vec<u8>> {
     if listed.is_empty() {
         return Some(Vec::new());
     }
     let all = hunks.list().len();
-    let numbered = all > 1 && *shown != Shown::All;
+    let numbered = all > 1 && *shown != DiffHunks::All;
     let mut text = Vec::new();
     text.extend_from_slice(&name(b"--- ", b"a/", before));
     text.extend_from_slice(&name(b"+++ ", b"b/", after));

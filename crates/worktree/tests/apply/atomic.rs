@@ -8,9 +8,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use retake_core::FileChange;
+use retake_core::{FileChange, WhyLeft};
 use retake_worktree::failpoint::{FAILPOINTS, watch};
-use retake_worktree::{NoteKind, Obstacle, Prepared, Root, Staging, StagingName, WhyLeft, WorktreeError};
+use retake_worktree::{NoteKind, Obstacle, Prepared, Root, Staging, StagingName, WorktreeError};
 
 use super::kit::{Caller, Ended, Node, at, every_step, file, path, quick_dir, tree};
 

@@ -64,11 +64,7 @@ const TABLE: &[Permission] = &[
     },
     Permission { krate: "tui", workspace: &["wire"], forbidden: FACE },
     Permission { krate: "gateway", workspace: &["wire"], forbidden: FACE },
-    Permission {
-        krate: "cli",
-        workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server", "tui", "gateway"],
-        forbidden: FACE,
-    },
+    Permission { krate: "cli", workspace: &["wire", "engine", "server", "tui", "gateway"], forbidden: FACE },
     Permission {
         krate: "testkit",
         workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server"],

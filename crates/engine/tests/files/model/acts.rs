@@ -329,7 +329,7 @@ impl World {
 
     /// After something went wrong: whether the step is done all the same, once what is open is settled.
     async fn is_decided(&mut self) -> bool {
-        let intents = self.engine().store().intents().await.expect("intents");
+        let intents = self.engine().kept().intents().await.expect("intents");
         let Some(intent) = intents.first() else { return false };
         let forward = intent.op.is_some() && !intent.back;
         self.restart().await;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use retake_engine::worktree::failpoint;
+use retake_worktree::failpoint;
 
 use super::disk;
 use super::naive::Thing;

@@ -44,7 +44,7 @@ impl World {
     pub(super) async fn told(&self, at: usize, planned: &FilesPlanned) -> Told {
         assert!(planned.files.len() <= 1, "there is one folder");
         let talk = &self.talks[at];
-        let deltas = self.engine().store().deltas(talk.id).await.expect("deltas");
+        let deltas = self.engine().kept().deltas(talk.id).await.expect("deltas");
         let mut entries = Vec::new();
         for (line, entry) in deltas {
             let place = talk.said.iter().position(|said: &super::naive::Said| EntryId::eq(&said.id, &entry));
@@ -71,7 +71,7 @@ impl World {
     pub(super) async fn applied(&self, at: usize) -> BTreeMap<usize, Option<bool>> {
         let talk = &self.talks[at];
         let mut applied: BTreeMap<usize, (bool, bool)> = BTreeMap::new();
-        for (line, entry) in self.engine().store().deltas(talk.id).await.expect("deltas") {
+        for (line, entry) in self.engine().kept().deltas(talk.id).await.expect("deltas") {
             let place = talk.said.iter().position(|said| EntryId::eq(&said.id, &entry)).expect("it was said");
             let (all, none) = applied.entry(place).or_insert((true, true));
             *all &= line.applied == line.paths;

@@ -143,7 +143,7 @@ impl World {
             }
         }
         for at in 0..self.talks.len() {
-            let snapshot = self.engine().store().snapshot(self.talks[at].id).await.expect("a snapshot");
+            let snapshot = self.engine().kept().snapshot(self.talks[at].id).await.expect("a snapshot");
             let (talk, head) = (&mut self.talks[at], snapshot.conversation().head);
             if talk.heads.last().is_none_or(|(last, ..)| *last != head) {
                 talk.heads.push((head, talk.tip, talk.kept.clone()));
@@ -197,7 +197,7 @@ impl World {
             self.talks[at].open = None;
         }
         for (at, entry) in entries.iter_mut().enumerate().filter(|(at, _)| killed[*at]) {
-            let deltas = self.engine().store().deltas(self.talks[at].id).await.expect("deltas");
+            let deltas = self.engine().kept().deltas(self.talks[at].id).await.expect("deltas");
             let last = deltas.last().map(|(_, entry)| *entry);
             let last = self.talks[at].said.iter().position(|said| Some(said.id) == last);
             *entry = last.or(Some(self.talks[at].said.len() - 1));
@@ -222,7 +222,7 @@ impl World {
     async fn roles(&self, id: ConversationId) -> Vec<Role> {
         let page = PageRequest { limit: 999, ..PageRequest::default() };
         let page =
-            self.engine().store().page(id, Reading::now(Projection::Timeline), page).await.expect("a page");
+            self.engine().kept().page(id, Reading::now(Projection::Timeline), page).await.expect("a page");
         page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.role).collect()
     }
 
@@ -412,7 +412,7 @@ impl World {
     async fn timeline(&self, id: ConversationId) -> Vec<EntryId> {
         let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 999, ..PageRequest::default() };
-        let page = self.engine().store().page(id, reading, page).await.expect("a page");
+        let page = self.engine().kept().page(id, reading, page).await.expect("a page");
         page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.id).collect()
     }
 
@@ -423,7 +423,7 @@ impl World {
             let expected: Vec<EntryId> = talk.timeline().iter().map(|entry| talk.said[*entry].id).collect();
             assert_eq!(self.timeline(talk.id).await, expected, "the conversation after {told:?}");
         }
-        assert!(self.engine().store().intents().await.expect("intents").is_empty(), "{told:?}");
+        assert!(self.engine().kept().intents().await.expect("intents").is_empty(), "{told:?}");
     }
 }
 

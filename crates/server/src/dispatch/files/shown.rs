@@ -5,17 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use retake_core::{
-    ConversationId, DeltaId, DeltaLine, EntryId, FileChange, FilePath, Mark, PathPlan, Pos, Record, Time,
-    Verdict,
+    ConversationId, DeltaId, DiffHunks, EntryId, FileChange, FilePath, PathPlan, Record, Time, Verdict,
 };
-use retake_engine::worktree::Shown;
-use retake_engine::{FolderPlan, headed_in, shown_in};
+use retake_engine::{FolderPlan, PlannedDeltas, headed_in, shown_in};
 use retake_wire::{CallLine, Others, Problem};
 
 use super::words::{count, hex, is_folder, mark_full_folders, path_plan, tally};
 use crate::InProcess;
 use crate::convert::problem;
-use crate::dispatch::store_problem;
 
 /// So many paths of others are listed.
 const LISTED: usize = 20;
@@ -28,14 +25,10 @@ impl InProcess {
         digest: [u8; 16],
         diff: bool,
     ) -> Result<retake_wire::FilesPlan, Problem> {
-        let mut deltas = self.engine.store().deltas(of).await.map_err(store_problem)?;
-        let named = |no: DeltaId| {
-            let mut paths = folders.iter().flat_map(|folder| &folder.plan.paths);
-            paths.any(|path| path.out.contains(&no) || path.into.contains(&no))
-        };
-        deltas.retain(|(line, _)| named(line.id));
-        self.by_call(of, &mut deltas).await?;
-        let left_behind = self.left_behind(of, &deltas).await?;
+        let paths = folders.iter().flat_map(|folder| &folder.plan.paths);
+        let named = paths.flat_map(|path| path.out.iter().chain(&path.into)).copied().collect();
+        let PlannedDeltas { deltas, left_behind } =
+            self.engine.planned_deltas(of, &named).await.map_err(problem)?;
         let mut shown = retake_wire::FilesPlan { digest: hex(&digest), ..Default::default() };
         // A call has a delta in each folder that it changed.
         let mut told = HashSet::new();
@@ -81,38 +74,6 @@ impl InProcess {
         Ok(shown)
     }
 
-    /// What a call did before its end, as a capture saw it meanwhile, is told with its result, where that is there: it is one call.
-    async fn by_call(&self, of: ConversationId, deltas: &mut [(DeltaLine, EntryId)]) -> Result<(), Problem> {
-        let store = self.engine.store();
-        let mut results = HashMap::new();
-        let all: HashSet<EntryId> = deltas.iter().map(|(_, entry)| *entry).collect();
-        for entry in &all {
-            if let Some(at) = store.meta(of, *entry).await.map_err(store_problem)?.answers {
-                let asked = store.entry_id(of, at).await.map_err(store_problem)?;
-                results.insert(asked, *entry);
-            }
-        }
-        for (_, entry) in deltas.iter_mut() {
-            *entry = results.get(entry).copied().unwrap_or(*entry);
-        }
-        Ok(())
-    }
-
-    /// The deltas whose calls are no part of the conversation any more, though files have them: an earlier step left them.
-    async fn left_behind(
-        &self,
-        of: ConversationId,
-        deltas: &[(DeltaLine, EntryId)],
-    ) -> Result<HashSet<DeltaId>, Problem> {
-        let now = self.engine.store().snapshot(of).await.map_err(store_problem)?;
-        let (known, depth) = (now.conversation(), now.conversation().tree.depth());
-        let is_there = |line: &DeltaLine| {
-            let pos = Pos::new(depth, line.seq);
-            known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
-        };
-        Ok(deltas.iter().filter(|(line, _)| !is_there(line)).map(|(line, _)| line.id).collect())
-    }
-
     /// How a path would differ, and how many hunks there are to choose from. Of a conflict hunks are always counted: it waits for a
     /// choice.
     async fn path_diff(
@@ -124,10 +85,10 @@ impl InProcess {
         let waits = matches!(path.verdict, Verdict::Conflict(_));
         let (after, what) = match &path.verdict {
             Verdict::Part => {
-                (&path.whole, Shown::Only(path.hunks.iter().map(|hunk| *hunk as usize).collect()))
+                (&path.whole, DiffHunks::Only(path.hunks.iter().map(|hunk| *hunk as usize).collect()))
             }
-            Verdict::Conflict(_) | Verdict::Kept => (&path.whole, Shown::Numbered),
-            _ => (&path.step.change.after, Shown::Numbered),
+            Verdict::Conflict(_) | Verdict::Kept => (&path.whole, DiffHunks::Numbered),
+            _ => (&path.step.change.after, DiffHunks::Numbered),
         };
         let change = FileChange {
             path: headed_in(folder, &path.path),
@@ -144,7 +105,7 @@ impl InProcess {
             (Some(Record::File { .. }), Some(Record::File { .. }))
         );
         let hunks = u32::try_from(made.hunks).ok().filter(|hunks| stays && *hunks > 0);
-        Ok((diff.then(|| String::from_utf8_lossy(&made.to_bytes()).into_owned()), hunks))
+        Ok((diff.then(|| String::from_utf8_lossy(&made.text).into_owned()), hunks))
     }
 
     /// What nobody's call has changed in a folder since a moment, and the plan leaves as it is.

@@ -4,25 +4,17 @@
 use std::collections::{BTreeSet, HashMap};
 
 use retake_core::{
-    Against, Becomes, Choice, Clash, ConversationId, DeltaId, EntryId, FilePlan, Layer, PathPlan, Pos,
-    Uncertain, Verdict,
+    Against, Becomes, Choice, Clash, ConversationId, DeltaId, FilePlan, Layer, PathPlan, Uncertain, Verdict,
 };
+use retake_engine::DeltaOrigin;
 use retake_wire::Problem;
 
 use crate::InProcess;
-use crate::dispatch::store_problem;
-
-/// The call that a delta is of.
-#[derive(Clone, Copy, Debug)]
-struct Of {
-    entry: EntryId,
-    /// The number of its turn, where that is on the path.
-    turn: Option<u64>,
-}
+use crate::convert::problem;
 
 /// The calls that plans have to name.
 #[derive(Debug, Default)]
-pub(in crate::dispatch) struct Whose(HashMap<DeltaId, Of>);
+pub(in crate::dispatch) struct Whose(HashMap<DeltaId, DeltaOrigin>);
 
 impl InProcess {
     /// The calls that these plans have to name; nothing is read where they name none.
@@ -31,28 +23,21 @@ impl InProcess {
         of: ConversationId,
         plans: impl Iterator<Item = &'a FilePlan>,
     ) -> Result<Whose, Problem> {
-        let told = plans.flat_map(|plan| &plan.paths).filter(|path| path.against.is_some());
-        let named = told.flat_map(|path| {
+        self.whose_paths(of, plans.flat_map(|plan| &plan.paths)).await
+    }
+
+    /// The same of single paths.
+    pub(in crate::dispatch) async fn whose_paths<'a>(
+        &self,
+        of: ConversationId,
+        paths: impl Iterator<Item = &'a PathPlan>,
+    ) -> Result<Whose, Problem> {
+        let named = paths.filter(|path| path.against.is_some()).flat_map(|path| {
             let layers = path.step.stack_before.layers().iter().map(|layer| layer.delta);
             let outcomes = path.outcomes.iter().filter_map(|(_, becomes)| becomes.delta());
             path.against.and_then(Against::delta).into_iter().chain(layers).chain(outcomes)
         });
-        let named: Vec<DeltaId> = named.collect();
-        let mut whose = Whose::default();
-        if named.is_empty() {
-            return Ok(whose);
-        }
-        let store = self.engine.store();
-        let now = store.snapshot(of).await.map_err(store_problem)?;
-        let (known, depth) = (now.conversation(), now.conversation().tree.depth());
-        for (line, entry) in store.deltas(of).await.map_err(store_problem)? {
-            if named.contains(&line.id) {
-                let on_path = known.is_on_path(Pos::new(depth, line.seq));
-                let turn = store.meta(of, entry).await.map_err(store_problem)?.totals.turns;
-                whose.0.insert(line.id, Of { entry, turn: Some(turn).filter(|_| on_path) });
-            }
-        }
-        Ok(whose)
+        self.engine.delta_origins(of, &named.collect()).await.map(Whose).map_err(problem)
     }
 }
 
@@ -66,7 +51,7 @@ impl Whose {
     }
 
     fn same_turn(&self, one: DeltaId, other: DeltaId) -> bool {
-        let turn = |no| self.0.get(&no).and_then(|of: &Of| of.turn);
+        let turn = |no| self.0.get(&no).and_then(|of: &DeltaOrigin| of.turn);
         one == other || (turn(one).is_some() && turn(one) == turn(other))
     }
 

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, PathMove, PathPlan, Record, Totals,
-    Unanswered, Verdict, without_full_folders,
+    Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, LeftPath, PathMove, PathPlan, Record,
+    Totals, Unanswered, Verdict, WhyLeft, without_full_folders,
 };
-use retake_engine::worktree::{Left, WhyLeft};
 use retake_engine::{FilesWish, Scope, Unseen, named_in, shown_in};
 use retake_wire::Problem;
 
@@ -231,7 +230,7 @@ pub(in crate::dispatch) fn count<'a>(
     }
 }
 
-pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &Left) -> String {
+pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> String {
     let why = match left.why {
         WhyLeft::Foreign => "somebody wrote there meanwhile",
         WhyLeft::NotEmpty => "something else is in it",

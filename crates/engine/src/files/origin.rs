@@ -1,0 +1,81 @@
+//! Which call and which turn a change of files comes from, for plans that name them.
+
+use std::collections::{HashMap, HashSet};
+
+use retake_core::{Conversation, ConversationId, DeltaId, DeltaLine, EntryId, Mark, Pos};
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// Where a delta comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeltaOrigin {
+    /// The entry that it belongs to.
+    pub entry: EntryId,
+    /// The number of its turn; `None` where that is not on the path.
+    pub turn: Option<u64>,
+}
+
+/// The deltas that a plan names.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedDeltas {
+    /// Each with the entry to show for it. What a capture saw of a call before its end belongs to the result, once that is there.
+    pub deltas: Vec<(DeltaLine, EntryId)>,
+    /// Those whose calls are no longer part of the conversation, although files still have them: an earlier step left them.
+    pub left_behind: HashSet<DeltaId>,
+}
+
+impl Engine {
+    /// Where these deltas come from; those that the conversation does not know are left out.
+    pub async fn delta_origins(
+        &self,
+        of: ConversationId,
+        wanted: &HashSet<DeltaId>,
+    ) -> Result<HashMap<DeltaId, DeltaOrigin>> {
+        let mut origins = HashMap::new();
+        if wanted.is_empty() {
+            return Ok(origins);
+        }
+        let snapshot = self.store().snapshot(of).await?;
+        let known = snapshot.conversation();
+        for (line, entry) in self.store().deltas(of).await? {
+            if wanted.contains(&line.id) {
+                let turn = self.store().meta(of, entry).await?.totals.turns;
+                let turn = Some(turn).filter(|_| known.is_on_path(place(known, &line)));
+                origins.insert(line.id, DeltaOrigin { entry, turn });
+            }
+        }
+        Ok(origins)
+    }
+
+    /// The deltas that a plan names.
+    pub async fn planned_deltas(
+        &self,
+        of: ConversationId,
+        wanted: &HashSet<DeltaId>,
+    ) -> Result<PlannedDeltas> {
+        let mut deltas = self.store().deltas(of).await?;
+        deltas.retain(|(line, _)| wanted.contains(&line.id));
+        let mut results = HashMap::new();
+        for entry in deltas.iter().map(|(_, entry)| *entry).collect::<HashSet<EntryId>>() {
+            if let Some(call) = self.store().meta(of, entry).await?.answers {
+                results.insert(self.store().entry_id(of, call).await?, entry);
+            }
+        }
+        for (_, entry) in &mut deltas {
+            *entry = results.get(entry).copied().unwrap_or(*entry);
+        }
+        let snapshot = self.store().snapshot(of).await?;
+        let known = snapshot.conversation();
+        let is_part = |line: &DeltaLine| {
+            let pos = place(known, line);
+            known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
+        };
+        let left_behind = deltas.iter().filter(|(line, _)| !is_part(line)).map(|(line, _)| line.id).collect();
+        Ok(PlannedDeltas { deltas, left_behind })
+    }
+}
+
+fn place(known: &Conversation, line: &DeltaLine) -> Pos {
+    Pos::new(known.tree.depth(), line.seq)
+}

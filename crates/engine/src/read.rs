@@ -1,0 +1,207 @@
+//! What clients read of conversations. Nothing here changes anything; an answer is of one committed state.
+
+use retake_core::{
+    Alternative, Branch, ChangeEvent, Changes, ConversationId, EffectState, EntryId, EntryPage, Head, Hits,
+    ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading, Receipt, Refusal,
+    Revision, Run, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
+};
+use retake_store::{Follower, StoreError};
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// The change events of one conversation, or of all of them, from the moment of the subscription on and in their order.
+pub struct Subscription(Follower);
+
+impl Subscription {
+    /// The next event; `None` once the engine has ended.
+    pub async fn next(&mut self) -> Option<ChangeEvent> {
+        self.0.next().await
+    }
+}
+
+impl Engine {
+    /// Refuses where the data directory was moved or deleted since it was opened, or where its writer has failed.
+    pub fn check_place(&self) -> Result<()> {
+        Ok(self.store().check_place()?)
+    }
+
+    /// Subscribes to the commits of a conversation, or of all of them. A client that subscribes first and then reads misses nothing.
+    pub fn subscribe(&self, of: Option<ConversationId>) -> Subscription {
+        Subscription(self.store().follow(of))
+    }
+
+    /// The head and the revision of a conversation now.
+    pub async fn now_at(&self, of: ConversationId) -> Result<(Head, Revision)> {
+        let snapshot = self.store().snapshot(of).await?;
+        let now = snapshot.conversation();
+        Ok((now.head, now.revision))
+    }
+
+    /// The title that somebody gave to a conversation.
+    pub async fn title(&self, of: ConversationId) -> Result<Option<String>> {
+        Ok(self.store().snapshot(of).await?.conversation().state.title().map(str::to_owned))
+    }
+
+    /// A conversation in short.
+    pub async fn summary(&self, of: ConversationId) -> Result<Summary> {
+        Ok(self.store().summary(of).await?)
+    }
+
+    /// Conversations, newest change first; one more than the limit where there are more.
+    pub async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
+        Ok(self.store().list(request).await?)
+    }
+
+    /// Archives a conversation, or takes it out of the archive. It is no operation and has no undo.
+    pub async fn archive(&self, of: ConversationId, to: Shelf) -> Result<()> {
+        Ok(self.store().archive(of, to).await?)
+    }
+
+    /// A page of a reading.
+    pub async fn page(&self, of: ConversationId, reading: Reading, page: PageRequest) -> Result<EntryPage> {
+        Ok(self.store().page(of, reading, page).await?)
+    }
+
+    /// An entry as the timeline shows it; `None` when it does not show it.
+    pub async fn shown(&self, of: ConversationId, entry: EntryId) -> Result<Option<ShownEntry>> {
+        Ok(self.store().shown(of, entry).await?)
+    }
+
+    /// The content of an entry; `None` where it was hidden or dropped.
+    pub async fn visible_content(&self, of: ConversationId, entry: EntryId) -> Result<Option<Vec<Part>>> {
+        match self.store().content(of, entry).await {
+            Err(StoreError::Refused(Refusal::NotVisible(_))) => Ok(None),
+            content => Ok(Some(content?)),
+        }
+    }
+
+    /// The images and files of a message.
+    pub async fn attachments(&self, of: ConversationId, entry: EntryId) -> Result<Vec<Part>> {
+        let content = self.store().content(of, entry).await?.into_iter();
+        // Calls and results stay where they are: a person attaches none.
+        Ok(content.filter(|part| matches!(part, Part::Image { .. } | Part::File { .. })).collect())
+    }
+
+    /// The prompt that a model would get, repaired, as of a head.
+    pub async fn prompt_at(&self, of: ConversationId, head: Head) -> Result<Vec<Message>> {
+        Ok(self.store().prompt(of, Some(head)).await?)
+    }
+
+    /// Turns to go back to, newest first.
+    pub async fn targets(
+        &self,
+        of: ConversationId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<Vec<TargetLine>> {
+        Ok(self.store().targets(of, before, limit).await?)
+    }
+
+    /// The answer whose alternatives an entry names: any entry of its turn does.
+    pub async fn answer_named(&self, of: ConversationId, entry: EntryId) -> Result<EntryId> {
+        Ok(self.store().answer_named(of, entry).await?)
+    }
+
+    /// The alternatives of the answer that an entry names.
+    pub async fn alternatives(&self, of: ConversationId, entry: EntryId) -> Result<Vec<Alternative>> {
+        let answer = self.answer_named(of, entry).await?;
+        Ok(self.store().alternatives(of, answer).await?)
+    }
+
+    /// The entries on the path that have a mark, newest first; with `before`, those before that entry.
+    pub async fn marked_page(
+        &self,
+        of: ConversationId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<MarkedPage> {
+        Ok(self.store().marked(of, before, limit).await?)
+    }
+
+    /// Operations, newest first.
+    pub async fn ops(&self, of: ConversationId, range: OpRange) -> Result<OpPage> {
+        Ok(self.store().ops(of, range).await?)
+    }
+
+    /// The branches of a conversation.
+    pub async fn branches(&self, of: ConversationId) -> Result<Vec<Branch>> {
+        Ok(self.store().branches(of).await?)
+    }
+
+    /// The forks of a conversation, with the last entry that each begins with.
+    pub async fn forks(&self, of: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>> {
+        Ok(self.store().forks(of).await?)
+    }
+
+    /// Full-text search.
+    pub async fn search(&self, request: SearchRequest) -> Result<Hits> {
+        Ok(self.store().search(request).await?)
+    }
+
+    /// What changed since a revision.
+    pub async fn changes(&self, of: ConversationId, since: Revision) -> Result<Changes> {
+        Ok(self.store().changes(of, since).await?)
+    }
+
+    /// The same; `None` where it is about more than `most` entries, of which none is read then.
+    pub async fn few_changes(
+        &self,
+        of: ConversationId,
+        since: Revision,
+        most: u64,
+    ) -> Result<Option<Changes>> {
+        Ok(self.store().few_changes(of, since, most).await?)
+    }
+
+    /// The newest runs: one that runs or waits is among them.
+    pub async fn newest_runs(&self, of: ConversationId) -> Result<Vec<Run>> {
+        Ok(self.store().runs(of, 2).await?)
+    }
+
+    /// When each of these calls began, and its state in the ledger; `None` for one that the ledger does not have.
+    pub async fn calls_begun(&self, calls: Vec<String>) -> Result<Vec<Option<(Time, EffectState)>>> {
+        Ok(self.store().began(calls).await?)
+    }
+
+    /// The receipt of an earlier request with this id and these words in a conversation.
+    pub async fn receipt(&self, of: ConversationId, by: &retake_core::By) -> Result<Option<Receipt>> {
+        match by.request {
+            Some(_) => Ok(self.store().receipt(of, by.clone()).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// The receipt of the conversation that an earlier request with this id and these words made.
+    pub async fn created(&self, by: &retake_core::By) -> Result<Option<Receipt>> {
+        match by.request {
+            Some(_) => Ok(self.store().created(by.clone()).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// All folders that were ever worked in.
+    pub async fn known_folders(&self) -> Result<Vec<WorkspaceInfo>> {
+        Ok(self.store().workspaces().await?)
+    }
+
+    /// The drafts of a conversation with their authors, in the order of names.
+    pub async fn drafts(&self, of: ConversationId) -> Result<Vec<(String, Vec<Part>)>> {
+        Ok(self.store().drafts(of).await?)
+    }
+
+    /// Keeps the draft of an author; without parts, removes it.
+    pub async fn set_draft(&self, of: ConversationId, author: String, parts: Vec<Part>) -> Result<()> {
+        Ok(self.store().set_draft(of, author, parts).await?)
+    }
+
+    /// The draft with which an author is about to begin a conversation in a folder; empty where there is none.
+    pub async fn draft_in(&self, folder: String, author: String) -> Result<Vec<Part>> {
+        Ok(self.store().draft_in(folder, author).await?)
+    }
+
+    /// Keeps such a draft; without parts, removes it.
+    pub async fn set_draft_in(&self, folder: String, author: String, parts: Vec<Part>) -> Result<()> {
+        Ok(self.store().set_draft_in(folder, author, parts).await?)
+    }
+}

@@ -1,0 +1,274 @@
+//! Actions as a client asks for them: with their files, in one step or in several, and again when the request comes again.
+//!
+//! Several steps of undo or redo are taken one at a time where files go with them: each is whole, or is not taken.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use retake_core::{
+    Action, Apply, By, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange, Operation, Part,
+    PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, Scope, Seen, Verdict, WorkspaceNo,
+};
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Result};
+use crate::files::{FilesApplied, FilesPlanned, FilesWish, ObjectsErased};
+
+/// What an action did.
+#[derive(Debug)]
+pub enum Done {
+    /// Content was erased.
+    Erased(Receipt, ObjectsErased),
+    /// The state changed; files have no part in such an action.
+    Changed(Receipt),
+    /// Steps with their files, in order. `refused` is why the next one was not taken.
+    Steps {
+        /// What each step did.
+        applied: Vec<FilesApplied>,
+        /// Why the next step was not taken.
+        refused: Option<EngineError>,
+    },
+    /// The request came before: its receipts, and whether it stopped before all its steps were taken.
+    Again {
+        /// The receipts.
+        receipts: Vec<Receipt>,
+        /// Whether a further step was refused then.
+        stopped: bool,
+        /// Whether files could go with it.
+        touches_files: bool,
+    },
+}
+
+/// The step of a plan of several that would be refused.
+#[derive(Debug)]
+pub struct RefusedStep {
+    /// How many steps would be taken before it.
+    pub done: usize,
+    /// The folder of the path; `None` where it is the conversation's own.
+    pub folder: Option<PathBuf>,
+    /// The path that waits for a choice.
+    pub path: PathPlan,
+}
+
+/// The receipt of all steps of a request together.
+#[derive(Debug)]
+pub struct WholeReceipt {
+    /// The receipt, with what the steps changed in all.
+    pub receipt: Receipt,
+    /// What they did to files, by workspace: each path with what the first step found and the last one left.
+    pub moves: Vec<Vec<PathMove>>,
+    /// The content for the composer, read now.
+    pub composer: Option<Vec<Part>>,
+}
+
+/// How many steps an action asks for, and the action of so many.
+fn steps_of(action: &Action) -> Option<(usize, fn(usize) -> Action)> {
+    match action {
+        Action::Undo(count) => Some((*count, Action::Undo)),
+        Action::Redo(count) => Some((*count, Action::Redo)),
+        _ => None,
+    }
+}
+
+/// Whether single hunks are chosen. They are those of one step's plan and fit no other.
+fn chooses_hunks(options: &FilesWish) -> bool {
+    let mut choices = options.chosen.paths.values().chain(options.elsewhere.values());
+    choices.any(|choice| matches!(choice, Choice::Hunks(_)))
+}
+
+impl Engine {
+    /// Carries out an action, with its files where it has any.
+    ///
+    /// # Errors
+    ///
+    /// The first step was refused: nothing has changed.
+    pub async fn act(self: &Arc<Self>, of: ConversationId, apply: Apply, options: FilesWish) -> Result<Done> {
+        if matches!(apply.action, Action::Erase { .. }) {
+            let (receipt, objects) = self.erase(of, apply).await?;
+            return Ok(Done::Erased(receipt, objects));
+        }
+        if !apply.action.touches_files() {
+            return Ok(Done::Changed(self.apply(of, apply).await?));
+        }
+        match steps_of(&apply.action) {
+            Some((count, step))
+                if count > 1
+                    && options.scope != Scope::Conversation
+                    && self.store().has_changes(of).await? =>
+            {
+                self.act_step_by_step(of, apply, options, (count, step)).await
+            }
+            _ => {
+                let applied = vec![self.apply_both(of, apply, options).await?];
+                Ok(Done::Steps { applied, refused: None })
+            }
+        }
+    }
+
+    async fn act_step_by_step(
+        self: &Arc<Self>,
+        of: ConversationId,
+        apply: Apply,
+        options: FilesWish,
+        (count, step): (usize, fn(usize) -> Action),
+    ) -> Result<Done> {
+        let options = self.as_seen(of, &apply.action, options).await?;
+        if chooses_hunks(&options) {
+            return Err(EngineError::usage("hunks are those of one step's plan: take one step at a time"));
+        }
+        let (mut applied, mut seen) = (Vec::new(), apply.seen);
+        for at in 1..=count {
+            let by = by_of_step(&apply.by, at)?;
+            match self.apply_both(of, Apply { action: step(1), seen, by }, options.clone()).await {
+                Ok(done) => {
+                    seen = Seen::Exactly(done.receipt.head);
+                    applied.push(done);
+                }
+                Err(error) if at == 1 => return Err(error),
+                Err(error) if is_end(&error) => break,
+                Err(error) => return Ok(Done::Steps { applied, refused: Some(error) }),
+            }
+        }
+        Ok(Done::Steps { applied, refused: None })
+    }
+
+    /// What a request did that comes again: the steps that are recorded, and no other. `first` is the receipt of its first step, `steps`
+    /// how many it asks for.
+    pub async fn act_again(&self, of: ConversationId, by: &By, first: Receipt, steps: usize) -> Result<Done> {
+        let mut receipts = vec![first];
+        for at in 2..=steps {
+            match self.receipt(of, &by_of_step(by, at)?).await? {
+                Some(receipt) => receipts.push(receipt),
+                None => break,
+            }
+        }
+        let op = match receipts[0].ops.first() {
+            Some(no) => self.store().ops(of, OpRange { before: Some(no.next()), limit: 1 }).await?.ops.pop(),
+            None => None,
+        };
+        let touches_files = op.is_some_and(|line| line.op.reason.touches_files());
+        let done: usize = receipts.iter().map(|receipt| receipt.ops.len()).sum();
+        let stopped = done < steps && self.goes_on(of, receipts.last()).await?;
+        Ok(Done::Again { receipts, stopped, touches_files })
+    }
+
+    /// Whether there was another step to take after the last one of these.
+    async fn goes_on(&self, of: ConversationId, last: Option<&Receipt>) -> Result<bool> {
+        let Some(no) = last.and_then(|receipt| receipt.ops.last()) else {
+            return Ok(false);
+        };
+        let page = self.store().ops(of, OpRange { before: Some(no.next()), limit: 1 }).await?;
+        Ok(page.ops.first().is_some_and(|line| match line.op.reason {
+            Reason::Undo(_) => line.op.line_after.done.is_some(),
+            Reason::Redo(_) => line.op.line_after.undone.is_some(),
+            _ => false,
+        }))
+    }
+
+    /// The first of several planned steps that would be refused, as they are taken one at a time. `None` where none would be, or where
+    /// it is the first one and the plan of all steps shows its conflict.
+    pub async fn refused_step(
+        &self,
+        of: ConversationId,
+        action: &Action,
+        options: &FilesWish,
+        all: &FilesPlanned,
+    ) -> Result<Option<RefusedStep>> {
+        let Some((_, step)) = steps_of(action) else { return Ok(None) };
+        let steps = all.conversation.as_ref().map_or(0, |half| half.ops);
+        // Where no file is planned of, no step has one.
+        let no_files = all.files.iter().all(|folder| folder.plan.paths.is_empty());
+        if steps < 2 || no_files || chooses_hunks(options) {
+            return Ok(None);
+        }
+        // A step may conflict with what is there although all of them together lead to just that.
+        for count in 1..steps {
+            let planned = self.plan_as_seen(of, step(count), options.clone()).await?;
+            if let Some(refused) = first_conflict(&planned, count - 1) {
+                // The plan of all shows the conflict that is to be chosen for.
+                let shown = count == 1 && !all.files.iter().all(|folder| folder.plan.is_clean());
+                return Ok((!shown).then_some(refused));
+            }
+        }
+        Ok(first_conflict(all, steps - 1))
+    }
+
+    /// The receipts of the steps of one request as one: what they came to in all, as their plan said.
+    pub async fn whole_receipt(&self, receipts: Vec<Receipt>) -> Result<WholeReceipt> {
+        let mut all = receipts.into_iter();
+        let mut whole = all.next().expect("BUG: a request that was done has a receipt");
+        let one = whole.head;
+        for next in all {
+            let ops = [whole.ops, next.ops].concat();
+            let entries = [whole.entries, next.entries].concat();
+            let unchanged = whole.unchanged && next.unchanged;
+            whole = Receipt { ops, entries, unchanged, ..next };
+        }
+        if let Some(first) = whole.ops.first().filter(|_| whole.head != one) {
+            let net = self.store().net(whole.conversation, *first, whole.head).await?;
+            let NetChange { taken_back, brought_back, lifted } = net;
+            whole = Receipt { taken_back, brought_back, lifted, ..whole };
+        }
+        let ReceiptDetails { moved, composer } = self.store().aftermath(&whole).await?;
+        let moves = in_all(moved).into_values().map(|folder| folder.into_values().collect()).collect();
+        Ok(WholeReceipt { receipt: whole, moves, composer })
+    }
+
+    /// The receipt of words that were said in an edit: the step back that they began with is part of it.
+    pub async fn edit_receipt(&self, said: &Receipt) -> Result<Receipt> {
+        if !said.ops.is_empty() {
+            return Ok(said.clone());
+        }
+        let range = OpRange { before: Some(said.head.op.next()), limit: 1 };
+        let last = self.store().ops(said.conversation, range).await?.ops.into_iter().next();
+        // The same when the request comes again of which a run went on.
+        let is_back = |op: &Operation| op.reason == Reason::Edit && op.at.0 + 1 == said.head.seq.0;
+        let Some(back) = last.map(|line| line.op).filter(is_back) else { return Ok(said.clone()) };
+        let to = Head { op: back.no, seq: back.at };
+        let NetChange { taken_back, lifted, .. } = self.store().net(said.conversation, back.no, to).await?;
+        Ok(Receipt { ops: vec![back.no], taken_back, lifted, ..said.clone() })
+    }
+}
+
+/// The first path that waits for a choice.
+fn first_conflict(planned: &FilesPlanned, done: usize) -> Option<RefusedStep> {
+    planned.files.iter().find_map(|folder| {
+        let path = folder.plan.paths.iter().find(|path| matches!(path.verdict, Verdict::Conflict(_)))?;
+        Some(RefusedStep { done, folder: folder.folder.clone(), path: path.clone() })
+    })
+}
+
+/// The request of a step: the first one has the id as it was given.
+fn by_of_step(by: &By, at: usize) -> Result<By> {
+    let Some(id) = by.request.as_ref().filter(|_| at > 1) else {
+        return Ok(by.clone());
+    };
+    let id = id.of_step(at).map_err(|_| {
+        EngineError::usage("the request id is too long for several steps: 120 characters are not")
+    })?;
+    Ok(By { request: Some(id), ..by.clone() })
+}
+
+/// Whether there is simply no further step.
+fn is_end(error: &EngineError) -> bool {
+    [Refusal::NothingToUndo, Refusal::NothingToRedo].iter().any(|end| error.code == end.code())
+}
+
+/// What several steps did to files: of each path what the first one found and the last one left.
+fn in_all(steps: Vec<Moved>) -> BTreeMap<WorkspaceNo, BTreeMap<FilePath, PathMove>> {
+    let mut all: BTreeMap<WorkspaceNo, BTreeMap<FilePath, PathMove>> = BTreeMap::new();
+    for Moved { workspace, moves } in steps {
+        let folder = all.entry(workspace).or_default();
+        for made in moves {
+            match folder.get_mut(&made.change.path) {
+                Some(earlier) => {
+                    earlier.change.after = made.change.after;
+                    earlier.stack_after = made.stack_after;
+                }
+                None => drop(folder.insert(made.change.path.clone(), made)),
+            }
+        }
+    }
+    all
+}
