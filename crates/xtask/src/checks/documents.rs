@@ -39,14 +39,14 @@ pub(crate) fn architecture(text: &str, crates: &[&str]) -> Vec<Finding> {
     found
 }
 
-/// ARCHITECTURE.md says which tests hold what; each of them is a function somewhere. Names of four words and more are
+/// A document says which tests hold what; each of them is a function somewhere. Names of four words and more are
 /// taken for tests: those of lints are shorter.
-pub(crate) fn tests(text: &str, sources: &[Source]) -> Vec<Finding> {
+pub(crate) fn tests(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
     let functions: BTreeSet<&str> = sources.iter().flat_map(functions).collect();
     let is_test = |name: &str| name.split('_').count() > 3 && name.chars().all(lex::is_word);
     let named = text.split('`').skip(1).step_by(2).filter(|name| is_test(name));
     let gone = named.filter(|name| !functions.contains(name)).collect::<BTreeSet<_>>();
-    let finding = |name| Finding::new("ARCHITECTURE.md", 0, format!("there is no test `{name}`"));
+    let finding = |name| Finding::new(path, 0, format!("there is no test `{name}`"));
     gone.into_iter().map(finding).collect()
 }
 
@@ -88,8 +88,14 @@ mod tests {
     fn a_test_that_is_named_is_there() {
         let sources =
             [Source::new("crates/x/src/a.rs", "async fn it_is_still_there() {} // fn it_is_long_gone()")];
-        assert_eq!(tests("`it_is_still_there`, `too_many_lines` and `a/it_is_no_name`", &sources).len(), 0);
-        assert_eq!(tests("`it_is_still_there` and `it_is_long_gone`, `it_is_long_gone`", &sources).len(), 1);
+        assert_eq!(
+            tests("A.md", "`it_is_still_there`, `too_many_lines` and `a/it_is_no_name`", &sources).len(),
+            0
+        );
+        assert_eq!(
+            tests("A.md", "`it_is_still_there` and `it_is_long_gone`, `it_is_long_gone`", &sources).len(),
+            1
+        );
     }
 
     #[test]
