@@ -22,6 +22,7 @@ mod lacking;
 mod mcp;
 mod model;
 mod moved;
+mod old;
 mod older;
 mod owned;
 mod paused;
