@@ -31,6 +31,7 @@ mod records;
 mod refusal;
 mod request;
 mod run;
+mod session;
 mod shell_line;
 mod state;
 mod tree;
@@ -78,6 +79,7 @@ pub use run::{
     Fence, NewRun, Run, RunEffect, RunEnding, RunGround, RunInput, RunNo, RunRefusal, RunState, Runs,
     STALE_AFTER_MS, Steer, Stepped, Tail, Words,
 };
+pub use session::{Access, Handled, Served, Session, SessionAnswer, SessionCommand, Ticket, Until};
 pub use shell_line::{PlainCommand, PlainLine, PlainWord, WordKind, plain_line};
 pub use state::State;
 pub use tree::{Leaf, Stretch, Tree};

@@ -8,18 +8,16 @@ mod spool;
 mod standing;
 mod surroundings;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use retake_core::{ConversationId, Fact, Permission, Steer};
+use retake_core::{Fact, Permission, Steer};
 use retake_tools::{Guarded, Sandbox, Secrets, Surroundings, Toolbox, processes};
-use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::Engine;
-use crate::error::{EngineError, Kind, Result};
-use crate::run::{Decision, Inbox, RunEvent};
+use crate::error::Result;
 
 pub use audience::{Audience, Present};
 pub(crate) use look::JOBS;
@@ -59,11 +57,9 @@ pub struct AgentConfig {
     pub settings: Option<PathBuf>,
 }
 
-/// What waits for a person.
+/// What the agent keeps in memory for all conversations.
 #[derive(Default)]
 pub(crate) struct Waits {
-    leave: Mutex<HashMap<String, (ConversationId, mpsc::UnboundedSender<Inbox>)>>,
-    questions: Mutex<HashMap<String, (ConversationId, oneshot::Sender<String>)>>,
     /// Calls that were begun in the background, or that left something running.
     jobs: Mutex<HashSet<String>>,
     /// In which environments the commands of requests run.
@@ -76,49 +72,10 @@ pub(crate) struct Waits {
     standing: Mutex<standing::Standing>,
 }
 
-/// While this lives, somebody waits for an answer.
-#[must_use = "the question is asked only while this lives"]
-pub(crate) struct Waiting<'a> {
-    waits: &'a Waits,
-    id: String,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        locked(&self.waits.questions).remove(&self.id);
-    }
-}
-
 impl Waits {
     /// What a call has noted of a job of its own.
     pub(crate) fn notes(&self, facts: &[Fact]) {
         locked(&self.jobs).extend(facts.iter().filter_map(job_of).map(str::to_owned));
-    }
-
-    /// Whether it is still to be said whether a call may run.
-    pub(crate) fn is_sought(&self, id: &str) -> bool {
-        locked(&self.leave).contains_key(id)
-    }
-
-    /// Leave is sought for a call.
-    pub(crate) fn seek(&self, id: String, of: ConversationId, inbox: mpsc::UnboundedSender<Inbox>) {
-        locked(&self.leave).insert(id, (of, inbox));
-    }
-
-    /// Nobody has to say any more whether a call may run.
-    pub(crate) fn drop_leave(&self, id: &str) {
-        locked(&self.leave).remove(id);
-    }
-
-    /// A question is asked.
-    pub(crate) fn question(
-        &self,
-        id: String,
-        of: ConversationId,
-    ) -> (Waiting<'_>, oneshot::Receiver<String>) {
-        let (sender, receiver) = oneshot::channel();
-        locked(&self.questions).insert(id.clone(), (of, sender));
-        (Waiting { waits: self, id }, receiver)
     }
 }
 
@@ -134,35 +91,6 @@ pub struct JobAtWork {
 }
 
 impl Engine {
-    /// Says whether a call may run that waits for leave. The first answer counts.
-    pub fn decide(&self, conversation: ConversationId, id: &str, decision: Decision) -> Result<()> {
-        let mut leave = locked(&self.waits.leave);
-        let waits = leave.get(id).is_some_and(|(of, _)| *of == conversation);
-        let asked = if waits { leave.remove(id) } else { None };
-        drop(leave);
-        let told =
-            asked.is_some_and(|(_, inbox)| inbox.send(Inbox::Decided(id.to_owned(), decision)).is_ok());
-        if !told {
-            return Err(no_longer_asked());
-        }
-        self.settled(conversation, id);
-        Ok(())
-    }
-
-    /// Answers a question that a tool asks. The first answer counts.
-    pub fn respond(&self, conversation: ConversationId, id: &str, answer: String) -> Result<()> {
-        let mut questions = locked(&self.waits.questions);
-        let waits = questions.get(id).is_some_and(|(of, _)| *of == conversation);
-        let asked = if waits { questions.remove(id) } else { None };
-        drop(questions);
-        let told = asked.is_some_and(|(_, sender)| sender.send(answer).is_ok());
-        if !told {
-            return Err(no_longer_asked());
-        }
-        self.settled(conversation, id);
-        Ok(())
-    }
-
     /// How many background jobs still run, those that an earlier owner has begun included. Blocks while it looks for them.
     pub fn living_jobs(&self) -> usize {
         let mut jobs = locked(&self.waits.jobs);
@@ -200,16 +128,6 @@ impl Engine {
         locked(&self.waits.jobs).extend(known.map(|(call, _)| call));
         Ok(())
     }
-
-    /// Who follows hears that somebody has answered.
-    fn settled(&self, conversation: ConversationId, id: &str) {
-        self.feed(conversation).tell(&RunEvent::Settled(id.to_owned()));
-    }
-}
-
-fn no_longer_asked() -> EngineError {
-    EngineError::new(Kind::NotFound, "not_asked", "nobody asks that any more")
-        .hint("somebody else has answered, or the run was stopped")
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -20,7 +20,6 @@ mod exec;
 mod folders;
 mod git;
 mod halt;
-mod hold;
 mod jobs;
 mod keep;
 mod leave;
@@ -103,15 +102,13 @@ pub(crate) struct Files {
     captures: AtomicU64,
     /// What is being done right now.
     work: Work,
-    /// Plans that are being carried out.
-    plans: hold::OpenPlans,
 }
 
 impl Files {
     pub(crate) fn new(config: Option<FilesConfig>) -> Self {
         let (open, at_work, captures) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
-        let (work, plans) = (Work::default(), hold::OpenPlans::default());
-        Self { config, objects: OnceCell::new(), open, at_work, captures, work, plans }
+        let work = Work::default();
+        Self { config, objects: OnceCell::new(), open, at_work, captures, work }
     }
 
     /// The person's home folder, where it is known.

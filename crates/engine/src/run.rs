@@ -25,7 +25,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{
     Action, Answering, Apply, By, ConversationId, EntryId, Fence, Mode, Part, Pos, Receipt, Role, Rule,
-    RunEnding, RunInput, SayRequest, Seen, Steer, Step,
+    RunEnding, RunInput, SayRequest, Seen, Served, Steer, Step,
 };
 use retake_store::StoreError;
 
@@ -35,10 +35,9 @@ use crate::error::{EngineError, Result};
 use crate::files::{FilesApplied, FilesWish};
 use crate::model::Choice;
 
-pub(crate) use attach::Serving;
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
-pub(crate) use feed::{Events, Feeds, Listening};
+pub(crate) use feed::{Events, Feed, Listening};
 pub use feed::{Following, RunNow};
 pub(crate) use opening::Changed;
 pub(crate) use queue::told_unsaid;
@@ -268,8 +267,8 @@ impl Engine {
     ) {
         let engine = Arc::clone(self);
         let conversation = claim.conversation();
-        let events = events.on(self.feed(conversation));
-        let serving = |by| Serving { by, began: ground.receipt.clone() };
+        let events = events.on(Arc::clone(&self.session(conversation).feed));
+        let serving = |by| Served { by, began: ground.receipt.clone() };
         claim.serves(Some(ground.asked.take().map(serving).into_iter().collect()));
         tokio::spawn(async move {
             events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice), ground.back.take()));

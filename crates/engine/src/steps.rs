@@ -62,8 +62,11 @@ pub struct WholeReceipt {
     pub composer: Option<Vec<Part>>,
 }
 
+/// The action of so many steps.
+type OfSteps = fn(usize) -> Action;
+
 /// How many steps an action asks for, and the action of so many.
-fn steps_of(action: &Action) -> Option<(usize, fn(usize) -> Action)> {
+fn steps_of(action: &Action) -> Option<(usize, OfSteps)> {
     match action {
         Action::Undo(count) => Some((*count, Action::Undo)),
         Action::Redo(count) => Some((*count, Action::Redo)),
@@ -111,7 +114,7 @@ impl Engine {
         of: ConversationId,
         apply: Apply,
         options: FilesWish,
-        (count, step): (usize, fn(usize) -> Action),
+        (count, step): (usize, OfSteps),
     ) -> Result<Done> {
         let options = self.as_seen(of, &apply.action, options).await?;
         if chooses_hunks(&options) {

@@ -62,13 +62,6 @@ impl Engine {
         since.is_some_and(|since| now.saturating_sub(since) >= self.answer_wait_ms())
     }
 
-    /// Waits until nobody has to say any more whether a call may run.
-    pub(crate) async fn until_settled(&self, id: &str) {
-        while self.waits.is_sought(id) {
-            self.parts().clock.sleep(LOOK).await;
-        }
-    }
-
     /// Waits until nobody has been there for so long that nobody is waited for any more.
     pub(crate) async fn until_unattended(&self, listening: &Listening) {
         // Who was never known to be there has just left.

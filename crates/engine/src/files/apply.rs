@@ -128,7 +128,7 @@ impl Engine {
             return Ok(FilesApplied { scope: wish.scope, stays, unseen, ..done });
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
-        let _alone = self.alone(conversation).await?;
+        let _alone = self.claim_exclusively(conversation).await?;
         let done = self.apply_alone(conversation, apply, wish).await?;
         Ok(FilesApplied { unseen, ..done })
     }
@@ -146,7 +146,7 @@ impl Engine {
             let done = FilesApplied::without_files(self.store().apply(conversation, wish.half(apply)).await?);
             return Ok(FilesApplied { scope: wish.scope, stays, ..done });
         }
-        let _silence = self.silence(conversation).await;
+        let _access = self.exclusive(conversation).await;
         self.apply_alone(conversation, apply, wish).await
     }
 

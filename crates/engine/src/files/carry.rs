@@ -92,7 +92,7 @@ impl<'a> Applying<'a> {
         let files = self.parts.iter().map(|part| part.changes.len() as u64).sum();
         let _busy = (files > 0).then(|| self.engine.files.work.begin(Doing::Writing { files }));
         // Who follows hears of it when it is done.
-        let _held = self.engine.files.plans.begin(conversation);
+        let _held = self.engine.open_plan(conversation);
         let stages = self.prepare_all().await?;
         let receipt = match self.engine.store().apply_files(conversation, apply, self.halves()).await {
             Ok(receipt) => receipt,

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{By, ConversationId, Flags, Part, Receipt, Role, SayRequest, ToolOutcome};
+use retake_core::{By, ConversationId, Flags, Part, Receipt, Role, SayRequest, Served, ToolOutcome};
 use retake_tools::processes;
 use retake_worktree::Sweep;
 use serde_json::json;
@@ -19,7 +19,7 @@ use super::jobs::TO_END;
 use super::several::not_kept;
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
-use crate::run::{Ended, Events, Outcome, RunEvent, Serving};
+use crate::run::{Ended, Events, Outcome, RunEvent};
 
 /// So much of what a command prints is kept, its end.
 const OUTPUT_KEPT: usize = 64 << 10;
@@ -77,9 +77,9 @@ impl Engine {
         let before = self.before_call(conversation, &further, sweep).await?;
         let call = self.start_call(conversation, &exec, before, claim).await?;
         let (events, stream) = Events::stream();
-        let serving = Serving { by: exec.by, began: Some(call.receipt.clone()) };
+        let serving = Served { by: exec.by, began: Some(call.receipt.clone()) };
         call.claim.serves(Some(vec![serving]));
-        let (engine, events) = (Arc::clone(self), events.on(self.feed(conversation)));
+        let (engine, events) = (Arc::clone(self), events.on(Arc::clone(&self.session(conversation).feed)));
         tokio::spawn(async move { engine.attend_call(call, events).await });
         Ok(stream)
     }

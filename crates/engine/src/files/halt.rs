@@ -243,7 +243,7 @@ impl Engine {
         halted: bool,
     ) -> Result<Vec<Words>> {
         // Who says something is listening before it waits: where nobody is, nothing has come since.
-        if !may.waits && !halted && !self.listeners().contains_key(&conversation) {
+        if !may.waits && !halted && self.session(conversation).listeners(|all| all.is_empty()) {
             return Ok(Vec::new());
         }
         let runs = self.runs_from(conversation, may.from).await?;

@@ -11,15 +11,6 @@ use super::{Ended, Events, Following, Outcome, RunEvent, RunNow};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// A request that the run at work answers.
-#[derive(Clone, Debug)]
-pub(crate) struct Serving {
-    /// The request, and who sent it.
-    pub(crate) by: By,
-    /// What the run began with.
-    pub(crate) began: Option<Receipt>,
-}
-
 impl Engine {
     /// The events of the run at work that this request has begun. None, where no run at work is this request's.
     pub(crate) fn attach(

@@ -209,7 +209,8 @@ impl Driver {
             offers,
         };
         let conversation = self.claim.conversation();
-        self.engine.waits.seek(key.clone(), conversation, self.inbox.clone());
+        let session = self.engine.session(conversation);
+        session.ask_approval(&key, self.inbox.clone());
         self.events.send(RunEvent::Asks(asks));
         let engine = Arc::clone(&self.engine);
         tokio::spawn(async move {
@@ -219,7 +220,7 @@ impl Driver {
                     // Somebody may have answered at this very moment.
                     drop(engine.decide(conversation, &key, Decision::Unattended(left.to_owned())));
                 }
-                () = engine.until_settled(&key) => {}
+                () = session.until_settled(&key) => {}
             }
         });
         None

@@ -16,7 +16,8 @@ impl Engine {
         let mut receipt: Option<Receipt> = None;
         for (at, step) in ground.stopped.iter().enumerate() {
             // Whoever asked for all of it repeats the request, and finds the last step.
-            let asked = (at + 1 == ground.stopped.len()).then(|| self.asked_to_halt(conversation)).flatten();
+            let asked =
+                (at + 1 == ground.stopped.len()).then(|| self.take_halt_request(conversation)).flatten();
             match self.compensate(claim, *step, asked).await {
                 Ok(next) => {
                     let composer = receipt.and_then(|first| first.composer).or(next.composer);

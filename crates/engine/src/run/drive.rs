@@ -122,7 +122,7 @@ impl Driver {
                     TurnEffect::Look(key) => Some(self.look(key).await),
                     TurnEffect::SeekLeave(key) => self.seek_leave(key).await,
                     TurnEffect::DropLeave(key) => {
-                        self.engine.waits.drop_leave(&key);
+                        self.engine.session(self.claim.conversation()).withdraw_approval(&key);
                         None
                     }
                     TurnEffect::Run(key) => {

@@ -1,7 +1,6 @@
 //! What runs say, for whoever started one and for everybody who follows the conversation. Must never make a run wait for somebody
 //! who listens: who is too slow misses pieces of what calls print, or is dropped and reads afresh.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures::stream::BoxStream;
@@ -89,7 +88,7 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { now: Mutex::default(), told: broadcast::channel(BEHIND).0 }
     }
 
@@ -102,28 +101,18 @@ impl Feed {
         drop(self.told.send(Arc::new(event.clone())));
     }
 
-    fn is_idle(&self) -> bool {
+    /// Whether nobody follows and nothing runs.
+    pub(crate) fn is_idle(&self) -> bool {
         self.told.receiver_count() == 0 && locked(&self.now).model.is_none()
     }
 }
 
-/// The feeds of all conversations that somebody follows or something runs in.
-#[derive(Default)]
-pub(crate) struct Feeds(Mutex<HashMap<ConversationId, Arc<Feed>>>);
-
 impl Engine {
-    /// The feed of a conversation.
-    pub(crate) fn feed(&self, conversation: ConversationId) -> Arc<Feed> {
-        let mut feeds = locked(&self.feeds.0);
-        feeds.retain(|of, feed| *of == conversation || Arc::strong_count(feed) > 1 || !feed.is_idle());
-        Arc::clone(feeds.entry(conversation).or_insert_with(|| Arc::new(Feed::new())))
-    }
-
     /// Follows what runs of a conversation say: what the one at work has said so far, and what comes then.
     pub fn follow_runs(&self, conversation: ConversationId) -> (RunNow, Following) {
-        let feed = self.feed(conversation);
-        let now = locked(&feed.now);
-        (now.clone(), Following(feed.told.subscribe()))
+        let session = self.session(conversation);
+        let now = locked(&session.feed.now);
+        (now.clone(), Following(session.feed.told.subscribe()))
     }
 }
 

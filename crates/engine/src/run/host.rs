@@ -97,7 +97,7 @@ impl Host for Backstage {
             return None;
         }
         let id = format!("{}-q", self.key);
-        let (_waiting, answer) = self.engine.waits.question(id.clone(), self.conversation);
+        let (_open, answer) = self.engine.session(self.conversation).ask_question(id.clone());
         let Asked { question, choices } = question;
         self.events.send(RunEvent::Question(Question { id, question, choices }));
         tokio::select! {

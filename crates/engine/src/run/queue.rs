@@ -43,7 +43,8 @@ impl Engine {
         };
         // Known before the words are: what runs may end at any moment, and whoever takes them up tells their listener.
         events.clone().send(RunEvent::Queued);
-        self.listeners().entry(conversation).or_default().push((name.clone(), events.clone()));
+        let session = self.session(conversation);
+        session.listeners(|all| all.push((name.clone(), events.clone())));
         let new = NewRun { words: Some(words), steer, seen, model: request.model.clone() };
         let enqueue = RunInput::Enqueue(new, self.now());
         let stepped = self.store().step_runs(conversation, vec![enqueue]).await;
@@ -52,7 +53,7 @@ impl Engine {
             words.any(|words| words.request.as_ref() == Some(&name))
         };
         if !stepped.as_ref().is_ok_and(waits) {
-            self.listeners().entry(conversation).or_default().retain(|(_, other)| !other.is_of(&events));
+            session.listeners(|all| all.retain(|(_, other)| !other.is_of(&events)));
             stepped?;
             // The same request has said them meanwhile.
             let receipt = self.store().receipt(conversation, by.clone()).await?;
@@ -153,11 +154,11 @@ impl Engine {
 
     /// The words of runs that are over with which nobody waits here: an earlier owner has left them.
     fn left_alone(&self, conversation: ConversationId, over: &[Run]) -> Vec<Words> {
-        let all = self.listeners();
-        let listeners = all.get(&conversation).map(Vec::as_slice).unwrap_or_default();
-        let waits = |words: &&Words| listeners.iter().any(|(name, _)| Some(name) == words.request.as_ref());
-        let words = over.iter().flat_map(|run| &run.words);
-        words.filter(|words| !waits(words)).cloned().collect()
+        self.session(conversation).listeners(|all| {
+            let waits = |words: &&Words| all.iter().any(|(name, _)| Some(name) == words.request.as_ref());
+            let words = over.iter().flat_map(|run| &run.words);
+            words.filter(|words| !waits(words)).cloned().collect()
+        })
     }
 
     /// Words that are not said any more come back to who waits with them. Those of an earlier owner come to all of these, and to
@@ -165,14 +166,16 @@ impl Engine {
     async fn hand_back(&self, conversation: ConversationId, over: &[Run]) {
         if let Some(told) = told_unsaid(&self.left_alone(conversation, over)) {
             let notice = RunEvent::Notice(told);
-            self.feed(conversation).tell(&notice);
+            let session = self.session(conversation);
+            session.feed.tell(&notice);
             let gone = |name: &RequestId| {
                 over.iter().flat_map(|run| &run.words).any(|words| words.request.as_ref() == Some(name))
             };
-            let all = self.listeners();
-            for (_, listener) in all.get(&conversation).into_iter().flatten().filter(|(name, _)| gone(name)) {
-                listener.answer(notice.clone());
-            }
+            session.listeners(|all| {
+                for (_, listener) in all.iter().filter(|(name, _)| gone(name)) {
+                    listener.answer(notice.clone());
+                }
+            });
         }
         self.tell_gone(conversation).await;
     }
@@ -198,17 +201,15 @@ impl Engine {
             return;
         }
         // Before it is claimed: who has claimed it looks again at the end.
-        self.sought().insert(conversation);
-        if let Ok(claim) = self.claim(conversation) {
+        if let Some(claim) = self.claim_to_look(conversation) {
             self.next_claimed(claim).await;
         }
     }
 
     /// The same, of who has claimed the conversation.
-    pub(super) async fn next_claimed(self: &Arc<Self>, mut claim: Claim) {
+    pub(super) async fn next_claimed(self: &Arc<Self>, claim: Claim) {
         let conversation = claim.conversation();
-        self.sought().remove(&conversation);
-        if self.is_halted(conversation) {
+        if !claim.begin_look() {
             return;
         }
         let taken = self.take_words(conversation, RunInput::Claim(self.now())).await;
@@ -301,14 +302,10 @@ impl Engine {
 
     /// Takes who waits with the words of a request off the list.
     fn waiting_with(&self, conversation: ConversationId, request: Option<&RequestId>) -> Vec<Events> {
-        let mut all = self.listeners();
-        let Some(listeners) = all.get_mut(&conversation) else { return Vec::new() };
-        let found = listeners.extract_if(.., |(name, _)| Some(&*name) == request);
-        let found = found.map(|(_, listener)| listener).collect();
-        if listeners.is_empty() {
-            all.remove(&conversation);
-        }
-        found
+        self.session(conversation).listeners(|all| {
+            let found = all.extract_if(.., |(name, _)| Some(&*name) == request);
+            found.map(|(_, listener)| listener).collect()
+        })
     }
 
     /// The words that wait in a conversation, oldest first.
@@ -327,7 +324,7 @@ impl Engine {
 
     /// Who waited with words that will not be said hears it.
     pub(crate) async fn tell_gone(&self, conversation: ConversationId) {
-        if !self.listeners().contains_key(&conversation) {
+        if self.session(conversation).listeners(|all| all.is_empty()) {
             return;
         }
         // Where this can't be read, it is looked at again with the next run.

@@ -302,10 +302,7 @@ impl InProcess {
             }
             WireAction::Erase { entries, matching } => {
                 if entries.is_empty() && matching.as_deref().is_none_or(str::is_empty) {
-                    return Err(misused(
-                        "neither messages to erase are named nor a text that they contain",
-                        "name them, such as t2, or give a text that is not empty",
-                    ));
+                    return Err(nothing_to_erase());
                 }
                 let mut ids = Vec::new();
                 for entry in &entries {
@@ -322,6 +319,13 @@ fn said(parts: Vec<retake_wire::Part>, piped: bool) -> Result<Vec<retake_core::P
     let mut parts = convert::parts_in(parts)?;
     parts.extend(piped.then(retake_engine::prompt::piped));
     Ok(parts)
+}
+
+fn nothing_to_erase() -> Problem {
+    misused(
+        "neither messages to erase are named nor a text that they contain",
+        "name them, such as t2, or give a text that is not empty",
+    )
 }
 
 fn verb_of(verb: MarkVerb) -> Reason {

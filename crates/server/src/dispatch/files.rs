@@ -49,12 +49,7 @@ impl InProcess {
         let (scope, restores) = (wish.scope, wish.restore.is_some());
         let (again, wished) = (action.clone(), wish.clone());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let refused =
-            self.engine.refused_step(conversation, &again, &wished, &planned).await.map_err(problem)?;
-        let refused = match refused {
-            Some(refused) => self.why_refused(conversation, refused).await?,
-            None => None,
-        };
+        let refused = self.why_refused(conversation, (&again, &wished), &planned).await?;
         let FilesPlanned {
             conversation: half,
             files,

@@ -1,7 +1,7 @@
 //! What was done in one step or in several, in the words of a receipt. Must never do a step.
 
-use retake_core::{ConversationId, PathPlan, Receipt};
-use retake_engine::{FilesApplied, RefusedStep, WholeReceipt, shown_in};
+use retake_core::{Action, ConversationId, PathPlan, Receipt};
+use retake_engine::{FilesApplied, FilesPlanned, FilesWish, RefusedStep, WholeReceipt, shown_in};
 use retake_wire::{Problem, reply};
 
 use super::erase;
@@ -67,9 +67,11 @@ impl InProcess {
     pub(super) async fn why_refused(
         &self,
         of: ConversationId,
-        step: RefusedStep,
+        (action, wish): (&Action, &FilesWish),
+        all: &FilesPlanned,
     ) -> Result<Option<(usize, String)>, Problem> {
-        let RefusedStep { done, folder, path } = step;
+        let refused = self.engine.refused_step(of, action, wish, all).await.map_err(problem)?;
+        let Some(RefusedStep { done, folder, path }) = refused else { return Ok(None) };
         let whose = self.whose_paths(of, [&path].into_iter()).await?;
         let name = shown_in(folder.as_deref(), &path.path);
         Ok(whose.why(&path).map(|why| (done, format!("{name}: {why}"))))

@@ -1,0 +1,194 @@
+//! A session against the rules of its waits: what is granted, to whom, and that nobody waits for what is so.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn by(number: u8) -> By {
+    By { author: number.to_string(), time: crate::Time(0), request: None, wording: None }
+}
+
+fn got(answer: &SessionAnswer) -> Option<Ticket> {
+    match answer {
+        SessionAnswer::Got(ticket) => Some(*ticket),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_conversation_is_claimed_once() {
+    let mut session = Session::default();
+    let claim = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
+    assert_eq!(session.handle(SessionCommand::Claim).answer, SessionAnswer::No);
+    let release = session.handle(SessionCommand::Release(claim));
+    assert!(!release.look && release.answer == SessionAnswer::Done);
+    assert_eq!(session.handle(SessionCommand::Release(claim)).answer, SessionAnswer::No, "once");
+    assert!(session.is_at_rest());
+}
+
+#[test]
+fn a_look_at_a_claimed_conversation_is_made_up_for_when_the_claim_ends() {
+    let mut session = Session::default();
+    let claim = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
+    assert_eq!(session.handle(SessionCommand::Look).answer, SessionAnswer::No);
+    assert!(session.handle(SessionCommand::Release(claim)).look);
+    let claim = got(&session.handle(SessionCommand::Look).answer).expect("claimed");
+    assert_eq!(session.handle(SessionCommand::BeginLook(claim)).answer, SessionAnswer::Done);
+    assert!(!session.handle(SessionCommand::Release(claim)).look, "it has looked itself");
+}
+
+#[test]
+fn a_request_to_stop_is_noticed_once_and_not_by_the_next_run() {
+    let mut session = Session::default();
+    let claim = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
+    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::Stopped(claim))).answer
+    else {
+        panic!("nobody has asked")
+    };
+    assert_eq!(session.handle(SessionCommand::Stop).wake, [waits]);
+    assert_eq!(session.handle(SessionCommand::TakeStop(claim)).answer, SessionAnswer::Done);
+    assert_eq!(session.handle(SessionCommand::TakeStop(claim)).answer, SessionAnswer::No);
+    session.handle(SessionCommand::Stop).wake.clear();
+    session.handle(SessionCommand::HandOn(claim)).wake.clear();
+    assert_eq!(session.handle(SessionCommand::TakeStop(claim)).answer, SessionAnswer::No);
+}
+
+#[test]
+fn a_halt_hands_its_request_to_the_run_that_stops() {
+    let mut session = Session::default();
+    let halt = got(&session.handle(SessionCommand::Halt).answer).expect("halted");
+    assert_eq!(session.handle(SessionCommand::TakeHaltRequest).answer, SessionAnswer::Request(None));
+    assert_eq!(session.handle(SessionCommand::HaltFor(by(7))).answer, SessionAnswer::Done);
+    assert_eq!(session.handle(SessionCommand::TakeHaltRequest).answer, SessionAnswer::Request(Some(by(7))));
+    assert_eq!(session.handle(SessionCommand::TakeHaltRequest).answer, SessionAnswer::Request(None));
+    let claim = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
+    assert_eq!(session.handle(SessionCommand::BeginLook(claim)).answer, SessionAnswer::No, "it is halted");
+    assert_eq!(session.handle(SessionCommand::EndHalt(halt)).answer, SessionAnswer::Done);
+    assert_eq!(session.handle(SessionCommand::BeginLook(claim)).answer, SessionAnswer::Done);
+}
+
+#[test]
+fn the_first_answer_to_a_question_counts() {
+    let mut session = Session::default();
+    let id = || "call-1".to_owned();
+    assert_eq!(session.handle(SessionCommand::Ask(id())).answer, SessionAnswer::Done);
+    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::Settled(id()))).answer
+    else {
+        panic!("nobody has answered")
+    };
+    let first = session.handle(SessionCommand::Settle(id()));
+    assert_eq!((first.answer, first.wake), (SessionAnswer::Done, vec![waits]));
+    assert_eq!(session.handle(SessionCommand::Settle(id())).answer, SessionAnswer::No);
+}
+
+/// What a random walk knows of the session: the tickets it has, by what they are.
+#[derive(Default)]
+struct Walk {
+    session: Session,
+    claims: Vec<Ticket>,
+    held: Vec<(Ticket, Access)>,
+    queued: Vec<(Ticket, Access)>,
+    waiting: Vec<(Ticket, Until)>,
+}
+
+impl Walk {
+    fn command(&mut self, kind: u8, pick: usize) -> Option<SessionCommand> {
+        let claim = self.claims.get(pick % self.claims.len().max(1)).copied();
+        Some(match kind % 16 {
+            0 => SessionCommand::Claim,
+            1 => SessionCommand::Serve(claim?, Some(Vec::new())),
+            2 => SessionCommand::Serve(claim?, None),
+            3 => SessionCommand::Release(claim?),
+            4 => SessionCommand::Stop,
+            5 => SessionCommand::TakeStop(claim?),
+            6 => SessionCommand::Access(Access::Shared),
+            7 => SessionCommand::Access(Access::Exclusive),
+            8 => {
+                let all: Vec<_> = self.held.iter().chain(&self.queued).collect();
+                SessionCommand::EndAccess(all.get(pick % all.len().max(1))?.0)
+            }
+            9 => SessionCommand::OpenPlan,
+            10 if self.session.plans > 0 => SessionCommand::ClosePlan,
+            11 => SessionCommand::GiveUp(self.waiting.get(pick % self.waiting.len().max(1))?.0),
+            12 => SessionCommand::Ask(pick.to_string()),
+            13 => SessionCommand::Settle(pick.to_string()),
+            14 => SessionCommand::Look,
+            15 => SessionCommand::Wait(match pick % 5 {
+                0 => Until::Idle,
+                1 => Until::Known,
+                2 => Until::PlansClosed,
+                3 => Until::Stopped(claim?),
+                _ => Until::Settled(pick.to_string()),
+            }),
+            _ => return None,
+        })
+    }
+
+    fn step(&mut self, command: SessionCommand) {
+        let Handled { answer, wake, .. } = self.session.handle(command.clone());
+        match (&command, &answer) {
+            (SessionCommand::Claim | SessionCommand::Look, SessionAnswer::Got(ticket)) => {
+                self.claims.push(*ticket);
+            }
+            (SessionCommand::Access(access), SessionAnswer::Got(ticket)) => {
+                self.held.push((*ticket, *access));
+            }
+            (SessionCommand::Access(access), SessionAnswer::Waits(ticket)) => {
+                self.queued.push((*ticket, *access));
+            }
+            (SessionCommand::Wait(until), SessionAnswer::Waits(ticket)) => {
+                self.waiting.push((*ticket, until.clone()));
+            }
+            (SessionCommand::EndAccess(ticket), _) => {
+                self.held.retain(|(held, _)| held != ticket);
+                self.queued.retain(|(queued, _)| queued != ticket);
+            }
+            (SessionCommand::GiveUp(ticket), _) => self.waiting.retain(|(waits, _)| waits != ticket),
+            _ => {}
+        }
+        for woken in wake {
+            if let Some(at) = self.queued.iter().position(|(queued, _)| *queued == woken) {
+                // Access is granted in the order of requests.
+                assert_eq!(at, 0, "{command:?} let {woken:?} overtake");
+                self.held.push(self.queued.remove(at));
+            } else {
+                let at = self.waiting.iter().position(|(waits, _)| *waits == woken);
+                let (_, until) = self.waiting.remove(at.expect("who is woken has waited"));
+                assert!(self.session.is_so(&until), "{command:?} woke for {until:?}");
+            }
+        }
+    }
+
+    fn check(&self) {
+        let alone = self.held.iter().any(|(_, access)| *access == Access::Exclusive);
+        assert!(!alone || self.held.len() == 1, "somebody is beside exclusive access");
+        for (ticket, until) in &self.waiting {
+            assert!(!self.session.is_so(until), "{ticket:?} waits for {until:?}, which is so");
+        }
+        let first = self.queued.first().map(|(_, access)| *access);
+        let could = match first {
+            Some(Access::Shared) => !alone,
+            Some(Access::Exclusive) => self.held.is_empty(),
+            None => false,
+        };
+        assert!(!could, "the first of the queue could have access");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// In no order of commands does a caller wait for what is so already, and none is woken for what is not so.
+    #[test]
+    fn no_wake_up_is_lost_in_any_order_of_commands(
+        steps in prop::collection::vec((any::<u8>(), 0..6_usize), 1..80)
+    ) {
+        let mut walk = Walk::default();
+        for (kind, pick) in steps {
+            if let Some(command) = walk.command(kind, pick) {
+                walk.step(command);
+                walk.check();
+            }
+        }
+    }
+}
