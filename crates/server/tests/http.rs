@@ -19,6 +19,7 @@ pub(super) struct Asking<'a> {
 impl<'a> Asking<'a> {
     pub(super) fn new(desk: &'a Desk) -> Self {
         let token = std::fs::read_to_string(desk.file("data/token")).expect("a token");
+        retake_tools::tls::prepare();
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
         Self { desk, http, token: token.trim().to_owned() }
     }

@@ -123,6 +123,7 @@ impl Fetch {
     }
 
     fn client(&self, url: &Url) -> Result<reqwest::Client, String> {
+        crate::tls::prepare();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("retake/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())

@@ -23,6 +23,7 @@ mod set;
 mod shell;
 mod supervisor;
 mod surroundings;
+pub mod tls;
 mod todo;
 pub mod umask;
 

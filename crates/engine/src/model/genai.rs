@@ -181,6 +181,7 @@ impl Remote {
 
 /// An HTTP client for one address. What is on this computer is not asked for through a proxy.
 pub(super) fn http_client(base_url: &str, connect: Duration) -> Result<reqwest::Client, reqwest::Error> {
+    retake_tools::tls::prepare();
     let builder = reqwest::Client::builder()
         .connect_timeout(connect)
         .redirect(reqwest::redirect::Policy::none())

@@ -30,6 +30,7 @@ pub(super) fn transport(
     if !matches!(address.scheme(), "http" | "https") {
         return Err("its address begins neither with `https://` nor with `http://`".to_owned());
     }
+    crate::tls::prepare();
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers(pairs)?)
         .max_sse_event_size(LONGEST)

@@ -64,6 +64,8 @@ impl HttpClient {
     pub fn new(reach: Reach) -> Result<Self, Problem> {
         // Proxies and certificates are for what lies further away than this machine; to read the system's certificates takes longer than
         // most requests.
+        // The library wants to know how it would encrypt; where this is known already, that stays.
+        drop(rustls::crypto::ring::default_provider().install_default());
         let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_idle_timeout(KEPT);
         let (builder, base, token) = match reach {
             Reach::Socket { path, token } => (over(builder, &path), "http://owner".to_owned(), token),
