@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use retake_tui::face::{Beginning, Colours, Keymap, Settings, Stage, Start, Theme, Themes, World};
+use retake_tui::ui::{Colours, Headless, Keymap, Launch, Settings, Start, Theme, Themes, World};
 
 use crate::TuiArguments;
 use crate::report::Report;
@@ -112,8 +112,8 @@ struct Face<'a> {
 }
 
 impl Face<'_> {
-    fn stage(&self) -> anyhow::Result<Stage> {
-        let beginning = Beginning {
+    fn stage(&self) -> anyhow::Result<Headless> {
+        let beginning = Launch {
             start: Start::In(self.conversation.to_owned()),
             folder: "/".to_owned(),
             version: String::new(),
@@ -125,11 +125,11 @@ impl Face<'_> {
             notices: Vec::new(),
         };
         let client = Arc::new(self.desk.http()?);
-        Ok(Stage::new(client, Box::new(Clock(Instant::now())), beginning, COLUMNS, ROWS))
+        Ok(Headless::new(client, Box::new(Clock(Instant::now())), beginning, COLUMNS, ROWS))
     }
 
     /// Waits until the conversation is there: its words are, and the owner's name for it.
-    async fn shown(&self, stage: &mut Stage) -> anyhow::Result<()> {
+    async fn shown(&self, stage: &mut Headless) -> anyhow::Result<()> {
         let shown =
             stage.until(PATIENCE, |screen| screen.lines().filter(|line| !line.is_empty()).count() > 30).await;
         shown.map(drop).map_err(|screen| anyhow!("the conversation is not shown:\n{screen}"))
@@ -161,7 +161,7 @@ impl World for Clock {
 }
 
 /// Presses keys while the model answers: each waits for what has come until then, and until it is drawn.
-async fn keys(stage: &mut Stage, arguments: &TuiArguments) -> anyhow::Result<Vec<f64>> {
+async fn keys(stage: &mut Headless, arguments: &TuiArguments) -> anyhow::Result<Vec<f64>> {
     let seconds = arguments.keys * KEY_EVERY_MS / 1_000 + 1;
     // The demonstration model says again what was said.
     let words = "word ".repeat(usize::try_from(arguments.words * (seconds + 2))?);

@@ -17,7 +17,7 @@ use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings::{self, SettingsError};
 use retake_server::{Options, Stays};
-use retake_tui::face;
+use retake_tui::ui;
 use retake_wire::{Problem, ProblemKind};
 
 use crate::args::TERMINATED;
@@ -84,7 +84,7 @@ async fn leave_when_told(graceful: Arc<AtomicBool>) {
     let Ok(terminated) = interrupt::terminated() else { return };
     let asked = terminated.await;
     if !graceful.load(Ordering::Relaxed) {
-        face::leave().await;
+        ui::quit().await;
         // Of a closed terminal, what runs goes on.
         if asked == Asked::ToEnd {
             told::leave().await;
@@ -171,7 +171,7 @@ impl Owner for Local {
         Ok(Standing { status, notices, over: over.map(|ended| ended.map(drop)).boxed() })
     }
 
-    fn face(&self, places: &Places) -> Result<face::Configured, Problem> {
+    fn face(&self, places: &Places) -> Result<ui::Configured, Problem> {
         let text = named(places).and_then(|file| settings::text(file).map_err(|error| explain(&error)))?;
         config::of_face(&text, &places.config_file).map_err(|error| explain(&error))
     }

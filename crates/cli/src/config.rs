@@ -5,16 +5,16 @@ use std::error::Error as _;
 use std::path::Path;
 
 use retake_engine::settings::{self, SettingsError};
-use retake_tui::face;
 use retake_tui::text::safe;
+use retake_tui::ui;
 
 use crate::owner::Setting;
 
 /// What the text of the file and the files of themes beside it say of the full-screen face.
-pub(crate) fn of_face(text: &str, file: &Path) -> Result<face::Configured, SettingsError> {
+pub(crate) fn of_face(text: &str, file: &Path) -> Result<ui::Configured, SettingsError> {
     let (themes, wrong) = themes(file);
     let mut configured =
-        face::Configured::new(face_settings(text).map_err(|error| error.within(file))?, themes, &|key| {
+        ui::Configured::new(face_settings(text).map_err(|error| error.within(file))?, themes, &|key| {
             place(text, file, key)
         });
     configured.wrong.extend(wrong);
@@ -86,14 +86,14 @@ fn made_wrong(before: &str, after: &str, file: &Path) -> Option<String> {
     let (themes, _) = themes(file);
     let wrong = |text: &str| {
         let settings = face_settings(text).ok()?;
-        Some(face::Configured::new(settings, themes.clone(), &|_| "is wrong".to_owned()).wrong)
+        Some(ui::Configured::new(settings, themes.clone(), &|_| "is wrong".to_owned()).wrong)
     };
     let known = wrong(before).unwrap_or_default();
     wrong(after)?.into_iter().find(|wrong| !known.contains(wrong))
 }
 
 /// The settings of the face: the engine's table says what may stand in the file, the face what it means.
-fn face_settings(text: &str) -> Result<face::Settings, SettingsError> {
+fn face_settings(text: &str) -> Result<ui::Settings, SettingsError> {
     let given = settings::Settings::face(text)?;
     Ok(serde_json::from_value(given).expect("BUG: the face takes what the table of settings lets through"))
 }
@@ -109,8 +109,8 @@ fn place(text: &str, file: &Path, key: &str) -> String {
 const THEMES: &str = "themes";
 
 /// The themes that there are, and what is wrong with the files of the person's. A folder that is not there has none.
-fn themes(file: &Path) -> (face::Themes, Vec<String>) {
-    let (mut themes, mut wrong) = (face::Themes::default(), Vec::new());
+fn themes(file: &Path) -> (ui::Themes, Vec<String>) {
+    let (mut themes, mut wrong) = (ui::Themes::default(), Vec::new());
     let Ok(entries) = std::fs::read_dir(file.with_file_name(THEMES)) else { return (themes, wrong) };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<_> =
@@ -138,13 +138,13 @@ mod tests {
     fn the_face_and_the_settings_file_have_the_same_settings() {
         let mut text = String::new();
         let defaults = face_settings(&text).expect("nothing is set");
-        assert_eq!(defaults, face::Settings::default());
+        assert_eq!(defaults, ui::Settings::default());
         for key in ["theme", "background", "colours", "escape_rewinds", "notify_after_s", "mouse"] {
             let key = format!("face.{key}");
             let usual = settings::get("", &key).expect("known").expect("it has a default");
             text = settings::set(&text, &key, &usual).expect("the default can be set");
         }
-        assert_eq!(face_settings(&text).expect("valid"), face::Settings::default(), "{text}");
+        assert_eq!(face_settings(&text).expect("valid"), ui::Settings::default(), "{text}");
         for (key, words) in [
             ("background", &["auto", "dark", "light"][..]),
             ("colours", &["auto", "none", "16", "truecolor"]),
@@ -152,7 +152,7 @@ mod tests {
             for word in words {
                 let text = settings::set("", &format!("face.{key}"), word).expect("known");
                 let settings = face_settings(&text).expect("valid");
-                assert_eq!(settings == face::Settings::default(), *word == "auto", "{key} {word}");
+                assert_eq!(settings == ui::Settings::default(), *word == "auto", "{key} {word}");
             }
         }
     }

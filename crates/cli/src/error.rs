@@ -8,7 +8,7 @@ use retake_wire::{Hint, Problem, ProblemKind};
 use crate::term::style::Style;
 use crate::term::{safe, width};
 use crate::ui::Ui;
-use retake_tui::hint::Face;
+use retake_tui::hint::Audience;
 
 /// The exit code of a command that Ctrl-C stopped.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -114,7 +114,7 @@ pub(crate) fn text(ui: &dyn Ui, problem: &Problem) -> String {
         text.push_str(&format!("  the head is {} now\n", safe::line(head)));
     }
     if let Some(hint) = &problem.hint {
-        let words = Face::Shell.words(hint);
+        let words = Audience::Shell.words(hint);
         text.push_str(&labelled(ui, Style::Accent, "hint:", &words));
     }
     text

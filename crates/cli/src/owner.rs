@@ -12,8 +12,8 @@ use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 use tokio::sync::OnceCell;
 
-use retake_tui::face::Configured;
-use retake_tui::hint::Face;
+use retake_tui::hint::Audience;
+use retake_tui::ui::Configured;
 
 /// Where things are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,19 +98,19 @@ pub trait Owner: Send + Sync {
 pub(crate) struct Opening<'a> {
     owner: &'a dyn Owner,
     places: Places,
-    face: Face,
+    audience: Audience,
     opened: OnceCell<Opened>,
 }
 
 impl<'a> Opening<'a> {
     /// Nothing is opened yet.
-    pub(crate) fn new(owner: &'a dyn Owner, places: Places, face: Face) -> Self {
-        Self { owner, places, face, opened: OnceCell::new() }
+    pub(crate) fn new(owner: &'a dyn Owner, places: Places, audience: Audience) -> Self {
+        Self { owner, places, audience, opened: OnceCell::new() }
     }
 
     async fn client(&self) -> Result<&dyn Client, Problem> {
         let opened = self.opened.get_or_try_init(|| self.owner.open(&self.places)).await;
-        let opened = opened.map_err(|problem| self.face.word(problem))?;
+        let opened = opened.map_err(|problem| self.audience.word(problem))?;
         Ok(&*opened.client)
     }
 
@@ -135,16 +135,16 @@ impl<'a> Opening<'a> {
 #[async_trait]
 impl Client for Opening<'_> {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
-        self.client().await?.call(request).await.map_err(|problem| self.face.word(problem))
+        self.client().await?.call(request).await.map_err(|problem| self.audience.word(problem))
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
-        let face = self.face;
-        let events = self.client().await?.run(run).await.map_err(|problem| face.word(problem))?;
-        Ok(events.map(move |event| face.word_event(event)).boxed())
+        let audience = self.audience;
+        let events = self.client().await?.run(run).await.map_err(|problem| audience.word(problem))?;
+        Ok(events.map(move |event| audience.word_event(event)).boxed())
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
-        self.client().await?.follow(follow).await.map_err(|problem| self.face.word(problem))
+        self.client().await?.follow(follow).await.map_err(|problem| self.audience.word(problem))
     }
 }

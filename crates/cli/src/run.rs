@@ -17,7 +17,7 @@ use crate::talk;
 use crate::term::style::Style;
 use crate::term::{safe, width};
 use crate::ui::Ui;
-use retake_tui::hint::Face;
+use retake_tui::hint::Audience;
 
 /// What the program finds around it when it starts.
 #[derive(Clone, Debug)]
@@ -149,13 +149,13 @@ async fn start(cli: Cli, surroundings: &Surroundings, owner: &dyn Owner, ui: &mu
     {
         return talk::begin(owner, &places, ui, &mut *world, cli.start, folder).await;
     }
-    let face = if talks { Face::Chat } else { Face::Shell };
+    let audience = if talks { Audience::Chat } else { Audience::Shell };
     let checked = match verb {
         // What is wrong in the settings is said also where nothing can be opened for it.
         Some(Verb::Doctor(_)) => owner.wrong(&places)?,
         _ => Vec::new(),
     };
-    let client = Opening::new(owner, places, face);
+    let client = Opening::new(owner, places, audience);
     if talks {
         client.open().await?;
     }

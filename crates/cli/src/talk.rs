@@ -3,8 +3,8 @@
 
 use std::sync::Mutex;
 
-use retake_tui::face::{self, Beginning, Configured, FaceError, Found, World};
-use retake_tui::hint::Face;
+use retake_tui::hint::Audience;
+use retake_tui::ui::{self, Configured, Connection, Launch, UiError, World};
 
 use crate::args::Start;
 use crate::error::{Result, problem};
@@ -29,12 +29,12 @@ pub(crate) async fn begin(
     let coloured = ui.look().palette.is_coloured();
     let theme = configured.theme(coloured, &|name| std::env::var(name).ok());
     let Configured { settings, keys, themes, wrong } = configured;
-    let beginning = Beginning {
+    let beginning = Launch {
         start: match (start.go_on, start.resume) {
-            (true, _) => face::Start::GoOn,
-            (_, Some(Some(conversation))) => face::Start::In(conversation),
-            (_, Some(None)) => face::Start::Pick,
-            (false, None) => face::Start::New,
+            (true, _) => ui::Start::GoOn,
+            (_, Some(Some(conversation))) => ui::Start::In(conversation),
+            (_, Some(None)) => ui::Start::Pick,
+            (false, None) => ui::Start::New,
         },
         folder,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -49,19 +49,19 @@ pub(crate) async fn begin(
     let opening = async {
         let opened = owner.open(places).await?;
         *ending.lock().expect("BUG: nobody panics with it") = Some(opened.ending);
-        Ok(Found { client: opened.client, notices: opened.notices })
+        Ok(Connection { client: opened.client, notices: opened.notices })
     };
-    let left = face::talk(opening, &mut Keeping { world, owner, places }, beginning).await;
+    let left = ui::run(opening, &mut Keeping { world, owner, places }, beginning).await;
     let ending = ending.into_inner().expect("BUG: nobody panics with it");
     if let Some(ending) = ending {
         ended(ending(), ui).await?;
     }
     match left {
         Ok(left) => {
-            for run in left.goes_on {
-                ui.print(&format!("it goes on: {}\n", run.what))?;
+            for run in left.running {
+                ui.print(&format!("it goes on: {}\n", run.activity))?;
             }
-            for words in left.unkept {
+            for words in left.unsaved {
                 ui.print(&format!("what you typed may not be kept; here it is:\n{}\n", safe::block(&words)))?;
             }
             if let Some(conversation) = left.conversation {
@@ -71,14 +71,14 @@ pub(crate) async fn begin(
             }
             Ok(())
         }
-        Err(FaceError::Owner(problem)) => Err(Face::Shell.word(problem).into()),
+        Err(UiError::Owner(problem)) => Err(Audience::Shell.word(problem).into()),
         Err(error) => Err(broken(&error).into()),
     }
 }
 
-fn broken(error: &FaceError) -> retake_wire::Problem {
+fn broken(error: &UiError) -> retake_wire::Problem {
     let kind = match error {
-        FaceError::Panicked => retake_wire::ProblemKind::Internal,
+        UiError::Panicked => retake_wire::ProblemKind::Internal,
         _ => retake_wire::ProblemKind::Storage,
     };
     let mut problem = problem(kind, "face", error.to_string());

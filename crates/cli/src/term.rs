@@ -40,7 +40,7 @@ pub fn interactive() -> bool {
 /// Restores the terminal if a read has it in raw mode: cooked mode, the cursor shown, bracketed paste and key protocols off. For
 /// the way out of the process, and harmless when nothing is to be restored.
 pub fn restore() {
-    retake_tui::face::restore();
+    retake_tui::ui::restore();
     echo::show();
     if terminal::is_raw_mode_enabled().unwrap_or(false) {
         // A terminal that is gone can't be restored, and there is nobody to tell.
@@ -59,7 +59,7 @@ pub fn restore_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         // The full screen would hide the message, and is left for good.
-        let was_full = retake_tui::face::restore_after_panic();
+        let was_full = retake_tui::ui::restore_after_panic();
         let raw = terminal::is_raw_mode_enabled().unwrap_or(false);
         if raw {
             let _ = terminal::disable_raw_mode();

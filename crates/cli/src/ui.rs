@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
 
-pub use retake_tui::face::World;
 pub use retake_tui::text::Look;
+pub use retake_tui::ui::World;
 
 pub use crate::args::Color;
 pub use crate::term::editor::Read;

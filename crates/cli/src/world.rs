@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use retake_tui::face::{self, World};
+use retake_tui::ui::{self, World};
 use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
 use tokio::signal::unix::signal;
 use tokio::time::timeout;
@@ -47,7 +47,7 @@ fn listen(tell: SyncSender<()>) -> io::Result<()> {
     tokio::spawn(async move {
         loop {
             tokio::select! {
-                Some(()) = stops.recv() => if !face::stop() {
+                Some(()) = stops.recv() => if !ui::suspend() {
                     if can_be_woken() && kill_process(getpid(), Signal::STOP).is_ok() {
                         // What has woken it is no news.
                         drop(timeout(AT_ONCE, wakes.recv()).await);
@@ -55,7 +55,7 @@ fn listen(tell: SyncSender<()>) -> io::Result<()> {
                     // One that nobody waits for is there already.
                     let _ = tell.try_send(());
                 },
-                Some(()) = wakes.recv() => face::goes_on(),
+                Some(()) = wakes.recv() => ui::resume(),
                 else => return,
             }
         }

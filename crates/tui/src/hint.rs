@@ -1,10 +1,10 @@
-//! What the two faces of this program call the things to do that a hint names. Must never change any other word.
+//! What the clients of this program call the things to do that a hint names. Must never change any other word.
 
 use retake_wire::{Hint, Problem, Remedy, RunEvent};
 
 /// Who reads what is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Face {
+pub enum Audience {
     /// A shell or a script, which has verbs.
     Shell,
     /// The conversation line by line, which has commands with a slash.
@@ -13,19 +13,19 @@ pub enum Face {
     Screen,
 }
 
-impl Face {
-    /// The problem with its hint in this face's words.
+impl Audience {
+    /// The problem with its hint in this client's words.
     pub fn word(self, mut problem: Problem) -> Problem {
         problem.hint = problem.hint.map(|hint| self.words(&hint).into());
         problem
     }
 
-    /// The hint in this face's words.
+    /// The hint in this client's words.
     pub fn words(self, hint: &Hint) -> String {
         hint.worded(|remedy| self.command(remedy))
     }
 
-    /// The event with its hint in this face's words.
+    /// The event with its hint in this client's words.
     pub fn word_event(self, event: RunEvent) -> RunEvent {
         match event {
             RunEvent::Ended(mut ended) => {

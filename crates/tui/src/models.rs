@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_conversation_goes_on_with_the_model_that_answered_last() {
         let said = [(Role::User, "one"), (Role::Assistant, "two"), (Role::User, "three")];
-        let Reply::Entries(page) = crate::face::testing::entries("c1", &said) else { panic!("entries") };
+        let Reply::Entries(page) = crate::ui::testing::entries("c1", &said) else { panic!("entries") };
         let by = |author: &str| {
             let mut entries = page.entries.clone();
             entries[1].author = author.to_owned();

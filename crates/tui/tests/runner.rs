@@ -1,1 +1,1 @@
-//! All tests of the face, in one binary.
+//! All tests of the UI, in one binary.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use retake_cli::{Opened, Owner, Places, Reached, Setting, Standing, Surroundings, Terminal, run};
-use retake_tui::face::Configured;
+use retake_tui::ui::Configured;
 use retake_wire::Problem;
 
 /// How often the file is looked for.

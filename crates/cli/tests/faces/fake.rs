@@ -15,7 +15,7 @@ use retake_cli::term::safe;
 use retake_cli::term::style::Palette;
 use retake_cli::ui::{Color, Look, Pressed, Read, Ui, World};
 use retake_cli::{Opened, Owner, Places, Reached, Setting, Standing, Surroundings, run};
-use retake_tui::face;
+use retake_tui::ui;
 use retake_wire::reply::Status;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
@@ -96,8 +96,8 @@ impl Owner for FakeOwner {
         Ok(Standing { status, notices: Vec::new(), over: Box::pin(async { Ok(()) }) })
     }
 
-    fn face(&self, _: &Places) -> Result<face::Configured, Problem> {
-        Ok(face::Configured::default())
+    fn face(&self, _: &Places) -> Result<ui::Configured, Problem> {
+        Ok(ui::Configured::default())
     }
 
     fn wrong(&self, _: &Places) -> Result<Vec<String>, Box<Problem>> {

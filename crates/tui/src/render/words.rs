@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_fork_is_told_from_its_parent() {
-        let mut it = crate::face::testing::conversation("c1", None, "fix the parser", 1);
+        let mut it = crate::ui::testing::conversation("c1", None, "fix the parser", 1);
         assert_eq!(named(&it), "fix the parser");
         it.parent =
             Some(Parent { conversation: "c0".to_owned(), head: "1.2".to_owned(), title: None, own: None });
@@ -234,7 +234,7 @@ mod tests {
         for ids in [true, false] {
             let look = Look { palette: crate::text::style::Palette::PLAIN, columns: 80, now_ms: 0, ids };
             let shown = [
-                crate::render::lists::name(&look, &crate::face::testing::conversation(&id, None, "", 1)),
+                crate::render::lists::name(&look, &crate::ui::testing::conversation(&id, None, "", 1)),
                 crate::render::hits::hits(
                     &look,
                     &retake_wire::Hits { hits: vec![hit.clone()], more: false, understood: None },

@@ -10,7 +10,7 @@ const EDGES: &[&str] = &[
     "crates/wire/src/",
     "crates/engine/src/settings",
     // The face reads its part of the settings file.
-    "crates/tui/src/face/settings.rs",
+    "crates/tui/src/ui/settings.rs",
     "crates/engine/src/model",
     "crates/tools/src/",
     "crates/bench/",

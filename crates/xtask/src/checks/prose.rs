@@ -43,7 +43,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("verbs/import.rs", " at line "),
     // Words that a person types.
     ("model/demo/words.rs", "after me"),
-    ("face/app/asked.rs", ""),
+    ("ui/app/asked.rs", ""),
 ];
 
 /// Places that are not in order yet. None may be added.

@@ -1,0 +1,243 @@
+//! Leave for calls, and answers to questions of tools: the first one asked is answered first. Must never answer by a key that was
+//! typed as part of a text, and must never keep such a key from the text.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use retake_wire::request::{Decide, Respond};
+use retake_wire::{Asks, Decision, Request, Rule};
+
+use super::keys::typed;
+use super::tab::{Answer, Answering, EdgeLine, LineFor};
+use super::{App, Asked, For};
+use crate::render::agent::{self, Where};
+use crate::ui::burst::ALONE_MS;
+use crate::ui::keymap::{Command, Context, Key};
+
+/// So long a question has to be there before a key answers it; as long as somebody goes on typing, it is not looked at.
+const NEW_MS: i64 = 500;
+
+impl App {
+    /// Whether a call waits for leave.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asks().is_some()
+    }
+
+    fn asks(&self) -> Option<&Asks> {
+        self.tab().talk.live.as_ref().and_then(|live| live.asks.first())
+    }
+
+    /// The rule that would be allowed.
+    pub(super) fn rule(&self) -> Option<&Rule> {
+        agent::chosen(&self.asks()?.offers, self.tab().offer)
+    }
+
+    /// The commands of a question for leave.
+    pub(super) fn of_asked(&mut self, command: Command) -> bool {
+        if command.row().context != Context::Asked {
+            return false;
+        }
+        if !self.is_too_new() {
+            self.answers(command);
+        }
+        true
+    }
+
+    /// A letter while something is asked: an answer, if nothing is being written and it stands alone; else a letter of a text.
+    pub(super) fn letter_answers(&mut self, event: KeyEvent) -> bool {
+        let goes_on = self.now_ms - self.tab().wrote_ms < ALONE_MS;
+        let (Some(letter), false, true) = (typed(event), goes_on, self.tab().is_free_to_answer()) else {
+            return false;
+        };
+        let answer = if self.is_asked() {
+            let command = self.keys.find(Context::Asked, Key::of(event));
+            command.filter(|command| command.row().context == Context::Asked).map(Answer::Leave)
+        } else {
+            self.choice(letter).map(Answer::Choice)
+        };
+        let Some(answer) = answer else { return false };
+        let (at_ms, is_early) = (self.now_ms, self.is_new());
+        self.tab_mut().answering = Some(Answering { answer, letter, at_ms, is_early });
+        true
+    }
+
+    /// A key right behind a letter that would have answered: the two are words. Whether that is all that becomes of the key.
+    pub(super) fn follows_answer(&mut self, event: KeyEvent) -> bool {
+        let Some(before) = self.tab_mut().answering.take() else { return false };
+        if typed(event).is_some() {
+            self.write(before.letter);
+        } else if event.code == KeyCode::Enter {
+            self.refuse("nothing is answered: press one key, and no other");
+            return true;
+        }
+        false
+    }
+
+    /// What was asked is another thing now: a letter that would have answered is one of a text.
+    pub(super) fn forget_answer(&mut self, at: usize) {
+        if let Some(before) = self.tabs[at].answering.take() {
+            self.tabs[at].composer.key(KeyCode::Char(before.letter).into());
+            self.tabs[at].typed_ms = Some(self.now_ms);
+        }
+    }
+
+    fn write(&mut self, letter: char) {
+        if self.tab_mut().composer.key(KeyCode::Char(letter).into()) {
+            self.typed();
+        }
+    }
+
+    /// Something is being typed: what has just been asked is not looked at yet.
+    pub(super) fn is_writing(&mut self) {
+        let (now_ms, is_new) = (self.now_ms, self.is_new());
+        let tab = self.tab_mut();
+        tab.wrote_ms = now_ms;
+        if is_new {
+            tab.asked_ms = Some(now_ms);
+        }
+    }
+
+    /// Answers as a letter has asked for, once nothing has followed it.
+    pub(super) fn leave_rests(&mut self) {
+        let now_ms = self.now_ms;
+        let rests = |answering: &mut Answering| now_ms - answering.at_ms >= ALONE_MS;
+        let Some(answering) = self.tab_mut().answering.take_if(rests) else { return };
+        match answering.answer {
+            _ if answering.is_early => self.refuse(TOO_NEW),
+            Answer::Leave(command) => self.answers(command),
+            Answer::Choice(answer) => self.respond(answer),
+        }
+    }
+
+    fn answers(&mut self, command: Command) {
+        if !self.is_asked() {
+            return;
+        }
+        let is_yes = !matches!(command, Command::Deny | Command::AllowWider);
+        if is_yes && self.tab().view.hides_asked() {
+            let all = self.keys.named(Command::Output);
+            return self.refuse(format!("{all} first: not all of it is shown"));
+        }
+        let rule = self.rule().cloned();
+        let decision = match (command, rule) {
+            (Command::AllowOnce, _) => Decision::Once,
+            (Command::Deny, _) => {
+                self.tab_mut().line = Some(EdgeLine { what: LineFor::Deny, text: String::new() });
+                return;
+            }
+            (Command::AllowWider, _) => return self.other_rule(),
+            (_, None) => {
+                let once = self.keys.named(Command::AllowOnce);
+                return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
+            }
+            (_, Some(rule)) if agent::is_widest(&rule) && !self.is_once_more(command) => {
+                let place = if command == Command::AllowHere { Where::Here } else { Where::Everywhere };
+                let key = self.keys.named(command);
+                return self.say(format!("{key} once more: {}", agent::allows(&rule, place)));
+            }
+            (Command::AllowHere, Some(rule)) => {
+                self.say(format!("from now on: {}", agent::allows(&rule, Where::Here)));
+                Decision::InConversation { rule }
+            }
+            (_, Some(rule)) => {
+                let allows = agent::allows(&rule, Where::Everywhere);
+                self.say(format!("from now on: {allows} (in the settings; /permissions takes it back)"));
+                Decision::Always { rule }
+            }
+        };
+        self.decide(decision);
+    }
+
+    /// The next rule on offer; behind the widest one the first.
+    fn other_rule(&mut self) {
+        let Some(next) = self.asks().and_then(|asks| agent::wider(&asks.offers, self.tab().offer)) else {
+            return self.refuse("there is no wider rule for such calls");
+        };
+        let tab = self.tab_mut();
+        (tab.offer, tab.once) = (next, None);
+    }
+
+    fn is_new(&self) -> bool {
+        self.tab().asked_ms.is_some_and(|asked| self.now_ms - asked < NEW_MS)
+    }
+
+    /// A key that was on its way when the question came answers nothing.
+    fn is_too_new(&mut self) -> bool {
+        let is_new = self.is_new();
+        if is_new {
+            self.refuse(TOO_NEW);
+        }
+        is_new
+    }
+
+    /// The line of a no is done.
+    pub(super) fn denied(&mut self, words: &str) {
+        let words = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
+        self.decide(Decision::Deny { words });
+    }
+
+    fn decide(&mut self, decision: Decision) {
+        let Some(id) = self.asks().map(|asks| asks.id.clone()) else { return };
+        let Some(conversation) = self.here() else { return };
+        self.tab_mut().answered = Some(id.clone());
+        let tab = self.tab().id;
+        let decide = Decide { conversation, id, decision };
+        self.ask(Asked::Tab(tab, For::Decided), Request::Decide(decide));
+    }
+
+    /// Words that are sent while something is asked answer it.
+    pub(super) fn words_answer(&mut self) -> bool {
+        let text = self.tab().composer.text();
+        let text = text.trim();
+        if text.is_empty() || self.tab().front().is_none() || self.is_too_new() {
+            return !text.is_empty() && self.tab().front().is_some();
+        }
+        if !self.is_asked() {
+            self.tab_mut().composer.clear();
+            self.respond(text.to_owned());
+        } else if is_yes(text) {
+            let allow = self.keys.beside_words(Command::AllowOnce);
+            let allow = allow.map_or_else(|| self.keys.named(Command::AllowOnce), |key| key.to_string());
+            self.refuse(format!("words only refuse, and nobody means these to: {allow} allows this call"));
+        } else {
+            let words = Some(text.to_owned());
+            self.tab_mut().composer.clear();
+            self.decide(Decision::Deny { words });
+        }
+        true
+    }
+
+    /// Words that were typed for a question that others have answered are no message, unless they are sent once more.
+    pub(super) fn answers_too_late(&mut self) -> bool {
+        let is_late = std::mem::take(&mut self.tab_mut().is_late) && !self.tab().composer.is_empty();
+        if is_late {
+            self.refuse("what was asked is answered already: Enter again says these words as a message");
+        }
+        is_late
+    }
+
+    fn question(&self) -> Option<&retake_wire::Question> {
+        self.tab().talk.live.as_ref().and_then(|live| live.questions.first())
+    }
+
+    /// The choice with the number that a letter is.
+    fn choice(&self, letter: char) -> Option<String> {
+        let number = letter.to_digit(10)?.checked_sub(1)?;
+        self.question()?.choices.get(number as usize).cloned()
+    }
+
+    fn respond(&mut self, answer: String) {
+        let Some(id) = self.question().map(|question| question.id.clone()) else { return };
+        let Some(conversation) = self.here() else { return };
+        self.tab_mut().answered = Some(id.clone());
+        let tab = self.tab().id;
+        self.ask(Asked::Tab(tab, For::Decided), Request::Respond(Respond { conversation, id, answer }));
+    }
+}
+
+/// What is said to a key that comes too early.
+const TOO_NEW: &str = "the agent has just asked: look first, then press a key";
+
+/// Whether words are a yes, which refuses nothing.
+fn is_yes(words: &str) -> bool {
+    let words = words.trim_end_matches(['.', '!']).to_lowercase();
+    matches!(words.as_str(), "y" | "yes" | "ok" | "okay" | "allow" | "sure" | "go" | "go on" | "do it")
+}

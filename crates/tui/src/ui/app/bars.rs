@@ -1,0 +1,230 @@
+//! The status bar. Must never show a key that does nothing there.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::App;
+use super::tab::LineFor;
+use crate::render::agent;
+use crate::text::{safe, time, width};
+use crate::ui::keymap::{Command, Context};
+use crate::ui::theme::Paint;
+
+/// Signs of something that goes on.
+const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇"];
+
+/// How long one of them stays, in milliseconds.
+pub(crate) const SPIN_MS: i64 = 120;
+
+impl App {
+    /// The model that answers next, and why.
+    pub(super) fn model_words(&self) -> String {
+        match (&self.tab().model, &self.model) {
+            (Some(model), _) => safe::line(model).into_owned(),
+            (None, Some((model, why))) => format!("{}: {}", safe::line(model), safe::line(why)),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The folder that a conversation works in which begins now, and how far the agent may go in it, where that is known.
+    pub(super) fn place_words(&self) -> String {
+        let folder = safe::line(&self.known.folder).into_owned();
+        let mode = self.permit.mode.or(self.mode);
+        match mode.map(agent::mode) {
+            Some(mode) => format!("in {folder} · {mode}"),
+            None => format!("in {folder}"),
+        }
+    }
+
+    fn model_name(&self) -> String {
+        let usual = self.model.as_ref().map(|(model, _)| model);
+        let live = self.tab().talk.live.as_ref().and_then(|live| live.model.as_ref());
+        let model = live.or(self.tab().model.as_ref()).or(usual);
+        model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
+    }
+
+    /// The rows of the status: more than one where what is said once has no room in it.
+    pub(super) fn status_rows(&self, all: Rect) -> u16 {
+        /// It takes no more than so many, and a third of the window.
+        const MOST: u16 = 3;
+        let said =
+            self.flash.as_ref().map(|flash| width::wrap(&safe::line(&flash.text), all.width.max(1).into()));
+        let rows = said.map_or(1, |lines| u16::try_from(lines.len()).unwrap_or(MOST));
+        if all.height > 3 { rows.clamp(1, MOST.min(all.height / 3).max(1)) } else { 0 }
+    }
+
+    pub(super) fn draw_status(&self, frame: &mut Frame<'_>, area: Rect, context: Context, is_low: bool) {
+        if area.height == 0 {
+            return;
+        }
+        let columns = usize::from(area.width);
+        if let Some(flash) = self.flash.as_ref().filter(|_| area.height > 1) {
+            let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
+            return paragraph(frame, area, self.theme.style(paint), &safe::line(&flash.text));
+        }
+        let is_told = is_low && self.tab().rewriting.is_some() && self.flash.is_none();
+        let keys = if is_told { String::new() } else { self.key_words(context, columns) };
+        let beside = |keys: &str| columns.saturating_sub(width::columns(keys) + 1);
+        // What is said once stands before keys that always hold.
+        let is_long = |text: &str| width::columns(&safe::line(text)) > beside(&keys);
+        let is_wide = self.flash.as_ref().is_some_and(|flash| is_long(&flash.text));
+        let keys = if is_wide { String::new() } else { keys };
+        let room = beside(&keys);
+        let left = match &self.flash {
+            Some(flash) => {
+                let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
+                Span::styled(width::fit(&safe::line(&flash.text), room), self.theme.style(paint))
+            }
+            None => Span::styled(
+                width::fit(&self.state_words(is_low, columns), room),
+                self.theme.style(Paint::Bar),
+            ),
+        };
+        let spans = vec![left, Span::raw(" "), Span::styled(keys, self.theme.style(Paint::Dim))];
+        frame.render_widget(Paragraph::new(Line::from(spans)), area);
+    }
+
+    /// How things are, most important first.
+    fn state_words(&self, is_low: bool, columns: usize) -> String {
+        let tab = self.tab();
+        let mut pieces = Vec::new();
+        // Where there is no line above the composer to say it.
+        pieces.extend(super::draw::editing(tab, &self.keys, columns).filter(|_| is_low));
+        let turn = usize::try_from(self.now_ms / SPIN_MS).unwrap_or(0) % SPINNER.len();
+        if let Some(why) = &tab.lost {
+            let why = if why.is_empty() { "the owner is gone, seeking it".into() } else { safe::line(why) };
+            pieces.push(format!("{} {why}", SPINNER[turn]));
+        } else if let Some(live) = &tab.talk.live {
+            let stop = self.keys.named(Command::Stop);
+            let lasted = time::lasted((self.now_ms - live.since_ms).max(0));
+            let doing = if tab.waits() == [false, false] { "" } else { "waits for you · " };
+            pieces.push(format!("{} {doing}{lasted} · {stop} stops", SPINNER[turn]));
+        } else if !tab.sent.is_empty() {
+            pieces.push(format!("{} sending", SPINNER[turn]));
+        }
+        let model = self.model_name();
+        if !model.is_empty() {
+            pieces.push(model);
+        }
+        let mode =
+            if tab.conversation().is_some() { Some(tab.talk.permissions.mode) } else { self.permit.mode };
+        if let Some(mode) = mode {
+            pieces.push(mode.name().to_owned());
+        }
+        pieces.extend(self.window_words());
+        if let Some(conversation) = &tab.talk.conversation {
+            if let Some(why) = &conversation.read_only {
+                pieces.insert(0, format!("read-only: {}", safe::line(why)));
+            }
+            pieces.push(safe::line(&tab.title()).into_owned());
+        }
+        pieces.join(" · ")
+    }
+
+    /// How much of the model's context the last answer took, where both are known.
+    fn window_words(&self) -> Option<String> {
+        let answers = self.tab().talk.entries.iter().rev();
+        let (author, usage) = answers.filter_map(|it| Some((&it.author, it.usage.as_ref()?))).next()?;
+        let taken = usage.input_tokens?.saturating_add(usage.output_tokens.unwrap_or(0));
+        let model = self.models.as_ref()?.models.iter().find(|model| model.name == *author)?;
+        let window = model.context_tokens.filter(|window| *window > 0)?;
+        Some(format!("{} % of the context", taken.saturating_mul(100) / window))
+    }
+
+    /// The keys that help most here, as many as there is room for.
+    fn key_words(&self, context: Context, columns: usize) -> String {
+        let pairs: &[(Command, &str)] = match context {
+            Context::Select => &[
+                (Command::SelectRewind, "rewind"),
+                (Command::SelectEdit, "edit"),
+                (Command::SelectRetry, "retry"),
+                (Command::SelectHide, "hide"),
+                (Command::SelectCopy, "copy"),
+                (Command::Help, "more"),
+            ],
+            // The words that are there would be the answer.
+            Context::Asked if !self.tab().is_free_to_answer() => &[
+                (Command::AllowOnce, "allows"),
+                (Command::Deny, "says no"),
+                (Command::Send, "refuses with this"),
+            ],
+            Context::Asked if self.rule().is_none() => {
+                &[(Command::AllowOnce, "once"), (Command::Deny, "no…")]
+            }
+            Context::Asked => &[
+                // Where there is no room for all, a no is there with each yes.
+                (Command::AllowOnce, "once"),
+                (Command::Deny, "no…"),
+                (Command::AllowHere, "this conversation"),
+                (Command::AllowAlways, "always"),
+            ],
+            Context::Find if self.tab().line.as_ref().is_some_and(|line| line.what != LineFor::Find) => {
+                &[(Command::FindNext, "goes on"), (Command::FindLeave, "leaves it")]
+            }
+            Context::Find => &[
+                (Command::FindNext, "older"),
+                (Command::FindPrevious, "newer"),
+                (Command::FindLeave, "leave"),
+            ],
+            Context::Talk if self.tab().waits()[1] && self.tab().view.hides_asked() => {
+                &[(Command::ScrollUp, "the question"), (Command::Help, "help")]
+            }
+            Context::Talk => &[
+                (Command::Rewind, "rewind"),
+                (Command::Undo, "undo"),
+                (Command::List, "conversations"),
+                (Command::Help, "help"),
+            ],
+            // A pane names its own keys.
+            _ => &[(Command::Help, "keys")],
+        };
+        let most = match &self.flash {
+            // What is said is read first.
+            Some(flash) => {
+                (columns / 3).min(columns.saturating_sub(width::columns(&safe::line(&flash.text)) + 2))
+            }
+            None => columns * 3 / 5,
+        };
+        let most = match context {
+            Context::Asked if self.flash.is_none() && !self.tab().is_free_to_answer() => columns * 5 / 6,
+            _ => most,
+        };
+        let mut words = String::new();
+        for (command, what) in pairs {
+            let name = match context {
+                Context::Asked if !self.tab().is_free_to_answer() => {
+                    self.keys.beside_words(*command).map(|key| key.to_string())
+                }
+                _ => Some(self.keys.named(*command)),
+            };
+            let Some(name) = name else { continue };
+            let piece = format!("{name} {what}");
+            let gap = if words.is_empty() { 0 } else { 3 };
+            if width::columns(&words) + gap + width::columns(&piece) > most {
+                continue;
+            }
+            if gap > 0 {
+                words.push_str(" · ");
+            }
+            words.push_str(&piece);
+        }
+        words
+    }
+}
+
+/// Words in rows; what has no room is cut.
+fn paragraph(frame: &mut Frame<'_>, area: Rect, style: Style, text: &str) {
+    let lines = width::wrap(text, area.width.into());
+    let more = lines.len() > area.height.into();
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
+        let line = if more && y + 1 == area.bottom() {
+            width::fit(&format!("{line}…"), area.width.into())
+        } else {
+            line
+        };
+        frame.render_widget(Line::styled(line, style), Rect { y, height: 1, ..area });
+    }
+}

@@ -1,0 +1,381 @@
+//! What each command does, whether a key or a typed line named it. Must never ask the person about anything itself: that is a pane's.
+
+use retake_wire::reply::Operations;
+use retake_wire::request::{self, FilesDiff, Of, SetPermissions};
+use retake_wire::{Action, Mode, Request};
+
+use super::runs::is_command;
+use super::tab::{EdgeLine, LineFor};
+use super::{App, Asked, For};
+use crate::ui::choose::{alternatives, models, permissions};
+use crate::ui::help::Help;
+use crate::ui::jobs::Jobs;
+use crate::ui::keymap::{Command, Context};
+use crate::ui::list::List;
+use crate::ui::msg::{Act, TabId};
+use crate::ui::ops::Ops;
+use crate::ui::page::Page;
+use crate::ui::plan::PlanPane;
+use crate::ui::rewind::Rewind;
+use crate::ui::tree::Tree;
+
+impl Command {
+    /// Whether it is the app's also while a pane has the keys.
+    pub(super) fn is_of_app(self) -> bool {
+        self.row().context == Context::Everywhere
+    }
+}
+
+impl App {
+    /// Does a command; the words are what was typed behind its name.
+    pub(super) fn command(&mut self, command: Command, words: &str) {
+        let done = self.of_face(command, words)
+            || self.of_composer(command)
+            || self.of_view(command, words)
+            || self.of_selection(command)
+            || self.of_asked(command)
+            || self.of_history(command, words)
+            || self.of_messages(command, words)
+            || self.of_agent(command, words);
+        debug_assert!(done, "BUG: {command:?} is done by nobody");
+    }
+
+    /// What holds everywhere.
+    fn of_face(&mut self, command: Command, words: &str) -> bool {
+        match command {
+            Command::Help => {
+                let from = self.context();
+                self.open(Help::new(self.keys.clone(), from));
+            }
+            Command::Quit => self.leave(),
+            Command::Stop => self.stop(),
+            Command::Suspend => self.acts.push(Act::Suspend),
+            Command::Redraw => self.acts.push(Act::Redraw),
+            Command::NewTab => {
+                self.keep_draft(self.current);
+                self.open_tab();
+                self.wants_unbegun();
+            }
+            Command::CloseTab => self.close_tab(),
+            Command::NextTab | Command::PreviousTab if self.tabs.len() == 1 => {
+                let new = self.keys.named(Command::NewTab);
+                self.refuse(format!("there is only this tab: {new} opens another one"));
+            }
+            Command::NextTab => self.go_to_tab((self.current + 1) % self.tabs.len()),
+            Command::PreviousTab => self.go_to_tab((self.current + self.tabs.len() - 1) % self.tabs.len()),
+            Command::Theme => self.choose_theme(words),
+            // As it was left for a hit.
+            Command::List if words.is_empty() && self.tab_mut().come_back() => {}
+            Command::List | Command::Search => self.open_list(self.tab().id, words),
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is done in the composer.
+    fn of_composer(&mut self, command: Command) -> bool {
+        match command {
+            Command::Send => self.send(),
+            Command::Escape => self.escape(),
+            Command::Editor => {
+                // Who is told to end while the editor has the terminal can keep nothing any more.
+                self.keep_draft(self.current);
+                self.acts.push(Act::Edit(self.tab().composer.text()));
+            }
+            Command::Detach => self.tab_mut().composer.detach(),
+            Command::NewLine
+            | Command::Complete
+            | Command::HistoryUp
+            | Command::HistoryDown
+            | Command::HistorySearch
+            | Command::TypingUndo
+            | Command::TypingRedo
+            | Command::DraftBack
+            | Command::DraftDrop => {
+                let done = self.tab_mut().composer.command(command);
+                match command {
+                    _ if done => {}
+                    Command::Complete => self.say("nothing to complete: / begins a command, @ a path"),
+                    Command::TypingUndo => self.say("nothing was typed that could be undone"),
+                    Command::TypingRedo => self.say("no typing was undone that could come back"),
+                    Command::DraftBack | Command::DraftDrop => self.say("no draft was moved aside"),
+                    _ => {}
+                }
+                self.typed();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is done to the view.
+    fn of_view(&mut self, command: Command, words: &str) -> bool {
+        match command {
+            Command::ScrollUp
+            | Command::ScrollDown
+            | Command::ScrollTop
+            | Command::ScrollEnd
+            | Command::Reasoning
+            | Command::Output => {
+                let tab = self.tab_mut();
+                tab.view.command(command, &tab.talk);
+                let shows = |is: bool| if is { "is shown" } else { "is folded" };
+                match command {
+                    Command::Reasoning => {
+                        let is = shows(self.tab().view.shows_reasoning());
+                        self.say(format!("the model's reasoning {is}"));
+                    }
+                    Command::Output => {
+                        let is = shows(self.tab().view.shows_output());
+                        self.say(format!("what tools print {is}"));
+                    }
+                    _ => {}
+                }
+            }
+            Command::Find => self.find(words),
+            Command::FindNext | Command::FindPrevious => {
+                let tab = self.tab_mut();
+                if tab.line.as_ref().is_some_and(|line| line.what != LineFor::Find) {
+                    self.line_done();
+                } else {
+                    tab.view.command(command, &tab.talk);
+                }
+            }
+            Command::FindLeave => {
+                let tab = self.tab_mut();
+                tab.line = None;
+                tab.view.find("", &tab.talk);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// What goes back and forth, and what shows the way.
+    fn of_history(&mut self, command: Command, words: &str) -> bool {
+        if !matches!(
+            command,
+            Command::Rewind | Command::Undo | Command::Redo | Command::Tree | Command::Ops | Command::Restore
+        ) {
+            return false;
+        }
+        if self.tab().conversation().is_none() {
+            self.refuse("nothing has been said here yet");
+            return true;
+        }
+        match command {
+            Command::Rewind if words.is_empty() => self.open(Rewind::new()),
+            Command::Rewind => self.rewind_to(words),
+            Command::Undo | Command::Redo => match count(words) {
+                Some(count) if command == Command::Undo => self.plan("Undo", Action::Undo { count }),
+                Some(count) => self.plan("Redo", Action::Redo { count }),
+                None => self.refuse(format!("{words:?} is not how many: give a number, or nothing for 1")),
+            },
+            Command::Tree => self.open(Tree::new()),
+            Command::Restore if !words.is_empty() => {
+                self.restore(words);
+            }
+            _ => self.open(Ops::new()),
+        }
+        true
+    }
+
+    /// Returns to what an operation left, or to before it. Heads have a dot.
+    fn restore(&mut self, words: &str) {
+        if words.contains('.') {
+            return self.plan("Restore", Action::Restore { head: words.to_owned() });
+        }
+        let (number, is_before) = match words.strip_prefix("before ") {
+            Some(number) => (number.trim(), true),
+            None => (words, false),
+        };
+        let Some(number) = number.parse::<u64>().ok().filter(|number| (1..u64::MAX).contains(number)) else {
+            let ops = self.keys.named(Command::Ops);
+            return self.refuse(format!("name an operation by its number, as {ops} lists them"));
+        };
+        let Some(conversation) = self.here() else { return };
+        let page = request::Page { conversation, limit: Some(1), before: Some(number + 1) };
+        self.ask(Asked::Tab(self.tab().id, For::Operation(number, is_before)), Request::Ops(page));
+    }
+
+    /// The operation that was named.
+    pub(super) fn named_operation(&mut self, id: TabId, number: u64, is_before: bool, found: Operations) {
+        let Some(op) = found.operations.into_iter().find(|op| op.number == number) else {
+            let ops = self.keys.named(Command::Ops);
+            return self.refuse(format!("there is no operation {number}: {ops} lists them"));
+        };
+        let head = if is_before { op.before } else { op.head };
+        self.open_pane(id, Box::new(PlanPane::new("Restore", Action::Restore { head })));
+    }
+
+    /// What is about the agent at work.
+    fn of_agent(&mut self, command: Command, words: &str) -> bool {
+        match command {
+            Command::Model if words.is_empty() => self.open(models(self.tab().model.clone())),
+            Command::Model => self.choose_model(words),
+            Command::Permissions => self.permissions(words),
+            Command::Files => self.page("Files", |conversation| Request::FilesStatus(Of { conversation })),
+            Command::Diff => self.page("Differences since the last turn began", |conversation| {
+                Request::FilesDiff(FilesDiff { conversation, ..FilesDiff::default() })
+            }),
+            Command::Todo => self.page("To do", |conversation| Request::Todo(Of { conversation })),
+            Command::Jobs => {
+                if self.here().is_some() {
+                    self.open(Jobs::new());
+                }
+            }
+            Command::Tools => self.page("Tools", |conversation| Request::Tools(Of { conversation })),
+            Command::Cost => self.page("Cost", |conversation| Request::Cost(Of { conversation })),
+            Command::Unqueue => {
+                if let Some(conversation) = self.here() {
+                    let id = self.tab().id;
+                    self.ask(Asked::Tab(id, For::Unqueued), Request::Unqueue(Of { conversation }));
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn permissions(&mut self, words: &str) {
+        let mode = Mode::ALL.into_iter().find(|mode| mode.name() == words);
+        match (words.is_empty(), mode, self.tab().conversation()) {
+            (true, _, _) => {
+                let mode = self.permit.mode;
+                self.open(permissions(self.tab().talk.permissions.clone(), mode));
+            }
+            (false, None, _) => {
+                let names: Vec<_> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+                self.refuse(format!("there is no mode {words:?}: {}", names.join(", ")));
+            }
+            (false, Some(mode), conversation) => self.set_mode(mode, conversation),
+        }
+    }
+
+    /// Changes how much the agent may do; before a conversation begins, what it begins with.
+    pub(super) fn set_mode(&mut self, mode: Mode, conversation: Option<String>) {
+        match conversation {
+            Some(conversation) => {
+                let set = SetPermissions { conversation, mode: Some(mode), ..SetPermissions::default() };
+                self.ask(Asked::Tab(self.tab().id, For::Nothing), Request::SetPermissions(set));
+            }
+            None => self.permit.mode = Some(mode),
+        }
+        self.say(format!("the agent may now: {}", crate::render::agent::mode(mode)));
+    }
+
+    /// The alternatives of an answer.
+    pub(super) fn alternatives(&mut self, entry: &str) {
+        if let Some(conversation) = self.here() {
+            let (entry, limit) = (entry.to_owned(), Some(request::LARGEST_PAGE));
+            let entry = request::Alternatives { conversation, entry, limit, after: None };
+            self.open(alternatives(entry));
+        }
+    }
+
+    /// The conversation, where one is needed; that there is none is said.
+    pub(super) fn here(&mut self) -> Option<String> {
+        let conversation = self.tab().conversation();
+        if conversation.is_none() {
+            self.refuse("nothing has been said here yet");
+        }
+        conversation
+    }
+
+    pub(super) fn open(&mut self, pane: impl crate::ui::pane::Pane + 'static) {
+        let id = self.tab().id;
+        self.open_pane(id, Box::new(pane));
+    }
+
+    pub(super) fn open_list(&mut self, id: TabId, words: &str) {
+        let list = List::new(&self.known.folder, words);
+        self.open_list_as(id, list);
+    }
+
+    /// The same, where the UI begins with it.
+    pub(super) fn begin_with_list(&mut self, id: TabId) {
+        let list = List::first(&self.known.folder);
+        self.open_list_as(id, list);
+    }
+
+    fn open_list_as(&mut self, id: TabId, list: List) {
+        self.open_pane(id, Box::new(list));
+        self.follows_list = true;
+        self.acts.push(Act::Follow(None, retake_wire::Follow::default()));
+    }
+
+    /// Shows what an action would do, and does it if the person agrees.
+    pub(super) fn plan(&mut self, title: &str, action: Action) {
+        self.open(PlanPane::new(title, action));
+    }
+
+    fn page(&mut self, title: &str, request: impl FnOnce(String) -> Request) {
+        if let Some(conversation) = self.here() {
+            self.open(Page::new(title, request(conversation)));
+        }
+    }
+
+    fn go_to_tab(&mut self, at: usize) {
+        self.keep_draft(self.current);
+        self.current = at;
+    }
+
+    /// Stops what runs; with nothing to stop, empties the composer; with nothing to empty, leaves.
+    fn stop(&mut self) {
+        let now_ms = self.now_ms;
+        if self.tab().pane.is_some() {
+            let close = Command::Close;
+            return self.with_pane(self.current, |pane, cx| pane.command(close, cx));
+        }
+        let tab = self.tab_mut();
+        if let (true, Some(conversation)) = (tab.talk.is_running(), tab.conversation()) {
+            let id = tab.id;
+            self.ask(Asked::Tab(id, For::Nothing), Request::Cancel(Of { conversation }));
+            return self.say("stopping");
+        }
+        if !tab.composer.is_empty() {
+            tab.composer.set_aside();
+            tab.typed_ms = Some(now_ms);
+            let back = self.keys.named(Command::DraftBack);
+            return self.hint(format!("the composer is empty now; {back} brings your words back"));
+        }
+        if self.is_once_more(Command::Stop) {
+            return self.leave();
+        }
+        let stop = self.keys.named(Command::Stop);
+        self.hint(format!("{stop} once more leaves; everything is kept"));
+    }
+
+    /// A line that begins with a slash or a colon.
+    pub(super) fn typed_command(&mut self, line: &str) -> bool {
+        let Some((name, words)) = is_command(line) else { return false };
+        let command = match Command::begun(name).as_slice() {
+            [one] => *one,
+            several => {
+                let help = self.keys.named(Command::Help);
+                let name = crate::text::safe::line(name).into_owned();
+                let names: Vec<_> = several.iter().map(|it| format!("/{}", it.row().name)).collect();
+                self.refuse(match names.is_empty() {
+                    true => {
+                        format!("there is no command /{name}: {help} lists them; // begins a message with /")
+                    }
+                    false => format!("/{name} may be {}", crate::render::words::either(&names)),
+                });
+                return true;
+            }
+        };
+        self.tab_mut().composer.clear();
+        self.command(command, words);
+        true
+    }
+
+    fn find(&mut self, words: &str) {
+        let tab = self.tab_mut();
+        tab.line = Some(EdgeLine { what: LineFor::Find, text: words.to_owned() });
+        tab.view.find(words, &tab.talk);
+    }
+}
+
+fn count(words: &str) -> Option<usize> {
+    if words.is_empty() { Some(1) } else { words.parse().ok().filter(|count| *count > 0) }
+}

@@ -1,0 +1,352 @@
+//! What is typed and not sent: kept with the owner, by its conversation, or by the folder as long as none has begun. Must never send
+//! anything, and must never give up words of which the owner has nothing yet.
+
+use retake_wire::reply::Draft;
+use retake_wire::request::{ClaimDraftIn, SetDraft, SetDraftIn};
+use retake_wire::{Part, Problem, Request};
+
+use super::tab::Tab;
+use super::{App, Asked, For};
+use crate::render::{self, effects};
+use crate::ui::composer::Composer;
+use crate::ui::keymap::Command;
+use crate::ui::msg::{Act, TabId, Ticket};
+use crate::ui::talk::Tone;
+
+/// So long one who leaves waits for the owner to take what was typed.
+const LEAVING_MS: i64 = 3_000;
+
+/// With what conversations are about to begin in the folder.
+#[derive(Debug, Default)]
+pub(super) struct Unbegun {
+    /// The owner was asked for what it has.
+    is_asked: bool,
+    /// What the owner has, once that is known; and what is aside there.
+    kept: Option<(Vec<Part>, Vec<Vec<Part>>)>,
+    /// What no tab shows: it is given to the next one that is new.
+    rest: Vec<Part>,
+    rest_aside: Vec<Vec<Part>>,
+}
+
+/// Drafts on their way to the owner: one after the other, so that none overtakes a later one.
+#[derive(Debug, Default)]
+pub(super) struct Keeping {
+    on_its_way: Option<(Ticket, Request)>,
+    next: Vec<Request>,
+    /// What the owner did not take, the last time it was asked.
+    refused: Option<Request>,
+}
+
+impl App {
+    /// Gives a draft to the owner as soon as it has the one before.
+    fn keep(&mut self, draft: Request) {
+        if self.keeping.on_its_way.is_none() {
+            let ticket = self.ask(Asked::All(For::Kept), draft.clone());
+            self.keeping.on_its_way = Some((ticket, draft));
+            return;
+        }
+        let mut draft = draft;
+        if let Some(at) = self.keeping.next.iter().position(|next| place(next) == place(&draft)) {
+            // The owner never had that one: what was to give way to it gives way to this one.
+            let mut never = self.keeping.next.remove(at);
+            std::mem::swap(instead_of(&mut draft), instead_of(&mut never));
+        }
+        self.keeping.next.push(draft);
+    }
+
+    /// The owner has a draft, or will not take it.
+    pub(super) fn was_kept(&mut self, ticket: Ticket, wrong: Option<Problem>) {
+        let Some((_, draft)) = self.keeping.on_its_way.take_if(|(asked, _)| *asked == ticket) else { return };
+        let refused = self.keeping.refused.take().filter(|refused| place(refused) != place(&draft));
+        self.keeping.refused = refused;
+        if let Some(problem) = wrong {
+            self.refuse(format!("what you type here is not kept: {}", problem.message));
+            self.keeping.refused = Some(draft);
+        }
+        if !self.keeping.next.is_empty() {
+            let next = self.keeping.next.remove(0);
+            self.keep(next);
+        }
+    }
+
+    /// Leaves, once the owner has what stands in the composers; asked again, or after a while, without that.
+    pub(super) fn leave(&mut self) {
+        if self.leaving_ms.is_some() {
+            return self.acts.push(Act::Quit);
+        }
+        self.leaving_ms = Some(self.now_ms);
+        self.assert_drafts();
+        let is_new = |tab: &Tab| tab.conversation().is_none() && tab.has_words();
+        if !self.unbegun.is_asked && self.tabs.iter().any(is_new) {
+            self.wants_unbegun();
+        }
+        self.say("leaving, as soon as what you typed is kept");
+    }
+
+    /// Leaves, where nobody can ask for it any more.
+    pub(super) fn closed(&mut self) {
+        if !self.is_leaving() {
+            self.leave();
+        }
+    }
+
+    /// Whether the UI is only waiting for what is still to be kept.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving_ms.is_some()
+    }
+
+    /// Goes on with leaving, where that has begun.
+    pub(super) fn leaves(&mut self) {
+        let Some(since) = self.leaving_ms else { return };
+        for at in 0..self.tabs.len() {
+            self.keep_draft(at);
+        }
+        let is_kept = self.keeping.on_its_way.is_none() && self.tabs.iter().all(|tab| self.is_settled(tab));
+        if is_kept || self.now_ms - since >= LEAVING_MS {
+            self.acts.push(Act::Quit);
+        }
+    }
+
+    /// Whether it is known where the words of a tab belong, and they were given to be kept there.
+    fn is_settled(&self, tab: &Tab) -> bool {
+        let has_place = match tab.conversation() {
+            Some(_) => tab.has_draft || tab.is_draft_refused,
+            None => self.unbegun.kept.is_some() && !tab.begins,
+        };
+        let is_open = tab.opening.is_none() || tab.composer.is_empty();
+        tab.sent.is_empty() && is_open && (has_place || !tab.has_words())
+    }
+
+    /// Whoever leaves has the owner keep what stands here, also where another terminal has given it something else since.
+    fn assert_drafts(&mut self) {
+        for at in 0..self.tabs.len() {
+            let tab = &self.tabs[at];
+            if let (Some(conversation), true, true) = (tab.conversation(), tab.has_draft, tab.has_words()) {
+                self.set_draft(at, conversation, false);
+            }
+        }
+        let is_new = |tab: &Tab| tab.conversation().is_none() && tab.has_words();
+        if self.tabs.iter().any(is_new)
+            && let Some((parts, aside)) = self.unbegun.kept.clone()
+        {
+            self.set_draft_in(parts, aside);
+        }
+    }
+
+    /// What was typed, and is not known to be kept anywhere, as one leaves.
+    pub(crate) fn unsaved(&self) -> Vec<String> {
+        let waits = self.keeping.on_its_way.iter().map(|(_, draft)| draft);
+        let mut unsaved: Vec<&[Part]> =
+            waits.chain(&self.keeping.next).chain(&self.keeping.refused).flat_map(parts).collect();
+        let has_place = |tab: &&Tab| match tab.conversation() {
+            Some(_) => tab.has_draft,
+            None => self.unbegun.kept.is_some(),
+        };
+        let words = |composer: &Composer| composer.aside().into_iter().chain([composer.parts()]);
+        let mut homeless: Vec<_> =
+            self.tabs.iter().filter(|tab| !has_place(tab)).flat_map(|tab| words(tab.own())).collect();
+        let opening = self.tabs.iter().filter(|tab| tab.opening.is_some());
+        homeless.extend(opening.flat_map(|tab| words(&tab.composer)));
+        // Nobody knows whether the owner has them; with what a conversation begins it has them as the folder's.
+        let said = self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| &tab.sent);
+        homeless.extend(said.map(|(_, parts, _)| parts.clone()));
+        unsaved.extend(homeless.iter().map(Vec::as_slice));
+        let mut texts: Vec<String> =
+            unsaved.into_iter().map(effects::text).filter(|text| !text.is_empty()).collect();
+        texts.dedup();
+        texts
+    }
+
+    /// Keeps the draft of a tab, where it is another one than the owner has.
+    pub(super) fn keep_draft(&mut self, at: usize) {
+        let Some(tab) = self.tabs.get_mut(at) else { return };
+        if tab.opening.is_none() {
+            tab.typed_ms = None;
+        }
+        if tab.own().is_empty() {
+            tab.edits = None;
+        }
+        if let Some(conversation) = tab.conversation()
+            && tab.has_draft
+            && (tab.own().parts() != tab.kept
+                || tab.edited() != tab.kept_edits
+                || tab.own().aside() != tab.kept_aside)
+        {
+            self.set_draft(at, conversation, false);
+        }
+        self.keep_unbegun();
+    }
+
+    /// A tab shows its conversation no more: whoever opens that next is given the draft.
+    pub(super) fn release_draft(&mut self, at: usize) {
+        self.keep_draft(at);
+        let Some(tab) = self.tabs.get(at).filter(|tab| tab.has_draft && tab.has_words()) else {
+            return;
+        };
+        if let Some(conversation) = tab.conversation() {
+            self.set_draft(at, conversation, true);
+        }
+    }
+
+    /// Gives the owner the draft of a tab, in the place of the one that it was given before.
+    fn set_draft(&mut self, at: usize, conversation: String, released: bool) {
+        let tab = &mut self.tabs[at];
+        let (parts, edits) = (tab.own().parts(), tab.edited());
+        let instead_of = Some(std::mem::replace(&mut tab.kept, parts.clone()));
+        tab.kept_edits.clone_from(&edits);
+        tab.kept_aside = tab.own().aside();
+        let aside = Some(tab.kept_aside.clone());
+        let set = SetDraft { conversation, parts, aside, instead_of, edits, released, ..SetDraft::default() };
+        self.keep(Request::SetDraft(set));
+    }
+
+    /// Keeps the draft of a tab once nothing was typed for a moment.
+    pub(super) fn draft_rests(&mut self, at: usize) {
+        if self.tabs.get(at).is_some_and(|tab| tab.rests(self.now_ms)) {
+            self.keep_draft(at);
+        }
+    }
+
+    /// Takes over the draft that the owner has, once: what was typed before it was there stands behind it.
+    pub(super) fn take_draft(&mut self, id: TabId, draft: Draft) {
+        let Draft { parts, edits, aside, .. } = draft;
+        let now_ms = self.now_ms;
+        let Some(tab) = self.find_tab(id) else { return };
+        if std::mem::replace(&mut tab.has_draft, true) {
+            return;
+        }
+        if tab.has_words() {
+            tab.typed_ms = Some(now_ms);
+        }
+        let own = tab.opening.as_mut().unwrap_or(&mut tab.composer);
+        own.set_before(&parts);
+        own.give_aside(&aside);
+        tab.kept = parts;
+        tab.kept_aside = aside;
+        tab.kept_edits.clone_from(&edits);
+        tab.edits.clone_from(&edits);
+        if let Some(entry) = edits {
+            self.was_to_edit(id, &entry);
+        }
+    }
+
+    /// The draft was written in the place of a message: whoever only sends it says it at the end.
+    fn was_to_edit(&mut self, id: TabId, entry: &str) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let turn = tab.talk.entries.iter().find(|loaded| loaded.id == entry).map(|loaded| loaded.turn);
+        let name = turn.map_or_else(|| render::id::short(entry).to_owned(), |turn| format!("t{turn}"));
+        let back = self.keys.named(Command::DraftBack);
+        let what = format!(
+            "what stands in the composer was written in the place of {name}: sent now, it is said at the end; \
+             /edit {name}, then {back}, puts it there"
+        );
+        self.note_in(id, what, Tone::Quiet);
+    }
+
+    /// What was to be opened is not there: what was typed for it stays here.
+    pub(super) fn not_opened(&mut self, id: TabId) {
+        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        let typed = self.tabs[at].opened();
+        self.type_on(at, typed);
+        if self.tabs[at].conversation().is_none() {
+            self.wants_unbegun();
+        }
+    }
+
+    /// What was typed elsewhere stands behind what stands in a tab.
+    pub(super) fn type_on(&mut self, at: usize, typed: Option<Composer>) {
+        let Some(typed) = typed.filter(|typed| !typed.is_empty()) else { return };
+        let tab = &mut self.tabs[at];
+        let before = std::mem::replace(&mut tab.composer, typed);
+        tab.composer.set_before(&before.parts());
+        tab.composer.give_aside(&before.aside());
+        tab.typed_ms = Some(self.now_ms);
+    }
+
+    /// A tab is new: what was typed before, and never sent, is given back, as far as no other tab shows it.
+    pub(super) fn wants_unbegun(&mut self) {
+        if std::mem::replace(&mut self.unbegun.is_asked, true) {
+            return self.give_unbegun();
+        }
+        let claim = ClaimDraftIn { folder: self.known.folder.clone(), ..ClaimDraftIn::default() };
+        self.ask(Asked::All(For::Unbegun), Request::ClaimDraftIn(claim));
+    }
+
+    /// The owner says what it has.
+    pub(super) fn take_unbegun(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
+        self.unbegun.rest.splice(0..0, parts.clone());
+        self.unbegun.rest_aside.splice(0..0, aside.clone());
+        self.unbegun.kept = Some((parts, aside));
+        self.give_unbegun();
+        self.keep_unbegun();
+    }
+
+    fn give_unbegun(&mut self) {
+        let tab = &mut self.tabs[self.current];
+        let is_new = tab.conversation().is_none() && tab.sent.is_empty();
+        if is_new && tab.composer.is_empty() && !self.unbegun.rest.is_empty() {
+            tab.composer.set(&std::mem::take(&mut self.unbegun.rest));
+        }
+        if is_new {
+            tab.composer.give_aside(&std::mem::take(&mut self.unbegun.rest_aside));
+        }
+    }
+
+    /// A tab will show something else: with what it was about to begin is for another one.
+    pub(super) fn leave_unbegun(&mut self, at: usize) {
+        let Some(tab) = self.tabs.get(at).filter(|tab| tab.conversation().is_none()) else { return };
+        self.unbegun.rest.extend(tab.own().parts());
+        self.unbegun.rest_aside.extend(tab.own().aside());
+    }
+
+    /// Keeps with what conversations are about to begin, and what was sent for one that is not there yet.
+    pub(super) fn keep_unbegun(&mut self) {
+        let Some(kept) = &self.unbegun.kept else { return };
+        let (mut parts, mut aside) = (self.unbegun.rest.clone(), self.unbegun.rest_aside.clone());
+        // What was typed while a conversation began stays here until it is known what its own draft is.
+        let is_here = |tab: &&Tab| tab.conversation().is_none() || (tab.begins && !tab.has_draft);
+        for tab in self.tabs.iter().filter(is_here) {
+            parts.extend(tab.sent.iter().flat_map(|(_, parts, _)| parts.clone()));
+            parts.extend(tab.own().parts());
+            aside.extend(tab.own().aside());
+        }
+        if (&parts, &aside) != (&kept.0, &kept.1) {
+            self.set_draft_in(parts, aside);
+        }
+    }
+
+    /// Gives the owner the draft of the folder, in the place of what it was given before: what another terminal has given it stays.
+    fn set_draft_in(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
+        let before = self.unbegun.kept.replace((parts.clone(), aside.clone()));
+        let (folder, instead_of) = (self.known.folder.clone(), before.map(|(parts, _)| parts));
+        let set = SetDraftIn { folder, parts, aside: Some(aside), instead_of, ..SetDraftIn::default() };
+        self.keep(Request::SetDraftIn(set));
+    }
+}
+
+/// Whose draft it is.
+fn place(draft: &Request) -> Option<&str> {
+    match draft {
+        Request::SetDraft(set) => Some(&set.conversation),
+        _ => None,
+    }
+}
+
+/// What it takes the place of.
+fn instead_of(draft: &mut Request) -> &mut Option<Vec<Part>> {
+    match draft {
+        Request::SetDraft(set) => &mut set.instead_of,
+        Request::SetDraftIn(set) => &mut set.instead_of,
+        other => unreachable!("BUG: {other:?} keeps no draft"),
+    }
+}
+
+/// Its words, and those that are aside.
+fn parts(draft: &Request) -> Vec<&[Part]> {
+    let (parts, aside) = match draft {
+        Request::SetDraft(set) => (&set.parts, &set.aside),
+        Request::SetDraftIn(set) => (&set.parts, &set.aside),
+        _ => return Vec::new(),
+    };
+    aside.iter().flatten().chain([parts]).map(Vec::as_slice).collect()
+}

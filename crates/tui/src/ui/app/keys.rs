@@ -1,0 +1,225 @@
+//! Keys and pastes: who gets them. Must never let a key of a list reach the composer, nor the other way round.
+
+use std::borrow::Cow;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::tab::Once;
+use super::{App, SHORT_MS};
+use crate::render::words;
+use crate::ui::keymap::{Command, Context, Key};
+
+impl App {
+    /// Which keys hold now.
+    pub(super) fn context(&self) -> Context {
+        let tab = self.tab();
+        if let Some(pane) = &tab.pane {
+            return pane.context();
+        }
+        if tab.line.is_some() {
+            return Context::Find;
+        }
+        if tab.selecting {
+            return Context::Select;
+        }
+        if self.is_asked() { Context::Asked } else { Context::Talk }
+    }
+
+    pub(super) fn key(&mut self, event: KeyEvent) {
+        if event.kind == KeyEventKind::Release {
+            return;
+        }
+        if event.code == KeyCode::Esc && event.modifiers.contains(KeyModifiers::ALT) {
+            // Pressed twice at once, it comes as one key.
+            let once = KeyEvent::new(KeyCode::Esc, event.modifiers - KeyModifiers::ALT);
+            self.key(once);
+            return self.key(once);
+        }
+        self.flash.take_if(|flash| flash.is_hint);
+        if self.no_longer_dragged() && event.code == KeyCode::Esc {
+            return;
+        }
+        let key = Key::of(event);
+        if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
+            return;
+        }
+        if self.follows_answer(event) {
+            return;
+        }
+        let context = self.context();
+        let found = if ends(event) { Some(Command::Stop) } else { self.keys.find(context, key) };
+        self.tab_mut().once.take_if(|once| Some(once.command) != found);
+        // Who presses another key looks at what stands there.
+        self.tab_mut().stepped.take_if(|_| context == Context::Talk && found != Some(Command::Send));
+        if self.tab().pane.is_some() {
+            return self.key_in_pane(context, key, event);
+        }
+        if self.tab().line.is_some() {
+            return self.key_in_line(key, event);
+        }
+        if matches!(context, Context::Talk | Context::Asked) {
+            if self.tab().composer.is_popup_open() && self.tab_mut().composer.key(event) {
+                return self.typed();
+            }
+            if self.letter_answers(event) {
+                return;
+            }
+        }
+        // A letter that answers nothing is written.
+        let context =
+            if context == Context::Asked && typed(event).is_some() { Context::Talk } else { context };
+        match self.keys.find(context, key) {
+            Some(command) => self.command(command, ""),
+            None if context == Context::Select => {
+                if key.letter() == Some('?') {
+                    return self.command(Command::Help, "");
+                }
+                let (help, back) = (self.keys.named(Command::Help), self.keys.named(Command::SelectLeave));
+                self.refuse(format!(
+                    "{key} does nothing here: {help} shows the keys, {back} goes back to the composer"
+                ));
+            }
+            None => self.key_in_composer(event),
+        }
+    }
+
+    fn key_in_pane(&mut self, context: Context, key: Key, event: KeyEvent) {
+        match self.keys.find(context, key) {
+            Some(command) if command.is_of_app() => self.command(command, ""),
+            Some(command) => self.with_pane(self.current, |pane, cx| match typed(event) {
+                Some(letter) => pane.letter(letter, command, cx),
+                None => pane.command(command, cx),
+            }),
+            None => {
+                if let Some(letter) = typed(event) {
+                    self.with_pane(self.current, |pane, cx| pane.typed(letter.encode_utf8(&mut [0; 4]), cx));
+                }
+            }
+        }
+    }
+
+    fn key_in_composer(&mut self, event: KeyEvent) {
+        if ends(event) && self.tab().composer.is_empty() {
+            return self.end();
+        }
+        if self.tab_mut().composer.key(event) {
+            self.typed();
+        }
+    }
+
+    /// The end of what is typed, as shells know it: twice with nothing typed, it leaves.
+    fn end(&mut self) {
+        if self.is_once_more(Command::Stop) {
+            return self.leave();
+        }
+        self.hint("Ctrl+D once more leaves; everything is kept");
+    }
+
+    /// Something was typed: the draft is to be kept soon.
+    pub(super) fn typed(&mut self) {
+        self.is_writing();
+        let now_ms = self.now_ms;
+        let tab = self.tab_mut();
+        tab.typed_ms = Some(now_ms);
+        // An Enter from here on is meant for these words.
+        tab.stepped = None;
+        tab.left.clear();
+        if !tab.selecting {
+            tab.view.deselect();
+        }
+        self.wants_paths();
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        self.flash.take_if(|flash| flash.is_hint);
+        let text = &*self.without_nul(text);
+        if self.tab().pane.is_some() {
+            return self.with_pane(self.current, |pane, cx| pane.typed(text, cx));
+        }
+        if let Some(line) = &mut self.tab_mut().line {
+            line.text.push_str(&crate::text::safe::line(text));
+            return self.line_typed();
+        }
+        self.tab_mut().select(false);
+        self.forget_answer(self.current);
+        self.tab_mut().composer.paste(text);
+        self.typed();
+    }
+
+    /// No message can hold a NUL: it is left out where it would be written, and that is said.
+    pub(super) fn without_nul<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        match text.matches('\0').count() {
+            0 => Cow::Borrowed(text),
+            nuls => {
+                let nuls = words::count(nuls as u64, "NUL character");
+                self.refuse(format!("left out: {nuls}, which no message can hold"));
+                Cow::Owned(text.replace('\0', ""))
+            }
+        }
+    }
+
+    /// Esc leaves what is half done; twice with nothing to leave, it opens the rewind.
+    pub(super) fn escape(&mut self) {
+        let now_ms = self.now_ms;
+        let rewinds = self.settings.escape_rewinds;
+        let tab = self.tab_mut();
+        if tab.composer.escape() {
+            return;
+        }
+        if tab.rewriting.take().is_some() {
+            tab.typed_ms = Some(now_ms);
+            if tab.composer.parts() == tab.returned {
+                tab.composer.clear();
+                return self.say("not edited: nothing has changed");
+            }
+            tab.composer.set_aside();
+            let back = self.keys.named(Command::DraftBack);
+            return self.say(format!("not edited: nothing has changed; {back} brings your words back"));
+        }
+        if tab.view.selected().is_some() {
+            return tab.view.deselect();
+        }
+        if !tab.composer.is_empty() || !rewinds {
+            return;
+        }
+        let running = tab.talk.is_running();
+        match (self.is_once_more(Command::Escape), running) {
+            (true, false) => self.command(Command::Rewind, ""),
+            (true, true) => {
+                let stop = self.keys.named(Command::Stop);
+                self.refuse(format!("the agent is at work: {stop} stops it, then go back"));
+            }
+            (false, false) => {
+                let escape = self.keys.named(Command::Escape);
+                self.hint(format!("{escape} once more: back to an earlier message"));
+            }
+            (false, true) => {}
+        }
+    }
+
+    /// Whether this is the second of two presses which belong together, as long as the word about the first one stands.
+    pub(super) fn is_once_more(&mut self, command: Command) -> bool {
+        let now_ms = self.now_ms;
+        let tab = self.tab_mut();
+        let before = tab.once.take();
+        let is_second = before.is_some_and(|once| once.command == command && now_ms - once.at_ms <= SHORT_MS);
+        if !is_second {
+            tab.once = Some(Once { command, at_ms: now_ms });
+        }
+        is_second
+    }
+}
+
+/// Whether it is the key that ends what is typed.
+fn ends(event: KeyEvent) -> bool {
+    (event.code, event.modifiers) == (KeyCode::Char('d'), KeyModifiers::CONTROL)
+}
+
+/// The letter that a key types.
+pub(super) fn typed(event: KeyEvent) -> Option<char> {
+    let held = event.modifiers - KeyModifiers::SHIFT;
+    match event.code {
+        KeyCode::Char(c) if held.is_empty() => Some(c),
+        _ => None,
+    }
+}

@@ -1,0 +1,73 @@
+//! Which model answers in a tab: chosen by its name, or the one that the conversation went on with before. Must never change the choice
+//! of a person without saying so.
+
+use retake_wire::Request;
+use retake_wire::reply::Models;
+
+use super::{App, Asked, For};
+use crate::models::{GoesOn, Known, goes_on, known};
+use crate::text::safe;
+use crate::ui::keymap::Command;
+use crate::ui::msg::TabId;
+
+impl App {
+    /// The model of a name answers next; that there is none is said as soon as it is known.
+    pub(super) fn choose_model(&mut self, name: &str) {
+        let name = name.trim().to_owned();
+        // What is sent meanwhile is for the new one.
+        let tab = self.tab_mut();
+        let before = tab.model.replace(name.clone());
+        tab.is_model_settled = true;
+        let id = tab.id;
+        self.ask(Asked::Tab(id, For::Model(name, before)), Request::Models);
+    }
+
+    /// Whether there is the model that was chosen; where not, it is as before.
+    pub(super) fn model_looked_up(&mut self, id: TabId, name: &str, before: Option<String>, models: Models) {
+        let known = known(&models, name);
+        self.models_are(models);
+        let shown = safe::line(name).into_owned();
+        match known {
+            Known::Listed => self.say(format!("the next answers come from {shown}")),
+            Known::Unlisted(what) => self.say(format!("the next answers come from {shown}; {what}")),
+            Known::Unusable(why) => self.refuse(format!("the next answers come from {shown}, but: {why}")),
+            Known::Nowhere(hint) => {
+                if let Some(tab) = self.find_tab(id).filter(|tab| tab.model.as_deref() == Some(name)) {
+                    tab.model = before;
+                }
+                let models = self.keys.named(Command::Model);
+                self.refuse(format!("there is no model “{shown}”: {models} lists them; {hint}"));
+            }
+        }
+    }
+
+    /// These models are there.
+    pub(super) fn models_are(&mut self, models: Models) {
+        self.model = Some((models.default.clone(), models.why.clone()));
+        self.models = Some(models);
+        for at in 0..self.tabs.len() {
+            self.goes_on_with(at);
+        }
+    }
+
+    /// Finds out once which model a conversation that was opened goes on with.
+    pub(super) fn goes_on_with(&mut self, at: usize) {
+        let Some(models) = &self.models else { return };
+        let tab = &mut self.tabs[at];
+        if tab.is_model_settled || tab.talk.conversation.is_none() || tab.talk.entries.is_empty() {
+            return;
+        }
+        tab.is_model_settled = true;
+        match goes_on(models, &tab.talk.entries) {
+            GoesOn::Usual => {}
+            GoesOn::With(model) => {
+                let choose = self.keys.named(Command::Model);
+                let says =
+                    format!("{} answers here, as before: {choose} chooses another", safe::line(&model));
+                tab.model = Some(model);
+                self.say(says);
+            }
+            GoesOn::Gone(says) => self.refuse(says),
+        }
+    }
+}

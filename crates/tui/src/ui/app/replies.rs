@@ -1,0 +1,361 @@
+//! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
+
+use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Typed};
+use retake_wire::{Event, Problem, Reply, Request, Told};
+
+use super::{App, Asked, For};
+use crate::ui::keymap::Command;
+use crate::ui::msg::{Act, TabId, Ticket};
+use crate::ui::talk::{Heard, Tone};
+
+/// So many entries are loaded around one that is to be shown.
+const AROUND: usize = 100;
+
+impl App {
+    pub(super) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>) {
+        match self.asked.remove(&ticket) {
+            Some(Asked::Pane(id, no)) => {
+                if let Some(at) = self.tabs.iter().position(|tab| tab.id == id) {
+                    self.with_pane_no(at, no, |pane, cx| pane.replied(ticket, reply, cx));
+                }
+            }
+            Some(Asked::Tab(id, what)) => match reply {
+                Ok(reply) => self.answered(id, what, reply),
+                Err(problem) => self.failed(id, &what, &problem),
+            },
+            Some(Asked::All(For::Kept)) => self.was_kept(ticket, reply.err()),
+            // What is only nice to have is not complained about.
+            Some(Asked::All(what)) => {
+                if let Ok(reply) = reply {
+                    self.answered_all(&what, reply);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn answered_all(&mut self, what: &For, reply: Reply) {
+        match (what, reply) {
+            (For::History, Reply::History(page)) => {
+                self.prompts = page.prompts;
+                for tab in &mut self.tabs {
+                    tab.composer.remember(self.prompts.clone());
+                }
+            }
+            (For::Owner, Reply::Status(status)) => {
+                self.mode = status.mode;
+            }
+            (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
+            (For::Models, Reply::Models(models)) => {
+                self.models_are(models);
+            }
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, id: TabId, what: For, reply: Reply) {
+        match (what, reply) {
+            (For::GoOn, Reply::Conversations(page)) => match page.conversations.into_iter().next() {
+                Some(last) => self.opened(id, last, None),
+                None => self.not_opened(id),
+            },
+            (For::Show(entry), Reply::Conversation(conversation)) => self.opened(id, conversation, entry),
+            (For::Earlier, Reply::Entries(page)) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.loading = false;
+                    tab.talk.cut_off.extend(page.cut_off);
+                    tab.talk.loaded(page.entries, page.earlier);
+                }
+                self.show_wanted(id);
+            }
+            (For::Until(entry), Reply::Entries(page)) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.loading = false;
+                    tab.talk.cut_off.extend(page.cut_off);
+                    tab.talk.loaded(page.entries, page.earlier);
+                    tab.show = Some(entry);
+                }
+                self.show_wanted(id);
+            }
+            (For::Applied(action), Reply::Receipt(receipt)) => self.applied(id, &action, &receipt),
+            (For::Model(name, before), Reply::Models(models)) => {
+                self.model_looked_up(id, &name, before, models);
+            }
+            (For::Rewritten(entry), Reply::Plan(plan)) => self.planned_anew(id, &entry, &plan),
+            (For::Operation(number, is_before), Reply::Operations(found)) => {
+                self.named_operation(id, number, is_before, found);
+            }
+            (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft),
+            (For::Unqueued, Reply::Waiting(waiting)) => {
+                let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
+                if parts.is_empty() {
+                    self.say("nothing waits");
+                } else {
+                    self.returned(id, &parts);
+                    self.say("your words are back in the composer");
+                }
+            }
+            (For::Paths(query), Reply::Paths(paths)) => {
+                let paths = paths.paths.into_iter().map(|path| (path.path, path.is_dir)).collect();
+                if let Some(tab) = self.find_tab(id) {
+                    tab.composer.paths(&query, paths);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn failed(&mut self, id: TabId, what: &For, problem: &Problem) {
+        match what {
+            For::Earlier | For::Until(_) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.loading = false;
+                    // It would ask for the same again.
+                    tab.view.command(Command::FindLeave, &tab.talk);
+                }
+                self.complain_in(id, problem);
+            }
+            For::Draft => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.is_draft_refused = true;
+                }
+                self.complain_in(id, problem);
+            }
+            For::GoOn | For::Show(_) => {
+                self.not_opened(id);
+                self.complain_in(id, problem);
+            }
+            For::Rewritten(_) => {
+                if let Some(rewriting) = self.find_tab(id).and_then(|tab| tab.rewriting.as_mut()) {
+                    rewriting.is_stale = false;
+                }
+                self.complain_in(id, problem);
+            }
+            For::Paths(_) => {}
+            // Somebody else was faster.
+            For::Decided if problem.code == "not_asked" => self.say("somebody has answered already"),
+            _ => self.complain_in(id, problem),
+        }
+    }
+
+    /// A tab shows another conversation from here on.
+    fn opened(&mut self, id: TabId, conversation: retake_wire::reply::Conversation, entry: Option<String>) {
+        let typed = self.find_tab(id).and_then(super::tab::Tab::opened);
+        let other = self
+            .tabs
+            .iter()
+            .position(|tab| tab.id != id && tab.conversation().as_deref() == Some(conversation.id.as_str()));
+        if let Some(at) = other {
+            // It is open beside: two tabs of one conversation would be two drafts.
+            let left = self.find_tab(id).map(|tab| std::mem::take(&mut tab.left)).unwrap_or_default();
+            self.tabs[at].left = left;
+            self.tabs[at].show = entry;
+            self.type_on(at, typed);
+            let other = self.tabs[at].id;
+            self.current = at;
+            return self.show_wanted(other);
+        }
+        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        let same = self.tabs[at].conversation().as_deref() == Some(conversation.id.as_str());
+        if same {
+            self.keep_draft(at);
+        } else {
+            self.release_draft(at);
+        }
+        self.leave_unbegun(at);
+        if !same {
+            // What was chosen elsewhere was chosen for there.
+            let mut tab = super::tab::Tab::new(id, self.known.model.clone());
+            tab.view.version.clone_from(&self.known.version);
+            tab.composer.remember(self.prompts.clone());
+            tab.left = std::mem::take(&mut self.tabs[at].left);
+            tab.composer = typed.unwrap_or(tab.composer);
+            self.tabs[at] = tab;
+            self.follow(id, &conversation.id);
+            self.tabs[at].talk.conversation = Some(conversation);
+        } else {
+            self.type_on(at, typed);
+        }
+        self.tabs[at].show = entry;
+        self.show_wanted(id);
+    }
+
+    /// Shows the entry that was asked for, once it is there.
+    fn show_wanted(&mut self, id: TabId) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let Some(entry) = tab.show.take() else { return };
+        if tab.talk.entries.iter().any(|loaded| loaded.id == entry) {
+            // It is seen, but whoever types goes on typing: it is selected by a key or a click.
+            tab.view.show(&entry, &tab.talk);
+            return;
+        }
+        let (Some(conversation), Some(first), true, false) =
+            (tab.conversation(), tab.talk.entries.first(), tab.talk.earlier, tab.loading)
+        else {
+            // It is told when the conversation is, or it is not on the path now.
+            if tab.talk.entries.is_empty() {
+                tab.show = Some(entry);
+            } else {
+                self.say("that message is not in the conversation as it is now: /tree shows the branches");
+            }
+            return;
+        };
+        tab.loading = true;
+        let log = Log {
+            conversation,
+            at: None,
+            branch: None,
+            projection: Projection::Timeline,
+            limit: Some(AROUND * 10),
+            before: Some(first.id.clone()),
+            after: None,
+        };
+        self.ask(Asked::Tab(id, For::Until(entry)), Request::Log(log));
+    }
+
+    /// Something was told.
+    pub(super) fn told(&mut self, id: Option<TabId>, told: Told) {
+        let Some(id) = id else {
+            for at in 0..self.tabs.len() {
+                self.with_panes(at, |pane, cx| pane.listed(&told, cx));
+            }
+            return;
+        };
+        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        if self.tabs[at].lost.take().is_some() {
+            // Another process may own the data now.
+            self.ask(Asked::All(For::Owner), Request::Status);
+        }
+        let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].has_draft;
+        let waited = self.tabs[at].waits();
+        let front = self.tabs[at].front().map(str::to_owned);
+        let heard = self.tabs[at].talk.told(told, self.now_ms);
+        if self.tabs[at].front() != front.as_deref() {
+            let tab = &mut self.tabs[at];
+            tab.is_late = front.is_some() && front != tab.answered && tab.asked_ms <= Some(tab.wrote_ms);
+            (tab.asked_ms, tab.offer) = (tab.front().is_some().then_some(self.now_ms), 0);
+            self.forget_answer(at);
+        }
+        if at == self.current && waited != self.tabs[at].waits() {
+            // What was refused before was about how it was before.
+            self.flash.take_if(|flash| flash.is_wrong);
+        }
+        self.tabs[at].forget_settled();
+        if begins && let Some(conversation) = self.tabs[at].conversation() {
+            let claim = ClaimDraft { conversation, ..ClaimDraft::default() };
+            self.ask(Asked::Tab(id, For::Draft), Request::ClaimDraft(claim));
+        }
+        self.heard(at, heard);
+        self.goes_on_with(at);
+        self.show_wanted(id);
+    }
+
+    fn heard(&mut self, at: usize, heard: Heard) {
+        if heard.changed {
+            self.with_panes(at, |pane, cx| pane.changed(cx));
+        }
+        let least = i64::try_from(self.settings.notify_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let is_long = heard.ended.is_some_and(|lasted| lasted >= least);
+        self.tabs[at].is_unseen |= heard.ended.is_some() && at != self.current;
+        let elsewhere = !self.has_focus || at != self.current;
+        if elsewhere && (is_long || heard.asked) {
+            let title = self.tabs[at].title();
+            let what = if heard.asked { "asks you something" } else { "is done" };
+            self.acts.push(Act::Notify(format!("{title} {what}")));
+        }
+    }
+
+    /// Words that came back, and that nobody has touched since, are in the conversation again.
+    fn is_said_again(&mut self, id: TabId) {
+        if let Some(tab) = self.find_tab(id)
+            && !tab.returned.is_empty()
+            && tab.composer.parts() == tab.returned
+        {
+            // What was moved aside before, by the person, stays there.
+            if tab.has_moved_aside {
+                tab.composer.left();
+            } else {
+                tab.composer.clear();
+            }
+            tab.returned.clear();
+        } else if let Some(tab) = self.find_tab(id).filter(|tab| !tab.returned.is_empty()) {
+            // Nobody typed them, wherever they are.
+            let returned = std::mem::take(&mut tab.returned);
+            tab.composer.forget_aside(&returned);
+        }
+    }
+
+    /// The stream of a tab is lost, and is being sought again.
+    pub(super) fn lost(&mut self, id: Option<TabId>, why: Option<&Problem>) {
+        // That nobody is there is what seeking means.
+        let why = why.filter(|why| !matches!(&*why.code, "owner_away" | "owner_lost"));
+        let why = why.map(|why| why.message.clone()).unwrap_or_default();
+        if let Some(tab) = id.and_then(|id| self.find_tab(id)) {
+            tab.lost = Some(why);
+        }
+    }
+
+    /// Asks for the paths that a composer may complete with.
+    pub(super) fn wants_paths(&mut self) {
+        let tab = self.tab_mut();
+        let Some(query) = tab.composer.wants_paths() else { return };
+        let (id, conversation) = (tab.id, tab.conversation());
+        let typed = Typed { prefix: query.clone(), limit: None };
+        let request = match conversation {
+            Some(conversation) => Request::Paths(Paths { conversation, typed }),
+            None => Request::FolderPaths(FolderPaths { folder: self.known.folder.clone(), typed }),
+        };
+        self.ask(Asked::Tab(id, For::Paths(query)), request);
+    }
+
+    /// An action was done: it is said, and the words that return are taken up.
+    pub(super) fn applied(
+        &mut self,
+        id: TabId,
+        action: &retake_wire::Action,
+        receipt: &retake_wire::reply::Receipt,
+    ) {
+        let look = crate::ui::words::whole(self.now_ms);
+        let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end().to_owned();
+        if takes_back(action) {
+            let undo = self.keys.named(Command::Undo);
+            // Behind what is said of files and calls it would be said of those.
+            let before = if text.contains('\n') { "\n" } else { " · " };
+            text.push_str(&format!("{before}{undo} or /undo takes this back"));
+            if crate::render::about::is_hiding(action) {
+                text.push_str(", /hidden lists it later");
+            }
+        }
+        let now_ms = self.now_ms;
+        if let Some(tab) = self.find_tab(id) {
+            tab.rewriting = None;
+            tab.talk.notes.retain(|note| !note.lasts);
+            tab.select(false);
+            tab.view.to_end();
+            tab.stepped = Some(super::tab::Stepped::at(now_ms));
+        }
+        self.note_in(id, text, Tone::Done);
+        if receipt.composer.is_none() && receipt.brought_back.turns > 0 {
+            self.is_said_again(id);
+        }
+        if let Some(composer) = &receipt.composer {
+            self.returned(id, &composer.parts);
+        } else if !receipt.waited.is_empty() {
+            let parts: Vec<_> = receipt.waited.iter().flat_map(|words| words.parts.clone()).collect();
+            self.returned(id, &parts);
+        }
+    }
+}
+
+/// Whether an action is one that undo takes back.
+fn takes_back(action: &retake_wire::Action) -> bool {
+    use retake_wire::Action;
+    !matches!(
+        action,
+        Action::Undo { .. }
+            | Action::Redo { .. }
+            | Action::Label { .. }
+            | Action::Title { .. }
+            | Action::Erase { .. }
+    )
+}

@@ -1,0 +1,388 @@
+//! Saying something, and what comes of it. Must never lose words that the owner does not have.
+
+use retake_wire::reply::{Plan, Receipt};
+use retake_wire::{
+    Action, Attached, Ended, FilesWish, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent,
+    RunStart, Steer, request,
+};
+
+use super::tab::{Rewriting, Stepped};
+use super::{App, Asked, For};
+use crate::hint::Audience;
+use crate::render;
+use crate::text::safe;
+use crate::text::style::Style;
+use crate::ui::keymap::Command;
+use crate::ui::msg::{Act, TabId, Ticket};
+use crate::ui::plan::PlanPane;
+use crate::ui::talk::{Note, Tone};
+use crate::ui::words;
+
+/// Words that came back by a step are not sent by an Enter that follows so soon: it is meant for the step.
+const SETTLE_MS: i64 = 1_500;
+
+/// Nor by further ones that follow that one like this: nobody has read anything between them.
+const BURST_MS: i64 = 300;
+
+/// The name and the words of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a message.
+pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
+    let rest = line.strip_prefix(['/', ':'])?;
+    if line.contains('\n') || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    // A path is no command.
+    (!name.contains('/')).then(|| (name, words.trim()))
+}
+
+impl App {
+    /// Enter: a command is done, words are said.
+    pub(super) fn send(&mut self) {
+        if self.is_meant_for_step() {
+            return;
+        }
+        if self.tab().rewriting.is_some() && self.tab().front().is_some() {
+            let stop = self.keys.named(Command::Stop);
+            return self.refuse(format!("something is asked: answer that first, or {stop} ends what runs"));
+        }
+        if self.tab().rewriting.as_ref().is_some_and(|rewriting| rewriting.is_stale) {
+            return self.refuse("what sending takes back is being planned anew: a moment");
+        }
+        let text = self.tab().composer.text();
+        if self.typed_command(text.trim()) || (self.tab().opening.is_none() && self.words_answer()) {
+            return;
+        }
+        if self.answers_too_late() || self.tab().composer.is_empty() {
+            return;
+        }
+        if self.tab().opening.is_some() {
+            return self.refuse("the conversation is just being opened: these words wait here until it is");
+        }
+        if self.is_beginning() {
+            return self.refuse("the conversation is just beginning: these words wait here until it has");
+        }
+        // What is typed next is no part of these words.
+        self.tab_mut().wrote_ms = 0;
+        let mut parts = self.tab_mut().composer.take();
+        if let Some(Part::Text { text }) = parts.first_mut()
+            && text.starts_with("//")
+        {
+            text.remove(0);
+        }
+        self.say_parts(parts);
+    }
+
+    /// Whether an Enter is meant for the step that has just given words back, or done what was planned: it sends nothing, and says so.
+    fn is_meant_for_step(&mut self) -> bool {
+        let now_ms = self.now_ms;
+        let tab = self.tab_mut();
+        let Some(step) = tab.stepped else { return false };
+        let is_meant = match step.refused_ms {
+            None => now_ms - step.at_ms < SETTLE_MS,
+            Some(refused) => now_ms - refused < BURST_MS,
+        };
+        tab.stepped = is_meant.then_some(Stepped { refused_ms: Some(now_ms), ..step });
+        if is_meant && !tab.composer.is_empty() {
+            let send = self.keys.named(Command::Send);
+            self.hint(format!("{send} once more sends"));
+        }
+        is_meant
+    }
+
+    /// Whether the first words of this tab are on their way: others would begin a conversation of their own.
+    fn is_beginning(&self) -> bool {
+        let tab = self.tab();
+        tab.conversation().is_none() && (!tab.sent.is_empty() || tab.begins)
+    }
+
+    fn say_parts(&mut self, parts: Vec<Part>) {
+        let tab = self.tab_mut();
+        let rewriting = tab.rewriting.take();
+        tab.edits = None;
+        let start = match &rewriting {
+            Some(Rewriting { entry, .. }) => {
+                RunStart::Edit { entry: entry.clone(), parts: parts.clone(), attached: Attached::Replaced }
+            }
+            None => RunStart::Say {
+                parts: parts.clone(),
+                seen: tab.talk.tip().map(str::to_owned),
+                steer: tab.talk.is_running().then_some(Steer::Usual),
+                piped: false,
+            },
+        };
+        let run = Run {
+            conversation: tab.conversation().unwrap_or_default(),
+            folder: Some(self.known.folder.clone()),
+            start,
+            files: rewriting.as_ref().map(|rewriting| rewriting.files.clone()).unwrap_or_default(),
+            model: self.tab().model.clone(),
+            head: rewriting.as_ref().map(|rewriting| rewriting.head.clone()),
+            permit: if self.tab().conversation().is_none() {
+                self.permit.clone()
+            } else {
+                Default::default()
+            },
+            request_id: None,
+        };
+        let ticket = self.run(self.tab().id, run);
+        let tab = self.tab_mut();
+        tab.talk.notes.clear();
+        tab.sent.push((ticket, parts, rewriting));
+        tab.view.to_end();
+        // What was said is no draft any more.
+        let at = self.current;
+        self.keep_draft(at);
+    }
+
+    /// Starts a run in a tab's conversation.
+    pub(super) fn run(&mut self, id: TabId, run: Run) -> Ticket {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let what = match &run.start {
+            RunStart::Retry { entry } => For::Retry(entry.clone(), run.files.clone()),
+            _ => For::Nothing,
+        };
+        self.asked.insert(ticket, Asked::Tab(id, what));
+        self.acts.push(Act::Run(ticket, Box::new(run)));
+        ticket
+    }
+
+    /// A run that this client began says something: what all followers hear is told by the events; here is what is for the one who asked.
+    pub(super) fn ran(&mut self, ticket: Ticket, event: RunEvent) {
+        let Some(Asked::Tab(id, _)) = self.asked.get(&ticket) else { return };
+        let id = *id;
+        match event {
+            RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
+                self.is_said(id, ticket);
+                self.told_of_step_back(id, &receipt);
+                let is_new = self.find_tab(id).is_some_and(|tab| tab.talk.conversation.is_none());
+                if is_new {
+                    self.begun(id, &receipt.conversation);
+                }
+            }
+            RunEvent::Started { .. } | RunEvent::Queued => self.is_said(id, ticket),
+            RunEvent::Ended(ended) => {
+                let retries = matches!(self.asked.remove(&ticket), Some(Asked::Tab(_, For::Retry(..))));
+                self.ended(id, ticket, *ended, retries);
+            }
+            _ => {}
+        }
+    }
+
+    /// Words are said in the place of others, or something is answered anew: what that took back is said, as of any other operation.
+    fn told_of_step_back(&mut self, id: TabId, receipt: &Receipt) {
+        let undo = self.keys.named(Command::Undo);
+        let look = words::whole(self.now_ms);
+        if let Some(text) = render::receipt::went_back(&look, receipt, [&undo, "/undo"]) {
+            if let Some(tab) = self.find_tab(id) {
+                // What the one before began with is over.
+                tab.talk.notes.retain(|note| !note.lasts);
+            }
+            self.note_in(id, text.trim_end().to_owned(), Tone::Done);
+            let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
+            // The words themselves, and their answer, are still to be told.
+            note.into_iter().for_each(|note| note.lasts = true);
+        }
+    }
+
+    /// The owner has the words.
+    fn is_said(&mut self, id: TabId, ticket: Ticket) {
+        if let Some(tab) = self.find_tab(id) {
+            tab.sent.retain(|(sent, ..)| *sent != ticket);
+            self.keep_unbegun();
+        }
+    }
+
+    /// A conversation has begun with what was said.
+    fn begun(&mut self, id: TabId, conversation: &str) {
+        self.follow(id, conversation);
+        if let Some(tab) = self.find_tab(id) {
+            tab.begins = true;
+        }
+        let permit = std::mem::take(&mut self.permit);
+        if let Some(mode) = permit.mode {
+            let set = retake_wire::request::SetPermissions {
+                conversation: conversation.to_owned(),
+                mode: Some(mode),
+                ..Default::default()
+            };
+            self.ask(Asked::Tab(id, For::Nothing), Request::SetPermissions(set));
+        }
+    }
+
+    fn ended(&mut self, id: TabId, ticket: Ticket, ended: Ended, retries: bool) {
+        let undo = self.keys.named(Command::Undo);
+        if let Some(problem) = &ended.problem {
+            self.complain_in(id, problem);
+        }
+        let is_back = ended.outcome == Outcome::RolledBack || (retries && ended.outcome == Outcome::Failed);
+        if let Some(tab) = self.find_tab(id).filter(|_| is_back) {
+            // What it began with was taken back, too.
+            tab.talk.notes.retain(|note| !note.lasts);
+        }
+        let note = match ended.outcome {
+            Outcome::Succeeded | Outcome::Joined => None,
+            Outcome::Interrupted => {
+                Some(format!("interrupted, kept: /retry asks again, {undo} takes it back"))
+            }
+            Outcome::RolledBack => {
+                let composer = ended.receipt.as_ref().and_then(|receipt| receipt.composer.as_ref());
+                match composer {
+                    Some(composer) => {
+                        self.returned(id, &composer.parts);
+                        Some("stopped before any answer: your words are back in the composer".to_owned())
+                    }
+                    None => Some("stopped before any answer: nothing has changed".to_owned()),
+                }
+            }
+            Outcome::Failed if retries => Some("the old answer is still there: /retry asks again".to_owned()),
+            Outcome::Failed if self.is_unsaid(id, ticket) => {
+                self.unsaid(id, ticket);
+                None
+            }
+            Outcome::Failed => {
+                Some(format!("what was said is kept: /retry asks again, {undo} takes it back"))
+            }
+        };
+        if let Some(note) = note {
+            self.note_in(id, note, Tone::Quiet);
+        }
+    }
+
+    fn is_unsaid(&mut self, id: TabId, ticket: Ticket) -> bool {
+        self.find_tab(id).is_some_and(|tab| tab.sent.iter().any(|(sent, ..)| *sent == ticket))
+    }
+
+    /// A run was not begun: the words come back.
+    pub(super) fn not_run(&mut self, ticket: Ticket, problem: &Problem) {
+        let Some(Asked::Tab(id, what)) = self.asked.remove(&ticket) else { return };
+        self.unsaid(id, ticket);
+        match what {
+            For::Retry(entry, files) if problem.kind == ProblemKind::Stale => {
+                self.open_pane(id, Box::new(PlanPane::retry(&entry).once_more(files)));
+            }
+            _ if problem.kind == ProblemKind::Stale && self.plans_anew(id) => {}
+            _ => self.complain_in(id, problem),
+        }
+    }
+
+    /// Other words in the place of a message were refused, as something has changed: what sending them takes back is planned anew.
+    /// Whether there are such words.
+    fn plans_anew(&mut self, id: TabId) -> bool {
+        let Some(tab) = self.find_tab(id) else { return false };
+        let conversation = tab.conversation().unwrap_or_default();
+        let Some(rewriting) = &mut tab.rewriting else { return false };
+        rewriting.is_stale = true;
+        let action = Action::Edit { entry: rewriting.entry.clone() };
+        let (entry, files) = (rewriting.entry.clone(), FilesWish { seen: None, ..rewriting.files.clone() });
+        let plan = request::Plan { conversation, action, files, diff: false };
+        self.ask(Asked::Tab(id, For::Rewritten(entry)), Request::Plan(plan));
+        true
+    }
+
+    /// What sending takes back now. What has to be chosen for is shown before it is sent.
+    pub(super) fn planned_anew(&mut self, id: TabId, entry: &str, plan: &Plan) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let Some(rewriting) = tab.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry) else {
+            return;
+        };
+        rewriting.is_stale = false;
+        let files = plan.files.as_ref();
+        if files.is_some_and(|files| files.conflicts > 0) {
+            let pane = PlanPane::edit(entry).once_more(rewriting.files.clone());
+            return self.open_pane(id, Box::new(pane));
+        }
+        rewriting.head.clone_from(&plan.head);
+        rewriting.files.seen = files.map(|files| files.digest.clone());
+        rewriting.takes_back = render::receipt::would_take_back(plan);
+        let takes_back = rewriting.takes_back.clone();
+        let enter = self.keys.named(Command::Send);
+        let note = format!(
+            "it has changed meanwhile, and nothing was sent: {enter} sends now, and takes back {takes_back}"
+        );
+        self.note_in(id, note, Tone::Quiet);
+    }
+
+    fn unsaid(&mut self, id: TabId, ticket: Ticket) {
+        let Some(tab) = self.find_tab(id) else { return };
+        let Some(at) = tab.sent.iter().position(|(sent, ..)| *sent == ticket) else { return };
+        let (_, parts, rewriting) = tab.sent.remove(at);
+        if tab.rewriting.is_none() {
+            tab.rewriting = rewriting;
+        }
+        self.returned(id, &parts);
+    }
+
+    /// Words come back into the composer of a tab; a draft that is there moves aside.
+    pub(super) fn returned(&mut self, id: TabId, parts: &[Part]) {
+        let now_ms = self.now_ms;
+        if let Some(tab) = self.find_tab(id) {
+            tab.has_moved_aside = !tab.composer.is_empty() && tab.composer.parts() != parts;
+            tab.composer.returned(parts);
+            tab.returned = tab.composer.parts();
+            tab.typed_ms = Some(now_ms);
+            tab.stepped = Some(Stepped::at(now_ms));
+        }
+    }
+
+    /// Says what went wrong, where the conversation is.
+    pub(super) fn complain_in(&mut self, id: TabId, problem: &Problem) {
+        let problem = Audience::Screen.word(problem.clone());
+        let palette = words::look(0, 0).palette;
+        let mut text = palette.paint(Style::Error, safe::line(&problem.message)).to_string();
+        for cause in &problem.causes {
+            text.push_str(&format!("\n  {}", palette.paint(Style::Dim, safe::line(cause))));
+        }
+        if let Some(hint) = &problem.hint {
+            let hint = Audience::Screen.words(hint);
+            text.push_str(&format!("\n{}", palette.paint(Style::Dim, safe::line(&hint))));
+        }
+        self.note_in(id, text, Tone::Wrong);
+    }
+
+    /// Shows a line behind the conversation.
+    pub(super) fn note_in(&mut self, id: TabId, text: String, tone: Tone) {
+        /// More than these are not needed.
+        const NOTES: usize = 20;
+        if let Some(tab) = self.find_tab(id) {
+            tab.talk.version += 1;
+            tab.talk.notes.push(Note { text, tone, lasts: false });
+            let more = tab.talk.notes.len().saturating_sub(NOTES);
+            tab.talk.notes.drain(..more);
+        }
+    }
+
+    /// An external editor gave back a text.
+    pub(super) fn edited(&mut self, text: Result<String, String>) {
+        match text {
+            Ok(text) => {
+                let text = self.without_nul(&text).into_owned();
+                self.tab_mut().composer.set_text(text.trim_end_matches('\n'));
+                self.typed();
+            }
+            Err(why) => self.refuse(why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_command;
+
+    #[test]
+    fn commands_are_told_from_messages() {
+        for (line, command) in [
+            ("/rewind", Some(("rewind", ""))),
+            (":rollback t3", Some(("rollback", "t3"))),
+            ("/label  t3  my name ", Some(("label", "t3  my name"))),
+            ("//rewind", None),
+            ("/usr/bin/env is a path", None),
+            ("/", None),
+            (":)", None),
+            ("rewind", None),
+            ("/find a\nb", None),
+        ] {
+            assert_eq!(is_command(line), command, "{line}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! What is asked while one types: words stay whole and answer nothing; keys answer where they are meant to.
+
+use retake_wire::{Decision, Question};
+
+use super::*;
+use crate::render::agent::{self, Where};
+use crate::ui::app::tab::Rewriting;
+
+/// What is decided of the question, where something is.
+fn decided(acts: &[Act]) -> Option<Decision> {
+    acts.iter().find_map(|act| match act {
+        Act::Ask(_, request) => match &**request {
+            Request::Decide(decide) => Some(decide.decision.clone()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Types with so much time between two letters, from some time on; what was decided, also in the time after.
+fn types(app: &mut App, text: &str, pause_ms: i64, from_ms: i64) -> Option<Decision> {
+    let mut acts = Vec::new();
+    let mut now_ms = from_ms;
+    for letter in text.chars() {
+        acts.extend(app.on(Msg::Key(crossterm::event::KeyCode::Char(letter).into()), now_ms));
+        for _ in 0..pause_ms / 10 {
+            now_ms += 10;
+            acts.extend(app.on(Msg::Tick, now_ms));
+        }
+    }
+    acts.extend(app.on(Msg::Tick, now_ms + LATER));
+    decided(&acts)
+}
+
+fn text(app: &App) -> String {
+    app.tab().composer.text()
+}
+
+#[test]
+fn leave_is_given_by_a_key_that_stands_alone() {
+    // A key that was on its way.
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "y", NOW_MS + 10));
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER)), None);
+    assert!(shown(&mut app).contains("the agent has just asked"), "{}", shown(&mut app));
+    assert_eq!(text(&app), "", "it was no word either");
+    // One key, and no other.
+    drop(press(&mut app, "y", NOW_MS + 2 * LATER));
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 100)), None);
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 300)), Some(Decision::Once));
+}
+
+#[test]
+fn words_that_begin_like_an_answer_are_typed_whole_and_answer_nothing() {
+    let letters: Vec<String> = TABLE
+        .iter()
+        .filter(|row| row.context == Context::Asked)
+        .flat_map(|row| row.keys)
+        .filter(|key| key.parse::<Key>().expect("a key").letter().is_some())
+        .map(|key| (*key).to_owned())
+        .collect();
+    assert!(letters.len() >= 4, "{letters:?}");
+    for first in letters.iter().map(String::as_str).chain(["z", "1", "!", " "]) {
+        // The question comes before, between and long before the words.
+        for from_ms in [10, 300, LATER] {
+            let mut app = asked(Theme::default());
+            let words = format!("{first}can nay, yes! 1");
+            assert_eq!(types(&mut app, &words, 120, NOW_MS + from_ms), None, "{words} at {from_ms}");
+            assert_eq!(text(&app), words, "at {from_ms}");
+        }
+    }
+}
+
+#[test]
+fn a_question_in_the_middle_of_words_takes_none_of_them() {
+    let mut app = talking(Theme::default());
+    drop(app.on(Msg::Key(crossterm::event::KeyCode::Char('b').into()), NOW_MS));
+    ask(&mut app, "a1");
+    // However slowly: what is being written is no answer.
+    assert_eq!(types(&mut app, "y any", 700, NOW_MS + 100), None);
+    assert_eq!(text(&app), "by any");
+    // Right behind the last word taken back the composer is empty, and one who types goes on.
+    for _ in 0..6 {
+        drop(press(&mut app, "backspace", NOW_MS + LATER));
+    }
+    assert_eq!(types(&mut app, "yet", 100, NOW_MS + LATER + 50), None);
+    assert_eq!(text(&app), "yet");
+}
+
+#[test]
+fn beside_words_other_keys_answer_and_the_words_stay() {
+    let rule = || Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) };
+    for (command, decision) in [
+        (Command::AllowOnce, Some(Decision::Once)),
+        (Command::AllowHere, Some(Decision::InConversation { rule: rule() })),
+        (Command::AllowAlways, Some(Decision::Always { rule: rule() })),
+        (Command::Deny, None),
+    ] {
+        let mut app = asked(Theme::default());
+        let key = app.keys.beside_words(command).expect("it has one").to_string().to_lowercase();
+        drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
+        assert_eq!(decided(&press(&mut app, &key, NOW_MS + LATER + 10)), decision, "{key}");
+        if command == Command::Deny {
+            drop(types(&mut app, "not now", 50, NOW_MS + LATER + 20));
+            let said = decided(&press(&mut app, "enter", NOW_MS + 2 * LATER));
+            assert_eq!(said, Some(Decision::Deny { words: Some("not now".into()) }));
+        }
+        assert_eq!(text(&app), "half a sentence", "{key}");
+        // None of them counts that was pressed too early.
+        let mut app = asked(Theme::default());
+        drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS));
+        assert_eq!(decided(&press(&mut app, &key, NOW_MS + 400)), None, "{key}");
+    }
+}
+
+#[test]
+fn it_is_said_which_keys_answer_beside_words_as_the_settings_bind_them() {
+    let mut app = asked(Theme::default());
+    drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
+    let seen = screen(80, 24, |frame| app.draw(frame));
+    assert!(seen.contains("Alt+Y allows · Alt+N says no · Enter refuses with this"), "{seen}");
+    assert!(seen.contains("Alt+Y  allow it, this once") && !seen.contains("\n  y "), "{seen}");
+    app.keys.bind(Command::AllowOnce, &["y".parse().expect("a key"), "f6".parse().expect("a key")]);
+    let seen = screen(80, 24, |frame| app.draw(frame));
+    assert!(seen.contains("F6 allows") && seen.contains("F6     allow it, this once"), "{seen}");
+    // With letters only there is nothing to press, and nothing is said to be.
+    app.keys.bind(Command::AllowOnce, &["y".parse().expect("a key")]);
+    let seen = screen(80, 24, |frame| app.draw(frame));
+    assert!(!seen.contains("allow it, this once"), "{seen}");
+    let decided = decided(&press(&mut app, "f6", NOW_MS + 2 * LATER));
+    assert_eq!(decided, None);
+}
+
+#[test]
+fn words_that_are_sent_refuse_and_never_by_accident() {
+    let mut app = asked(Theme::default());
+    drop(types(&mut app, "use tabs", 100, NOW_MS + 100));
+    let at = app.tab().asked_ms.expect("asked");
+    assert_eq!(decided(&press(&mut app, "enter", at + 100)), None, "whoever typed has not looked at it");
+    assert_eq!(text(&app), "use tabs");
+    let said = decided(&press(&mut app, "enter", at + 600));
+    assert_eq!(said, Some(Decision::Deny { words: Some("use tabs".into()) }));
+    for yes in ["yes", "Y", "ok!"] {
+        let mut app = asked(Theme::default());
+        drop(app.on(Msg::Paste(yes.to_owned()), NOW_MS + LATER));
+        assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 2 * LATER)), None, "{yes} is no no");
+        assert_eq!(text(&app), yes);
+        assert!(shown(&mut app).contains("Alt+Y allows"), "{}", shown(&mut app));
+    }
+    // A letter and Enter at once is neither.
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "y", NOW_MS + LATER));
+    drop(press(&mut app, "enter", NOW_MS + LATER + 50));
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER)), None);
+    assert_eq!(text(&app), "");
+}
+
+#[test]
+fn a_second_question_is_looked_at_like_the_first() {
+    let mut app = asked(Theme::default());
+    ask(&mut app, "a2");
+    let settled = Told { id: None, event: Event::Run { said: RunEvent::Settled { id: "a1".into() } } };
+    drop(app.on(Msg::Told(Some(TabId(1)), Box::new(settled)), NOW_MS + LATER));
+    drop(press(&mut app, "y", NOW_MS + LATER + 300));
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER + 600)), None, "it was meant for the first one");
+}
+
+#[test]
+fn a_number_answers_a_tool_where_nothing_is_written() {
+    let answered = |acts: &[Act]| {
+        acts.iter().any(|act| matches!(act, Act::Ask(_, request) if matches!(**request, Request::Respond(_))))
+    };
+    let asked = || {
+        let mut app = talking(Theme::default());
+        let choices = vec!["tabs".to_owned(), "spaces".to_owned()];
+        let question = Question { id: "q1".into(), question: "which?".into(), choices };
+        tell(&mut app, Event::Run { said: RunEvent::Question(question) }, None);
+        app
+    };
+    let mut app = asked();
+    drop(press(&mut app, "2", NOW_MS + LATER));
+    assert!(answered(&app.on(Msg::Tick, NOW_MS + LATER + 300)));
+    let mut app = asked();
+    drop(types(&mut app, "2 of them", 100, NOW_MS + LATER));
+    assert_eq!(text(&app), "2 of them");
+    assert!(answered(&press(&mut app, "enter", NOW_MS + 3 * LATER)));
+}
+
+/// Another wording of a message is no answer to what is asked meanwhile.
+#[test]
+fn words_for_an_edited_message_answer_nothing() {
+    let mut app = asked(Theme::default());
+    let (entry, head) = ("e1".to_owned(), "1.4".to_owned());
+    app.tab_mut().rewriting = Some(Rewriting {
+        entry,
+        head,
+        files: retake_wire::FilesWish::default(),
+        takes_back: "1 turn".to_owned(),
+        is_stale: false,
+    });
+    drop(types(&mut app, "17 * 3", 100, NOW_MS + LATER));
+    let acts = press(&mut app, "enter", NOW_MS + 4 * LATER);
+    assert!(acts.iter().all(|act| !matches!(act, Act::Ask(..) | Act::Run(..))), "{acts:?}");
+    assert_eq!(text(&app), "17 * 3");
+    assert!(shown(&mut app).contains("something is asked: answer that first"), "{}", shown(&mut app));
+}
+
+/// Two may answer one question: the words of the second are kept, and are a message only when they are sent once more.
+#[test]
+fn words_for_a_question_that_others_have_answered_are_no_message() {
+    let says = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::Run(..)));
+    let settled = |app: &mut App| tell(app, Event::Run { said: RunEvent::Settled { id: "a1".into() } }, None);
+    let mut app = asked(Theme::default());
+    drop(types(&mut app, "not there", 100, NOW_MS + LATER));
+    settled(&mut app);
+    assert!(!says(&press(&mut app, "enter", NOW_MS + 4 * LATER)));
+    assert!(shown(&mut app).contains("is answered already"), "{}", shown(&mut app));
+    assert_eq!(text(&app), "not there");
+    assert!(says(&press(&mut app, "enter", NOW_MS + 5 * LATER)));
+    // Words that were there before, and words beside which one has answered oneself, are for a message.
+    let mut app = talking(Theme::default());
+    drop(types(&mut app, "next", 100, NOW_MS - 9 * LATER));
+    let model = "demo".to_owned();
+    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+    ask(&mut app, "a1");
+    settled(&mut app);
+    assert!(says(&press(&mut app, "enter", NOW_MS + 4 * LATER)));
+    let mut app = asked(Theme::default());
+    drop(types(&mut app, "next", 100, NOW_MS + LATER));
+    assert_eq!(decided(&press(&mut app, "alt+y", NOW_MS + 3 * LATER)), Some(Decision::Once));
+    settled(&mut app);
+    assert!(says(&press(&mut app, "enter", NOW_MS + 5 * LATER)));
+}
+
+#[test]
+fn a_wider_rule_is_chosen_and_said_in_words() {
+    let mut app = talking(Theme::default());
+    let rule = |what: Option<&str>| Rule {
+        ruling: Ruling::Allow,
+        tool: "shell".into(),
+        what: what.map(str::to_owned),
+    };
+    let offers = vec![rule(Some("git push")), rule(Some("git")), rule(None)];
+    ask_with(&mut app, "a1", "shell", offers.clone());
+    let seen = screen(100, 30, |frame| app.draw(frame));
+    for said in [
+        "c   allow every command that begins with “git push”, for this conversation",
+        "a   allow the same in every conversation, for good",
+        "w   wider: every command that begins with “git”",
+    ] {
+        assert!(seen.contains(said), "{said}: {seen}");
+    }
+    let mut at = NOW_MS + LATER;
+    let mut wider = |app: &mut App| {
+        at += LATER;
+        drop(press(app, "w", at));
+        drop(app.on(Msg::Tick, at + 300));
+        screen(100, 30, |frame| app.draw(frame))
+    };
+    assert!(
+        wider(&mut app).contains("c   allow every command that begins with “git”, for this conversation")
+    );
+    let seen = wider(&mut app);
+    assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
+    assert!(seen.contains("w   narrower again: every command that begins with “git push”"), "{seen}");
+    drop(press(&mut app, "c", NOW_MS + 9 * LATER));
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 300)), None, "the widest one is asked about");
+    let seen = screen(100, 30, |frame| app.draw(frame));
+    assert!(seen.contains("c once more: every command, for this conversation"), "{seen}");
+    drop(press(&mut app, "c", NOW_MS + 9 * LATER + 600));
+    let said = decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 900));
+    assert_eq!(said, Some(Decision::InConversation { rule: offers[2].clone() }));
+}
+
+/// The same key gives a narrow rule for one command and must not give the widest for the next.
+#[test]
+fn the_widest_rule_is_never_the_first_that_is_offered() {
+    let widest = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: None };
+    for (key, decision) in [
+        ("c", Decision::InConversation { rule: widest.clone() }),
+        ("a", Decision::Always { rule: widest.clone() }),
+    ] {
+        let mut app = talking(Theme::default());
+        ask_with(&mut app, "a1", "shell", vec![widest.clone()]);
+        let mut at = NOW_MS;
+        let mut answer = |app: &mut App, key: &str, after: i64| {
+            at += after;
+            drop(press(app, key, at));
+            decided(&app.on(Msg::Tick, at + 300))
+        };
+        let seen = screen(100, 30, |frame| app.draw(frame));
+        assert!(!seen.contains("c   allow") && !seen.contains("a   allow"), "{seen}");
+        assert!(seen.contains("w   wider: every command\n"), "{seen}");
+        for _ in 0..2 {
+            assert_eq!(answer(&mut app, key, LATER), None, "{key}");
+        }
+        assert_eq!(answer(&mut app, "w", LATER), None);
+        let seen = screen(100, 30, |frame| app.draw(frame));
+        assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
+        assert!(seen.contains("w   narrower again: this call alone"), "{seen}");
+        assert_eq!(answer(&mut app, key, LATER), None, "{key} has to be pressed twice");
+        assert_eq!(answer(&mut app, key, 600), Some(decision), "{key}");
+    }
+}
+
+#[test]
+fn rules_say_what_they_allow_and_where() {
+    let said = |tool: &str, what: Option<&str>, place| {
+        agent::allows(
+            &Rule { ruling: Ruling::Allow, tool: tool.into(), what: what.map(str::to_owned) },
+            place,
+        )
+    };
+    let here = |tool, what| said(tool, what, Where::Here);
+    assert_eq!(here("write", Some("**")), "writing every file in this folder, for this conversation");
+    assert_eq!(
+        here("edit", Some("src/**")),
+        "editing every file in src/ of this folder, for this conversation"
+    );
+    assert_eq!(here("read", Some("/etc/**")), "reading every file in /etc/, for this conversation");
+    assert_eq!(here("edit", Some("*.md")), "editing what fits *.md of this folder, for this conversation");
+    assert_eq!(
+        here("patch", None),
+        "patching every file, also outside of this folder, for this conversation"
+    );
+    assert_eq!(here("fetch", Some("a.org")), "fetching from a.org, for this conversation");
+    assert_eq!(here("shell", None), "every command, for this conversation");
+    assert_eq!(here("notes_add", None), "every call of notes_add, for this conversation");
+    assert_eq!(
+        said("write", Some("**"), Where::Everywhere),
+        "writing every file in the folder it works in, in every conversation, for good"
+    );
+}
+
+#[test]
+fn what_was_refused_goes_with_what_it_was_about() {
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "alt+y", NOW_MS));
+    assert!(shown(&mut app).contains("has just asked"));
+    let decided = RunEvent::Settled { id: "a1".into() };
+    tell(&mut app, Event::Run { said: decided }, None);
+    assert!(!shown(&mut app).contains("has just asked"), "{}", shown(&mut app));
+}
+
+/// A yes is one to all that is asked: what does not fit has to be unfolded once.
+#[test]
+fn nobody_says_yes_to_what_is_not_shown() {
+    for key in ["y", "c", "a"] {
+        let mut app = talking(Theme::default());
+        let model = "demo".to_owned();
+        tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+        let rule = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: Some("echo".into()) };
+        let lines = (0..90).map(|at| format!("echo {at}\n")).collect();
+        let call = CallShown {
+            call: "c1".into(),
+            tool: "shell".into(),
+            line: "$ echo 0 …".into(),
+            class: EffectClass::External,
+            detail: Some(lines),
+        };
+        let why = "it runs a command".to_owned();
+        let asks = Asks { id: "a1".into(), call, why, again_ms: None, offers: vec![rule] };
+        tell(&mut app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
+        let mut at = NOW_MS;
+        let mut answer = |app: &mut App| {
+            drop(screen(80, 24, |frame| app.draw(frame)));
+            at += LATER;
+            drop(press(app, key, at));
+            decided(&app.on(Msg::Tick, at + 300))
+        };
+        assert_eq!(answer(&mut app), None, "{key}");
+        let seen = shown(&mut app);
+        assert!(seen.contains("Alt+E first: not all of it is shown"), "{seen}");
+        drop(press(&mut app, "alt+e", NOW_MS + 2 * LATER));
+        assert!(answer(&mut app).is_some(), "{key}");
+    }
+}

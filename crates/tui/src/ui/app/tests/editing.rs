@@ -1,0 +1,208 @@
+//! Other words in the place of a message: what stands on the screen as long as they are written, and what is said once they are sent.
+
+use retake_wire::{Action, FilesDone, Part, Problem, ProblemKind, Run, RunStart};
+
+use super::*;
+use crate::ui::msg::Ticket;
+use crate::ui::rewind::samples::{problem, with_conflict, with_files};
+
+/// The words of the first message stand in the composer, to be said anew.
+fn editing() -> App {
+    let mut app = talking(Theme::default());
+    let entry = app.tab().talk.entries[0].id.clone();
+    let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FilesWish::default());
+    let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
+    app.want(TabId(1), Want::Rewrite { entry, head, parts, files, takes_back });
+    app
+}
+
+#[test]
+fn what_sending_takes_back_is_said_until_it_is_sent_or_given_up() {
+    let mut app = editing();
+    drop(app.on(Msg::Tick, NOW_MS + 60_000));
+    let mut shots = String::new();
+    for (width, height) in [(100, 12), (40, 10), (30, 8)] {
+        let shot = screen(width, height, |frame| app.draw(frame));
+        shots.push_str(&format!("══ {width}x{height}\n{shot}"));
+    }
+    insta::assert_snapshot!("editing", shots);
+    drop(press(&mut app, "esc", NOW_MS + 61_000));
+    let shown = screen(100, 12, |frame| app.draw(frame));
+    assert!(!shown.contains("editing t1") && shown.contains("nothing has changed"), "{shown}");
+}
+
+#[test]
+fn a_sent_edit_says_what_it_took_back_and_how_it_comes_back() {
+    let mut app = editing();
+    let acts = press(&mut app, "enter", NOW_MS + LATER);
+    let run = acts.iter().find_map(|act| match act {
+        Act::Run(ticket, _) => Some(*ticket),
+        _ => None,
+    });
+    let files = FilesDone {
+        counts: retake_wire::FileCounts { deleted: 1, ..Default::default() },
+        left: Vec::new(),
+        notes: Vec::new(),
+    };
+    let receipt = Receipt {
+        operations: vec![3],
+        entries: vec!["e".into()],
+        taken_back: Counts { messages: 4, calls: 0, turns: 2 },
+        files: Some(files),
+        ..Receipt::default()
+    };
+    let begins = |app: &mut App, ticket: Ticket, receipt: &Receipt| {
+        let receipt = Some(Box::new(receipt.clone()));
+        let begun = RunEvent::Started { receipt, model: "demo".into() };
+        drop(app.on(Msg::Ran(ticket, Box::new(begun)), NOW_MS + LATER));
+        screen(100, 24, |frame| app.draw(frame))
+    };
+    let ticket = run.expect("a run");
+    let plain = Receipt { operations: Vec::new(), ..receipt.clone() };
+    assert!(!begins(&mut app, ticket, &plain).contains("edited"), "a message is no edit");
+    insta::assert_snapshot!("edited", begins(&mut app, ticket, &receipt));
+}
+
+#[test]
+fn the_composer_is_grey_where_keys_do_not_reach_it() {
+    let mut app = talking(THEMES[1]);
+    drop(app.on(Msg::Paste("half a thought".into()), NOW_MS));
+    app.returned(TabId(1), &[Part::text("words that came back")]);
+    let shown = |app: &mut App| screen(100, 14, |frame| app.draw(frame));
+    assert!(shown(&mut app).contains("draft moved aside · Alt+D brings it back"));
+    app.command(Command::Undo, "");
+    let open = shown(&mut app);
+    assert!(open.contains("draft moved aside") && !open.contains("brings it back"), "{open}");
+    insta::assert_snapshot!("grey", styled(60, 14, |frame| app.draw(frame)));
+    let mut app = talking(Theme::default());
+    app.command(Command::Undo, "");
+    assert!(shown(&mut app).contains("the keys go above · Esc comes back here"));
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "alt+n", NOW_MS + LATER));
+    assert!(shown(&mut app).contains("Enter refuses the call with these words · Esc asks again"));
+}
+
+#[test]
+fn a_wider_rule_is_chosen_while_words_are_typed() {
+    let mut app = talking(Theme::default());
+    let model = "demo".to_owned();
+    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+    let rule = |what: &str| Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some(what.into()) };
+    ask_with(&mut app, "a1", "write", vec![rule("notes.md"), rule("**")]);
+    drop(app.on(Msg::Paste("some words".into()), NOW_MS));
+    assert!(screen(100, 24, |frame| app.draw(frame)).contains("Alt+W"));
+    drop(press(&mut app, "alt+w", NOW_MS + LATER));
+    assert_eq!((app.tab().offer, app.tabs.len()), (1, 1));
+}
+
+#[test]
+fn a_fork_shows_its_plan_first() {
+    for words in ["t1", ""] {
+        let mut app = talking(Theme::default());
+        app.command(Command::Fork, words);
+        let acts = app.on(Msg::Tick, NOW_MS);
+        let asks = |of: fn(&Request) -> bool| {
+            acts.iter().any(|act| matches!(act, Act::Ask(_, request) if of(request)))
+        };
+        assert!(
+            asks(|request| matches!(request, Request::Log(_))) && !asks(|it| matches!(it, Request::Fork(_)))
+        );
+        let shown = screen(120, 12, |frame| app.draw(frame));
+        assert!(shown.starts_with("Fork"), "{shown}");
+    }
+}
+
+#[test]
+fn what_no_person_said_is_not_edited_and_that_is_said_at_once() {
+    let mut app = talking(Theme::default());
+    for (key, says) in [("alt+up", ""), ("e", "not a message of a person"), ("up", ""), ("e", "Edit")] {
+        drop(press(&mut app, key, NOW_MS));
+        let shown = screen(120, 12, |frame| app.draw(frame));
+        assert!(shown.contains(says), "{key}: {shown}");
+        assert_eq!(app.tab().pane.is_some(), says == "Edit", "{key}");
+    }
+}
+
+#[test]
+fn a_rewind_that_is_named_says_to_where() {
+    for (words, title) in [("t2", "Rewind t2 “and"), ("good", "Rewind good")] {
+        let mut app = talking(Theme::default());
+        app.command(Command::Rewind, words);
+        let shown = screen(120, 12, |frame| app.draw(frame));
+        assert!(shown.contains(title), "{shown}");
+    }
+}
+
+/// The message that is edited.
+const FIRST: &str = "0199a000-0000-7000-8000-000000000001";
+
+/// Sends the words, and the owner refuses them: what was asked then.
+fn refused(app: &mut App, now_ms: i64) -> Vec<Act> {
+    let acts = press(app, "enter", now_ms);
+    let ticket = acts.iter().find_map(|act| match act {
+        Act::Run(ticket, _) => Some(*ticket),
+        _ => None,
+    });
+    let problem = Problem { code: "stale_head".into(), ..problem(ProblemKind::Stale, "it has changed") };
+    app.on(Msg::NotRun(ticket.expect("a run"), Box::new(problem)), now_ms)
+}
+
+/// Answers the plan that is asked for.
+fn planned(app: &mut App, acts: Vec<Act>, now: &Plan) {
+    answer(app, acts, &|request| match request {
+        Request::Plan(of) => {
+            assert_eq!((&of.action, &of.files.seen), (&Action::Edit { entry: FIRST.to_owned() }, &None));
+            Some(Reply::Plan(now.clone()))
+        }
+        _ => None,
+    });
+}
+
+/// What is sent.
+fn sent(acts: &[Act]) -> Option<&Run> {
+    acts.iter().find_map(|act| match act {
+        Act::Run(_, run) => Some(&**run),
+        _ => None,
+    })
+}
+
+#[test]
+fn an_edit_that_something_else_came_before_is_planned_anew_and_sent_as_of_now() {
+    let mut app = editing();
+    let acts = refused(&mut app, NOW_MS + LATER);
+    let waits = press(&mut app, "enter", NOW_MS + 2 * LATER);
+    assert!(sent(&waits).is_none() && shown(&mut app).contains("planned anew"), "{}", shown(&mut app));
+    planned(&mut app, acts, &Plan { head: "3.14".into(), ..with_files() });
+    let seen = screen(120, 20, |frame| app.draw(frame));
+    assert!(seen.contains("nothing was sent: Enter sends now, and takes back 1 turn, 3 files"), "{seen}");
+    assert!(
+        seen.contains("sending takes back 1 turn, 3 files") && seen.contains("› what is 6 times 7?"),
+        "{seen}"
+    );
+    let acts = press(&mut app, "enter", NOW_MS + 3 * LATER);
+    let run = sent(&acts).expect("it is sent");
+    assert_eq!((run.head.as_deref(), run.files.seen.as_deref()), (Some("3.14"), Some("d1")));
+    assert!(
+        matches!(&run.start, RunStart::Edit { parts, .. } if parts == &[Part::text("what is 6 times 7?")])
+    );
+}
+
+#[test]
+fn a_conflict_that_came_while_words_were_written_is_chosen_for_and_the_words_stay() {
+    let mut app = editing();
+    drop(press(&mut app, "!", NOW_MS + LATER));
+    let acts = refused(&mut app, NOW_MS + 2 * LATER);
+    planned(&mut app, acts, &with_conflict());
+    let acts = app.on(Msg::Tick, NOW_MS + 3 * LATER);
+    assert_eq!(app.context(), Context::Confirm);
+    planned(&mut app, acts, &with_files());
+    let takes = Want::Rewrite {
+        entry: FIRST.to_owned(),
+        head: "3.14".into(),
+        parts: vec![Part::text("what is 6 times 7?")],
+        files: Default::default(),
+        takes_back: "1 turn".into(),
+    };
+    app.want(TabId(1), takes);
+    assert_eq!(app.tab().composer.text(), "what is 6 times 7?!", "the new words");
+}

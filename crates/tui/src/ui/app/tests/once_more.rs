@@ -1,0 +1,140 @@
+//! Keys that do something when they are pressed once more, as long as it is said that they do.
+
+use super::*;
+
+/// So long after the first press.
+fn after(app: &mut App, key: &str, wait_ms: i64) -> (bool, bool) {
+    drop(app.on(Msg::Tick, NOW_MS + wait_ms));
+    let acts = press(app, key, NOW_MS + wait_ms);
+    let picks = app.tab().pane.is_some();
+    (picks, app.is_leaving() || acts.iter().any(|act| matches!(act, Act::Quit)))
+}
+
+#[test]
+fn esc_once_more_opens_the_rewind_as_long_as_that_is_said() {
+    let said = "Esc once more: back to an earlier message";
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "esc", NOW_MS));
+    assert!(shown(&mut app).contains(said));
+    assert_eq!(after(&mut app, "esc", 3_900), (true, false));
+    assert!(!shown(&mut app).contains(said), "it is done");
+
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "esc", NOW_MS));
+    drop(app.on(Msg::Tick, NOW_MS + 4_001));
+    assert!(!shown(&mut app).contains(said));
+    assert_eq!(after(&mut app, "esc", 4_001), (false, false), "this is a first press");
+}
+
+#[test]
+fn ctrl_c_once_more_leaves_as_long_as_that_is_said() {
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "ctrl+c", NOW_MS));
+    assert!(shown(&mut app).contains("Ctrl+C once more leaves"));
+    assert_eq!(after(&mut app, "ctrl+c", 1_000), (false, true));
+}
+
+#[test]
+fn a_key_between_two_presses_makes_them_two() {
+    for (first, second) in [("esc", "esc"), ("ctrl+c", "ctrl+c"), ("ctrl+c", "esc"), ("esc", "ctrl+c")] {
+        let mut app = talking(Theme::default());
+        drop(press(&mut app, first, NOW_MS));
+        if first == second {
+            drop(press(&mut app, "x", NOW_MS));
+            drop(press(&mut app, "backspace", NOW_MS));
+        }
+        assert_eq!(after(&mut app, second, 100), (false, false), "{first} and {second}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_and_is_left_at_once() {
+    let mut app = talking(Theme::default());
+    let model = "demo".to_owned();
+    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+    drop(press(&mut app, "ctrl+q", NOW_MS));
+    assert!(app.is_leaving());
+    let goes_on: Vec<_> = app.running_runs().into_iter().map(|run| run.activity).collect();
+    assert_eq!(goes_on, ["the answer of the model"]);
+}
+
+#[test]
+fn what_is_said_of_a_key_goes_with_the_next_key_or_pane() {
+    let esc = ("esc", "Esc once more: back to an earlier message");
+    let leave = ("ctrl+c", "Ctrl+C once more leaves");
+    for (first, said) in [esc, leave] {
+        for next in ["x", "ctrl+r", "f1", "alt+u", "ctrl+t", "up"] {
+            let mut app = talking(Theme::default());
+            drop(press(&mut app, first, NOW_MS));
+            assert!(shown(&mut app).contains(said));
+            drop(press(&mut app, next, NOW_MS + 100));
+            assert!(!shown(&mut app).contains(said), "{first}, {next}");
+        }
+    }
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "x", NOW_MS));
+    drop(press(&mut app, "ctrl+c", NOW_MS));
+    let said = "brings your words back";
+    assert!(shown(&mut app).contains(said), "{}", shown(&mut app));
+    drop(press(&mut app, "alt+d", NOW_MS + 100));
+    assert!(shown(&mut app).contains("› x") && !shown(&mut app).contains(said), "{}", shown(&mut app));
+}
+
+/// A refusal is no hint: it is read while one goes on, and it is about the place where it was said.
+#[test]
+fn what_is_said_stands_as_long_as_one_stays_and_is_never_cut_for_keys() {
+    let mut app = talking(Theme::default());
+    for key in "/ x y z".split(' ') {
+        drop(press(&mut app, key, NOW_MS));
+    }
+    drop(press(&mut app, "enter", NOW_MS + 1_000));
+    let said = "there is no command /xyz: F1 lists them; // begins a message with /";
+    for columns in [80, 100] {
+        let seen = crate::ui::testing::screen(columns, 24, |frame| app.draw(frame));
+        assert!(seen.lines().last().is_some_and(|foot| foot.starts_with(said)), "{columns}: {seen}");
+    }
+    drop(press(&mut app, "x", NOW_MS + 1_100));
+    assert!(shown(&mut app).contains("there is no command"));
+    drop(press(&mut app, "f1", NOW_MS + 1_200));
+    assert!(!shown(&mut app).contains("there is no command"));
+    drop(press(&mut app, "esc", NOW_MS + 1_300));
+    assert!(!shown(&mut app).contains("there is no command"));
+}
+
+/// Words come back by a step, and then Enter is pressed at these times: which of them sends.
+fn enters(at: &[i64]) -> (App, Vec<bool>) {
+    let mut app = talking(Theme::default());
+    app.returned(TabId(1), &[retake_wire::Part::Text { text: "old words".into() }]);
+    let mut sends =
+        |at: &i64| press(&mut app, "enter", NOW_MS + at).iter().any(|act| matches!(act, Act::Run(..)));
+    let sent = at.iter().map(&mut sends).collect();
+    (app, sent)
+}
+
+#[test]
+fn an_enter_right_behind_a_step_sends_nothing_and_says_so() {
+    for (at, sent) in [
+        (&[10][..], &[false][..]),
+        (&[800], &[false]),
+        (&[1_600], &[true]),
+        (&[800, 1_400], &[false, true]),
+        (&[800, 3_400], &[false, true]),
+        // A key that is held, or pressed again before anybody has read what is said.
+        (&[10, 40, 70, 100, 900], &[false, false, false, false, true]),
+    ] {
+        assert_eq!(enters(at).1, sent, "{at:?}");
+    }
+    let (mut app, _) = enters(&[800]);
+    let seen = shown(&mut app);
+    assert!(seen.contains("Enter once more sends") && seen.contains("old words"), "{seen}");
+}
+
+#[test]
+fn an_enter_behind_another_key_is_meant_for_the_words() {
+    for key in ["!", "left", "end"] {
+        let (mut app, _) = enters(&[]);
+        drop(press(&mut app, key, NOW_MS + 300));
+        let acts = press(&mut app, "enter", NOW_MS + 500);
+        assert!(acts.iter().any(|act| matches!(act, Act::Run(..))), "{key}");
+    }
+}

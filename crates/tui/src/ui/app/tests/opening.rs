@@ -1,0 +1,195 @@
+//! What is typed while a conversation is being opened, and drafts that other terminals keep, too: everything is kept where it belongs.
+
+use retake_wire::reply::Draft;
+use retake_wire::request::{SetDraft, SetDraftIn};
+use retake_wire::{Part, Problem, ProblemKind};
+
+use super::*;
+use crate::ui::msg::Ticket;
+
+/// The UI as it is opened, and what it asks for first.
+fn started(start: Start) -> (App, Vec<Act>) {
+    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
+    let mut app = App::new(known, start, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
+    let acts = app.begin();
+    (app, acts)
+}
+
+fn ticket(acts: &[Act], is_it: impl Fn(&Request) -> bool) -> Option<Ticket> {
+    acts.iter().find_map(|act| match act {
+        Act::Ask(ticket, request) if is_it(request) => Some(*ticket),
+        _ => None,
+    })
+}
+
+fn draft(words: &str, edits: Option<&str>) -> Reply {
+    let parts = vec![Part::text(words)];
+    Reply::Draft(Draft {
+        author: "ada".to_owned(),
+        parts,
+        edits: edits.map(str::to_owned),
+        ..Draft::default()
+    })
+}
+
+/// A conversation is told, and has this draft; what is asked for then.
+fn told(app: &mut App, reply: Reply) -> Vec<Act> {
+    let Reply::Entries(Entries { entries, .. }) = entries("0199a000-c", &[(Role::User, "hello")]) else {
+        panic!("entries")
+    };
+    let snapshot =
+        Snapshot { conversation: conversation("0199a000-c", None, "hello", 1), entries, ..snapshot() };
+    let told = Told { id: Some("3".into()), event: Event::Snapshot(Box::new(snapshot)) };
+    let acts = app.on(Msg::Told(Some(TabId(1)), Box::new(told)), NOW_MS);
+    let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraft(_))).expect("it asks");
+    drop(app.on(Msg::Replied(asked, Box::new(Ok(reply))), NOW_MS));
+    app.on(Msg::Tick, NOW_MS + LATER)
+}
+
+fn kept_in_folder(acts: &[Act]) -> Option<SetDraftIn> {
+    acts.iter().rev().find_map(|act| match act {
+        Act::Ask(_, request) => match &**request {
+            Request::SetDraftIn(set) => Some(set.clone()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+fn kept(acts: &[Act]) -> Option<SetDraft> {
+    acts.iter().rev().find_map(|act| match act {
+        Act::Ask(_, request) => match &**request {
+            Request::SetDraft(set) => Some(set.clone()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+fn paste(app: &mut App, text: &str) -> Vec<Act> {
+    let mut acts = app.on(Msg::Paste(text.to_owned()), NOW_MS);
+    acts.extend(app.on(Msg::Tick, NOW_MS + LATER));
+    acts
+}
+
+fn text(app: &App) -> String {
+    app.tab().composer.text()
+}
+
+#[test]
+fn what_is_typed_while_a_conversation_is_opened_is_for_it() {
+    for start in [Start::GoOn, Start::In("0199a000-c".into())] {
+        let (mut app, acts) = started(start.clone());
+        assert_eq!(kept_in_folder(&paste(&mut app, "and more")), None, "{start:?}");
+        let sent = press(&mut app, "enter", NOW_MS + LATER);
+        assert!(!sent.iter().any(|act| matches!(act, Act::Run(..))), "it begins no conversation: {sent:?}");
+        answer(&mut app, acts, &|request| match request {
+            Request::List(_) => Some(Reply::Conversations(retake_wire::reply::Conversations {
+                conversations: vec![conversation("0199a000-c", None, "hello", 1)],
+                more: false,
+            })),
+            Request::Info(_) => Some(Reply::Conversation(conversation("0199a000-c", None, "hello", 1))),
+            _ => None,
+        });
+        assert_eq!(text(&app), "and more", "{start:?}");
+        let acts = told(&mut app, draft("half a thought", None));
+        assert_eq!(text(&app), "half a thought\n\nand more", "{start:?}");
+        let set = kept(&acts).expect("it is kept");
+        assert_eq!(set.parts, [Part::text("half a thought\n\nand more")]);
+        assert_eq!(set.instead_of, Some(vec![Part::text("half a thought")]));
+        assert_eq!(kept_in_folder(&acts), None, "{start:?}");
+    }
+}
+
+#[test]
+fn what_was_typed_for_a_conversation_that_is_not_there_is_the_folders() {
+    let problem = || Problem {
+        code: "x".to_owned(),
+        kind: ProblemKind::Refused,
+        message: "there is no such conversation".to_owned(),
+        hint: None,
+        causes: Vec::new(),
+        head: None,
+    };
+    let (mut app, acts) = started(Start::In("nope".into()));
+    drop(paste(&mut app, "words"));
+    let asked = ticket(&acts, |request| matches!(request, Request::Info(_))).expect("it asks");
+    let acts = app.on(Msg::Replied(asked, Box::new(Err(problem()))), NOW_MS);
+    assert_eq!(text(&app), "words");
+    let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraftIn(_))).expect("it asks");
+    let acts = app.on(Msg::Replied(asked, Box::new(Ok(draft("older", None)))), NOW_MS);
+    let set = kept_in_folder(&acts).expect("it is kept");
+    assert_eq!(set.parts, [Part::text("older"), Part::text("words")]);
+}
+
+#[test]
+fn what_stood_there_before_another_conversation_is_opened_stays_where_it_belongs() {
+    let mut app = talking(Theme::default());
+    app.take_draft(TabId(1), Draft::default());
+    drop(app.on(Msg::Paste("for the first".to_owned()), NOW_MS));
+    app.want(TabId(1), Want::Show { conversation: "0199a000-d".into(), entry: None });
+    let acts = app.begin();
+    let set = kept(&acts).expect("it is kept");
+    assert_eq!(
+        (set.conversation.as_str(), &set.parts[..]),
+        ("0199a000-c", &[Part::text("for the first")][..])
+    );
+    assert_eq!(text(&app), "");
+    drop(app.on(Msg::Paste("for the second".to_owned()), NOW_MS));
+    assert_eq!(kept(&app.on(Msg::Tick, NOW_MS + LATER)), None);
+    let other = conversation("0199a000-d", None, "other", 1);
+    answer(&mut app, acts, &|request| match request {
+        Request::Info(_) => Some(Reply::Conversation(other.clone())),
+        _ => None,
+    });
+    assert_eq!(text(&app), "for the second");
+    assert_eq!(app.conversation(), Some("0199a000-d"));
+}
+
+#[test]
+fn words_for_another_message_are_kept_and_told_to_be() {
+    let mut app = talking(Theme::default());
+    app.take_draft(TabId(1), Draft::default());
+    let entry = app.tab().talk.entries[0].id.clone();
+    let parts = vec![Part::text("what is 6 times 7?")];
+    let files = retake_wire::FilesWish::default();
+    let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
+    app.want(TabId(1), Want::Rewrite { entry: entry.clone(), head, parts, files, takes_back });
+    let acts = paste(&mut app, " Or 8?");
+    let set = kept(&acts).expect("it is kept");
+    assert_eq!(set.parts, [Part::text("what is 6 times 7? Or 8?")]);
+    assert_eq!(set.edits.as_ref(), Some(&entry));
+    // In the next UI it is said what these words are.
+    let mut next = talking(Theme::default());
+    let draft = Draft { parts: set.parts.clone(), edits: set.edits.clone(), ..Draft::default() };
+    next.take_draft(TabId(1), draft);
+    let seen = screen(80, 24, |frame| next.draw(frame));
+    assert!(seen.contains("written in the place of t1") && seen.contains("/edit t1"), "{seen}");
+    let set = kept(&paste(&mut next, "!")).expect("kept again");
+    assert_eq!(set.edits, Some(entry), "as what they are");
+    // Whoever leaves them takes them back.
+    drop(press(&mut app, "esc", NOW_MS));
+    let own = ticket(&acts, |request| matches!(request, Request::SetDraft(_))).expect("asked");
+    let acts = app.on(Msg::Replied(own, Box::new(Ok(Reply::Done))), NOW_MS);
+    let acts = Iterator::chain(acts.into_iter(), app.on(Msg::Tick, NOW_MS + LATER)).collect::<Vec<_>>();
+    let set = kept(&acts).expect("kept");
+    assert_eq!((set.parts, set.edits), (Vec::new(), None));
+}
+
+#[test]
+fn a_draft_gives_way_only_to_what_was_kept_before_it() {
+    let (mut app, acts) = started(Start::New);
+    let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraftIn(_))).expect("it asks");
+    drop(app.on(Msg::Replied(asked, Box::new(Ok(draft("older", None)))), NOW_MS));
+    let first = paste(&mut app, " one");
+    let set = kept_in_folder(&first).expect("kept");
+    assert_eq!((set.parts, set.instead_of), (vec![Part::text("older one")], Some(vec![Part::text("older")])));
+    // Two more while that one is on its way: the owner never has the first of them.
+    assert_eq!(kept_in_folder(&paste(&mut app, " two")), None);
+    assert_eq!(kept_in_folder(&paste(&mut app, " three")), None);
+    let on_its_way = ticket(&first, |request| matches!(request, Request::SetDraftIn(_))).expect("asked");
+    let acts = app.on(Msg::Replied(on_its_way, Box::new(Ok(Reply::Done))), NOW_MS);
+    let set = kept_in_folder(&acts).expect("kept");
+    assert_eq!(set.parts, [Part::text("older one two three")]);
+    assert_eq!(set.instead_of, Some(vec![Part::text("older one")]));
+}

@@ -1,0 +1,105 @@
+//! What a small window shows first.
+
+use retake_wire::reply::{EffectLine, EffectState, Effects};
+
+use super::*;
+use crate::ui::testing::screen;
+
+fn shown_in(app: &mut App, width: u16, height: u16) -> String {
+    screen(width, height, |frame| app.draw(frame))
+}
+
+#[test]
+fn a_question_for_leave_stands_in_a_small_window_with_a_yes_and_a_no() {
+    let long = format!("shell rm -rf {} && echo x", "some/folder/or/other ".repeat(20));
+    for (line, end) in [("write", "write notes.md"), (&*long, "echo x notes.md")] {
+        let mut app = talking(Theme::default());
+        let model = "demo".to_owned();
+        tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+        let rule = |what: &str| Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some(what.into()) };
+        ask_with(&mut app, "a1", line, vec![rule("docs/**"), rule("**")]);
+        for (width, height) in [(40, 12), (40, 8), (24, 10), (20, 6)] {
+            let seen = shown_in(&mut app, width, height);
+            let words = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains("? may it run?"), "{seen}");
+            assert!(words.replace(' ', "").contains(&end.replace(' ', "")), "{seen}");
+            for keys in [["y allow it, this once", "y allow ·"], ["n refuse, and say why", "n no"]] {
+                assert!(keys.iter().any(|key| words.contains(key)), "{keys:?}: {seen}");
+            }
+            let foot = seen.lines().last().unwrap_or_default();
+            assert!(!foot.contains("always") || foot.contains("n no"), "{foot}");
+        }
+        insta::assert_snapshot!(format!("small_question_{}", line.len() > 10), shown_in(&mut app, 40, 12));
+    }
+}
+
+#[test]
+fn what_a_step_did_is_wrapped_once_to_the_width_that_there_is() {
+    let effect = |number: i64| EffectLine {
+        line: format!(
+            "mail send --to team@example.org --subject 'build number {number} of the week is done'"
+        ),
+        tool: "shell".into(),
+        class: EffectClass::External,
+        began_ms: NOW_MS - number * 60_000,
+        state: EffectState::Done,
+    };
+    let effects = Effects { count: 3, calls: (1..=3).map(effect).collect() };
+    let receipt = Receipt { effects, ..Receipt::default() };
+    for width in [120, 90, 80, 60] {
+        let mut app = talking(Theme::default());
+        let action = retake_wire::Action::Undo { count: 1 };
+        app.want(TabId(1), Want::Applied(Box::new(action), Box::new(receipt.clone())));
+        let seen = shown_in(&mut app, width, 24);
+        let lines: Vec<_> = seen.lines().skip_while(|line| !line.contains("can't be taken back")).collect();
+        let end = lines.iter().position(|line| line.trim().is_empty()).expect("an end");
+        // Each is as full as its words let it be: the first word of the next one had no room.
+        for pair in lines[..end].windows(2) {
+            let word = pair[1].split_whitespace().next().unwrap_or_default();
+            let room = crate::text::width::columns(pair[0]) + 1 + crate::text::width::columns(word);
+            assert!(room >= usize::from(width), "{width}: {seen}");
+        }
+    }
+}
+
+/// What there is to see in windows that are not much larger than a card.
+#[test]
+fn every_place_in_a_small_window() {
+    let mut shots = String::new();
+    let mut shoot = |name: &str, make: &dyn Fn() -> App| {
+        for (width, height) in [(40, 10), (30, 8)] {
+            let mut app = make();
+            drop(shown_in(&mut app, width, height));
+            shots.push_str(&format!("══ {name} {width}x{height}\n{}", shown_in(&mut app, width, height)));
+        }
+    };
+    let keys = |keys: &'static str| {
+        move || {
+            let mut app = talking(Theme::default());
+            presses(&mut app, keys);
+            app
+        }
+    };
+    shoot("help", &keys("f1"));
+    shoot("operations", &keys("alt+o"));
+    shoot("tree", &keys("alt+t"));
+    shoot("conversations", &keys("ctrl+o"));
+    shoot("tabs", &keys("ctrl+t ctrl+t"));
+    shoot("what is said once", &keys("/ x y z w enter"));
+    shoot("what a key does next", &keys("esc"));
+    shoot("find", &keys("ctrl+f 4 2"));
+    shoot("a selected message", &keys("alt+up"));
+    shoot("a question of a tool", &|| {
+        let mut app = talking(Theme::default());
+        let model = "demo".to_owned();
+        tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+        let question = retake_wire::Question {
+            id: "q1".into(),
+            question: "Which of the two parsers shall stay, the old one by hand or the new one made by the generator?".into(),
+            choices: vec!["the old one".into(), "the new one".into(), "neither, write a third".into()],
+        };
+        tell(&mut app, Event::Run { said: RunEvent::Question(question) }, None);
+        app
+    });
+    insta::assert_snapshot!("every_place", shots);
+}

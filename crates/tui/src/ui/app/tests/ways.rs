@@ -1,0 +1,112 @@
+//! The first screen, and ways out of the UI: what is begun with, and what leaves it.
+
+use super::*;
+use retake_wire::Usage;
+use retake_wire::reply::{Model, Models, Status};
+
+/// Answers what is asked as the UI begins.
+fn begun(start: Start, mode: retake_wire::Mode) -> App {
+    let known = Known { folder: "/home/ann/work".into(), version: "1.2.3".into(), model: None };
+    let mut app = App::new(known, start, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
+    let acts = app.begin();
+    answer(&mut app, acts, &move |request| {
+        Some(match request {
+            Request::Status => Reply::Status(Status {
+                version: "1".into(),
+                pid: 8,
+                data_dir: "/d".into(),
+                address: None,
+                since_ms: 0,
+                serves: true,
+                running: Vec::new(),
+                following: 1,
+                mode: Some(mode),
+                config_file: None,
+                ..Default::default()
+            }),
+            Request::Models => Reply::Models(Models {
+                default: "a/b".into(),
+                why: "model.default in the settings".into(),
+                warning: None,
+                models: vec![Model {
+                    name: "a/b".into(),
+                    unavailable: None,
+                    context_tokens: Some(200_000),
+                    input_price: None,
+                    output_price: None,
+                }],
+            }),
+            _ => return None,
+        })
+    });
+    app
+}
+
+fn wide(app: &mut App) -> String {
+    screen(110, 24, |frame| app.draw(frame))
+}
+
+#[test]
+fn an_empty_conversation_says_where_it_works_how_far_and_how_to_leave() {
+    let mut app = begun(Start::New, retake_wire::Mode::Ask);
+    let shown = wide(&mut app);
+    let place = "in /home/ann/work · reads in the workspace unasked, and asks about everything else";
+    assert!(shown.contains(place), "{shown}");
+    assert!(shown.contains("Ctrl+Q") && shown.contains("leave; everything is kept"), "{shown}");
+}
+
+#[test]
+fn ctrl_d_with_nothing_typed_leaves_once_more() {
+    let mut app = talking(Theme::default());
+    assert!(press(&mut app, "ctrl+d", NOW_MS).is_empty());
+    assert!(shown(&mut app).contains("Ctrl+D once more leaves; everything is kept"));
+    let acts = press(&mut app, "ctrl+d", NOW_MS + 1_000);
+    assert!(app.is_leaving() || acts.iter().any(|act| matches!(act, Act::Quit)));
+
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "x", NOW_MS));
+    drop(press(&mut app, "ctrl+d", NOW_MS));
+    assert!(!shown(&mut app).contains("once more leaves"), "with words it deletes");
+}
+
+#[test]
+fn esc_in_the_list_that_the_ui_begins_with_leaves() {
+    let mut app = begun(Start::Pick, retake_wire::Mode::Ask);
+    assert_eq!(app.context(), Context::List);
+    let shown = wide(&mut app);
+    assert!(shown.contains("Esc leave") && shown.contains("Esc leaves retake"), "{shown}");
+    let acts = press(&mut app, "esc", NOW_MS + LATER);
+    assert!(app.is_leaving() || acts.iter().any(|act| matches!(act, Act::Quit)));
+
+    let mut app = talking(Theme::default());
+    presses(&mut app, "ctrl+o esc");
+    assert_eq!((app.context(), app.is_leaving()), (Context::Talk, false), "there it goes back");
+}
+
+#[test]
+fn who_steps_through_operations_stays_there() {
+    let mut app = talking(Theme::default());
+    presses(&mut app, "alt+o");
+    assert_eq!(app.context(), Context::Ops);
+    presses(&mut app, "left enter");
+    assert_eq!(app.context(), Context::Ops);
+}
+
+#[test]
+fn the_share_of_the_context_is_in_the_status_where_it_is_known() {
+    let mut app = begun(Start::New, retake_wire::Mode::Ask);
+    let Reply::Entries(Entries { mut entries, .. }) =
+        crate::ui::testing::entries("0199a000-c", &[(Role::User, "hello"), (Role::Assistant, "Hello.")])
+    else {
+        panic!("entries")
+    };
+    entries[1].author = "a/b".into();
+    entries[1].usage = Some(Usage {
+        input_tokens: Some(49_000),
+        cached_input_tokens: None,
+        output_tokens: Some(1_000),
+        cost_usd: None,
+    });
+    tell(&mut app, Event::Snapshot(Box::new(Snapshot { entries, ..snapshot() })), Some("3"));
+    assert!(wide(&mut app).contains("25 % of the context"), "{}", wide(&mut app));
+}

@@ -1,0 +1,107 @@
+//! What panes want done. Must never do it in another tab than the pane's.
+
+use retake_wire::Action;
+
+use super::App;
+use super::tab::{Rewriting, Tab};
+use crate::ui::fork::ForkPane;
+use crate::ui::keymap::Context;
+use crate::ui::msg::{TabId, Want};
+use crate::ui::plan::PlanPane;
+
+impl App {
+    /// What was done, was done for the conversation: that is what shows next. Who steps through operations goes on doing so.
+    fn applied_from(&mut self, id: TabId, action: &Action) {
+        let is_step = matches!(action, Action::Undo { .. } | Action::Redo { .. });
+        if !(is_step && self.find_tab(id).is_some_and(|tab| tab.holds(Context::Ops))) {
+            self.close_behind(id);
+        }
+    }
+
+    fn close_behind(&mut self, id: TabId) {
+        if let Some(tab) = self.find_tab(id) {
+            tab.close_behind();
+        }
+        self.forget_closed(id);
+    }
+
+    pub(super) fn want(&mut self, id: TabId, want: Want) {
+        match want {
+            Want::Close => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.close();
+                }
+                self.forget_closed(id);
+            }
+            Want::Leave => self.leave(),
+            Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
+            Want::Fork(entry) => self.open_pane(id, Box::new(ForkPane::new(Some(entry)))),
+            Want::Applied(action, receipt) => {
+                self.applied_from(id, &action);
+                self.applied(id, &action, &receipt);
+            }
+            Want::Returned(parts) => self.returned(id, &parts),
+            Want::Say(text) => self.say(text),
+            Want::Complain(problem) => self.complain_in(id, &problem),
+            Want::Show { conversation, entry } => {
+                if let Some(tab) = self.find_tab(id) {
+                    let left = tab.leave_panes();
+                    tab.left = if entry.is_some() { left } else { Vec::new() };
+                }
+                self.forget_closed(id);
+                self.show(id, &conversation, entry);
+            }
+            Want::ShowBeside { conversation, entry } => {
+                self.close_behind(id);
+                self.want(id, Want::Close);
+                let tab = self.open_tab();
+                self.show(tab, &conversation, entry);
+            }
+            Want::Rewrite { entry, head, parts, files, takes_back } => {
+                self.close_behind(id);
+                // New words for it that are there already go on being written.
+                let now_ms = self.now_ms;
+                let is_written = |tab: &Tab| {
+                    !tab.composer.is_empty() && tab.rewriting.as_ref().is_some_and(|it| it.entry == entry)
+                };
+                match self.find_tab(id).filter(|tab| is_written(tab)) {
+                    Some(tab) => tab.stepped = Some(super::tab::Stepped::at(now_ms)),
+                    None => self.returned(id, &parts),
+                }
+                if let Some(tab) = self.find_tab(id) {
+                    tab.select(false);
+                    tab.rewriting = Some(Rewriting { entry, head, files, takes_back, is_stale: false });
+                }
+            }
+            Want::Quote(words) => {
+                self.close_behind(id);
+                self.want(id, Want::Close);
+                self.quote(id, &words);
+            }
+            Want::Run(mut run) => {
+                self.close_behind(id);
+                if let Some(tab) = self.find_tab(id) {
+                    tab.select(false);
+                    tab.view.to_end();
+                    run.model = run.model.or_else(|| tab.model.clone());
+                }
+                self.run(id, *run);
+            }
+            Want::Model(model) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.model.clone_from(&model);
+                    tab.is_model_settled = true;
+                }
+                match model {
+                    Some(model) => self.say(format!("the next answers come from {model}")),
+                    None => self.say("the next answers come from the model of the settings"),
+                }
+            }
+            Want::Theme(name, lasts) => self.look_like(&name, lasts),
+            Want::Mode(mode) => {
+                let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
+                self.set_mode(mode, conversation);
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The composer: a person's next words, and what is attached to them. Must never send anything by itself, must never lose a draft,
+//! and must never put anything on the screen that a terminal acts on.
+
+mod buffer;
+mod complete;
+mod draw;
+mod keys;
+mod layout;
+mod list;
+mod popup;
+mod prompts;
+
+use ratatui::layout::{Position, Rect};
+use retake_wire::Part;
+
+use self::buffer::Buffer;
+pub(crate) use self::draw::Keys;
+pub(crate) use self::keys::EDITING;
+use self::layout::Layout;
+use self::popup::Popup;
+use self::prompts::Prompts;
+use super::keymap::Command;
+use crate::text::fold::Folds;
+
+/// So much may be kept behind placeholders once they are sent: known pastes fold again when they come back.
+const KEPT: usize = 32 * 1024 * 1024;
+
+/// The composer.
+#[derive(Debug, Default)]
+pub(crate) struct Composer {
+    buffer: Buffer,
+    folds: Folds,
+    attached: Vec<Part>,
+    /// Drafts that moved aside, the last one on top.
+    aside: Vec<Draft>,
+    prompts: Prompts,
+    popup: Option<Popup>,
+    /// Where the completion begins that was closed: it stays so until another one begins.
+    dismissed: Option<usize>,
+    /// The query that paths were asked for last.
+    asked: Option<String>,
+    layout: Layout,
+    /// For what the layout was made.
+    laid_out: Option<(String, u16)>,
+    /// The row at the top of what is seen.
+    top: usize,
+    /// Where the text was drawn.
+    body: Rect,
+    /// Where the cursor wants to be when it goes up and down.
+    goal: Option<u16>,
+}
+
+/// What somebody is about to say.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Draft {
+    /// The text, expanded.
+    text: String,
+    /// The cursor: so many bytes of the text are before it.
+    cursor: usize,
+    /// What is attached.
+    attached: Vec<Part>,
+}
+
+impl Draft {
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.attached.is_empty()
+    }
+}
+
+impl Composer {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// What is written, with every paste expanded.
+    pub(crate) fn text(&self) -> String {
+        self.folds.expand(self.buffer.text())
+    }
+
+    /// What would be sent: the text, then what is attached.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        let text = self.text();
+        let text = (!text.is_empty()).then_some(Part::Text { text });
+        text.into_iter().chain(self.attached.iter().cloned()).collect()
+    }
+
+    /// Whether there is nothing to send.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.attached.is_empty() && self.buffer.text().trim().is_empty()
+    }
+
+    /// Leaves out what is attached; a draft that keeps it moves aside.
+    pub(crate) fn detach(&mut self) {
+        if !self.attached.is_empty() {
+            self.aside.push(self.draft());
+            self.attached.clear();
+        }
+    }
+
+    /// A click at a place of the screen: the cursor goes there.
+    pub(crate) fn clicked(&mut self, at: Position) {
+        if self.body.contains(at) {
+            let row = self.top + usize::from(at.y - self.body.y);
+            self.buffer.move_to(self.layout.at(row, at.x - self.body.x));
+            self.moved();
+        }
+    }
+
+    /// Other words in the place of what is there, the cursor at their end. Several texts become paragraphs of one.
+    pub(crate) fn set(&mut self, parts: &[Part]) {
+        let mut texts = Vec::new();
+        self.attached.clear();
+        for part in parts {
+            match part {
+                Part::Text { text } => texts.push(text.as_str()),
+                other => self.attached.push(other.clone()),
+            }
+        }
+        let text = self.folds.fold_edited(&texts.join("\n\n"));
+        self.buffer.begin(text);
+        self.prompts.leave();
+        self.moved();
+    }
+
+    /// Words that stood here before those that were typed meanwhile, as paragraphs before them.
+    pub(crate) fn set_before(&mut self, parts: &[Part]) {
+        let typed = self.parts();
+        if typed != parts {
+            self.set(&[parts, &typed].concat());
+        }
+    }
+
+    /// Another text from an editor, as a step that can be undone; what is attached stays.
+    pub(crate) fn set_text(&mut self, text: &str) {
+        let text = self.folds.fold_edited(&newlines(text));
+        self.buffer.replace_all(&text);
+        self.edited();
+    }
+
+    /// Words come back: a draft that is there moves aside.
+    pub(crate) fn returned(&mut self, parts: &[Part]) {
+        let draft = self.draft();
+        if self.parts() != parts && !draft.is_empty() {
+            self.aside.push(draft);
+        }
+        self.set(parts);
+        self.forget_same();
+    }
+
+    /// Words that came back leave again: the draft that moved aside for them is back.
+    pub(crate) fn left(&mut self) {
+        self.clear();
+        self.draft_back();
+    }
+
+    /// These words are no draft any more, where they are aside as they came.
+    pub(crate) fn forget_aside(&mut self, parts: &[Part]) {
+        let kept = self.aside().iter().map(|aside| aside != parts).collect::<Vec<_>>();
+        let mut kept = kept.into_iter();
+        self.aside.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    /// A draft is aside only as long as it says something else than what is there.
+    fn forget_same(&mut self) {
+        let now = self.draft();
+        self.aside.retain(|draft| (&draft.text, &draft.attached) != (&now.text, &now.attached));
+    }
+
+    /// Drafts that are aside, the one that comes back first at the end; and what waits behind an earlier prompt that is shown.
+    pub(crate) fn aside(&self) -> Vec<Vec<Part>> {
+        let parts = |draft: &Draft| {
+            let text = (!draft.text.is_empty()).then(|| Part::Text { text: draft.text.clone() });
+            text.into_iter().chain(draft.attached.iter().cloned()).collect()
+        };
+        let waits = Some(self.prompts.draft()).filter(|text| !text.is_empty());
+        let waits = waits.map(|text| vec![Part::Text { text: text.to_owned() }]);
+        self.aside.iter().map(parts).chain(waits).collect()
+    }
+
+    /// Drafts that moved aside earlier come behind those that are aside.
+    pub(crate) fn give_aside(&mut self, aside: &[Vec<Part>]) {
+        let mut earlier = Composer::new();
+        for parts in aside {
+            earlier.returned(parts);
+        }
+        earlier.set_aside();
+        self.aside.splice(0..0, earlier.aside);
+        self.forget_same();
+    }
+
+    /// Throws away the draft that would come back next: its words stay as an earlier prompt as long as the UI is open.
+    fn drop_draft(&mut self) -> bool {
+        let Some(draft) = self.aside.pop() else { return false };
+        self.prompts.said(&draft.text);
+        true
+    }
+
+    /// What is written moves aside, and the composer is empty.
+    pub(crate) fn set_aside(&mut self) {
+        self.returned(&[]);
+    }
+
+    /// Empties it; nothing of it is kept.
+    pub(crate) fn clear(&mut self) {
+        self.set(&[]);
+    }
+
+    /// Takes what is to be sent, and remembers it as said.
+    pub(crate) fn take(&mut self) -> Vec<Part> {
+        let parts = self.parts();
+        let text = self.text();
+        self.forget_same();
+        self.clear();
+        self.prompts.said(&text);
+        if self.folds.bytes() > KEPT {
+            self.folds = Folds::default();
+            self.buffer = Buffer::default();
+        }
+        parts
+    }
+
+    /// What is written now, to come back to it.
+    fn draft(&self) -> Draft {
+        let (before, _) = self.buffer.text().split_at(self.buffer.cursor());
+        Draft { text: self.text(), cursor: self.folds.expand(before).len(), attached: self.attached.clone() }
+    }
+
+    fn begin(&mut self, draft: Draft) {
+        let text = self.folds.fold_edited(&draft.text);
+        let before = self.folds.fold_edited(draft.text.get(..draft.cursor).unwrap_or(&draft.text));
+        let cursor = if text.starts_with(&before) { before.len() } else { text.len() };
+        self.buffer.begin(text);
+        self.buffer.move_to(cursor);
+        self.attached = draft.attached;
+        self.prompts.leave();
+        self.moved();
+    }
+
+    /// The draft that moved aside last comes back; what is there takes its place at the end of the row, so that going on leads
+    /// through all of them.
+    fn draft_back(&mut self) -> bool {
+        let Some(draft) = self.aside.pop() else { return false };
+        let now = self.draft();
+        if !now.is_empty() {
+            self.aside.insert(0, now);
+        }
+        self.begin(draft);
+        self.forget_same();
+        true
+    }
+
+    /// Pasted text: one step, with its newlines, that acts on nothing.
+    pub(crate) fn paste(&mut self, text: &str) {
+        if let Some(Popup::Search { query, .. }) = &mut self.popup {
+            query.push_str(text.lines().next().unwrap_or_default());
+            return self.search();
+        }
+        let text = self.folds.fold(&newlines(text));
+        let at = self.buffer.cursor();
+        self.buffer.replace(at..at, &text);
+        self.edited();
+    }
+
+    /// Quotes words said elsewhere behind what is written, as one step; the cursor comes to stand behind them.
+    pub(crate) fn quote(&mut self, words: &str) {
+        let quoted: Vec<String> = newlines(words)
+            .lines()
+            .map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") })
+            .collect();
+        let at = self.buffer.text().trim_end().len();
+        let (end, before) = (self.buffer.text().len(), if at == 0 { "" } else { "\n\n" });
+        let quoted = self.folds.fold(&quoted.join("\n"));
+        self.buffer.replace(at..end, &format!("{before}{quoted}\n\n"));
+        self.edited();
+    }
+
+    /// Earlier prompts, newest first; more of them come behind those that are known.
+    pub(crate) fn remember(&mut self, prompts: Vec<String>) {
+        self.prompts.remember(prompts);
+        if matches!(self.popup, Some(Popup::Search { .. })) {
+            self.search();
+        }
+    }
+
+    /// A command of its keys; whether it did something.
+    pub(crate) fn command(&mut self, command: Command) -> bool {
+        match command {
+            Command::Send => return self.goes_on(),
+            Command::NewLine => self.type_in("\n"),
+            Command::HistoryUp => self.up(),
+            Command::HistoryDown => self.down(),
+            Command::HistorySearch => self.open_search(),
+            Command::TypingUndo if self.buffer.undo() => self.edited(),
+            Command::TypingRedo if self.buffer.redo() => self.edited(),
+            Command::DraftBack => return self.draft_back(),
+            Command::DraftDrop => return self.drop_draft(),
+            Command::Complete => return self.complete(),
+            Command::Detach if !self.attached.is_empty() => self.detach(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// A backslash before Enter is a new line, in terminals too that tell no other key for it.
+    fn goes_on(&mut self) -> bool {
+        let cursor = self.buffer.cursor();
+        let goes_on = self.buffer.text()[..cursor].ends_with('\\');
+        if goes_on {
+            self.buffer.replace(cursor - 1..cursor, "\n");
+            self.edited();
+        }
+        goes_on
+    }
+
+    fn type_in(&mut self, text: &str) {
+        let text = self.folds.fold(text);
+        self.buffer.insert(&text);
+        self.edited();
+    }
+
+    /// The line above, or the prompt before.
+    fn up(&mut self) {
+        if self.step_rows(-1) {
+            return;
+        }
+        let text = self.text();
+        if let Some((found, aside)) = self.prompts.older(&text) {
+            self.show_prompt(&found, aside);
+        }
+    }
+
+    /// The line below, or the prompt after.
+    fn down(&mut self) {
+        if self.step_rows(1) {
+            return;
+        }
+        let text = self.text();
+        if let Some((found, aside)) = self.prompts.newer(&text) {
+            self.show_prompt(&found, aside);
+        }
+    }
+
+    fn show_prompt(&mut self, text: &str, aside: Option<String>) {
+        if let Some(text) = aside {
+            self.aside.push(Draft { cursor: text.len(), text, attached: Vec::new() });
+        }
+        let text = self.folds.fold_edited(text);
+        self.buffer.replace_all(&text);
+        self.moved();
+        // What was said before is complete.
+        self.dismissed = Some(0);
+        self.popup = None;
+    }
+
+    /// Goes up or down in what is seen; whether there was a row.
+    fn step_rows(&mut self, rows: isize) -> bool {
+        self.lay_out(None);
+        let (row, column) = self.layout.find(self.buffer.cursor());
+        let Some(next) = row.checked_add_signed(rows).filter(|next| *next < self.layout.rows().len()) else {
+            return false;
+        };
+        let goal = *self.goal.get_or_insert(column);
+        self.buffer.move_to(self.layout.at(next, goal));
+        self.refresh();
+        true
+    }
+
+    /// The text is another one.
+    fn edited(&mut self) {
+        self.moved();
+    }
+
+    /// The cursor is elsewhere.
+    fn moved(&mut self) {
+        self.goal = None;
+        self.refresh();
+    }
+}
+
+/// A terminal sends the newlines of a paste as carriage returns.
+fn newlines(pasted: &str) -> String {
+    pasted.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+#[cfg(test)]
+mod tests;

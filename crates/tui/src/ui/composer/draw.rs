@@ -1,0 +1,227 @@
+//! How the composer looks: what is attached, the text, the cursor, and what is open above. Must never draw outside its area but for
+//! what is open.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use retake_wire::Part;
+
+use super::layout::{Glyph, Layout, Sign};
+use super::popup::Popup;
+use super::{Composer, complete};
+use crate::text::{safe, width};
+use crate::ui::keymap::Command;
+use crate::ui::pane::Brush;
+use crate::ui::theme::Paint;
+
+/// What stands before the text.
+const SIGN: &str = "› ";
+
+/// So many columns it takes.
+const MARGIN: u16 = 2;
+
+/// Whose the keys are while it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Its own: letters are written.
+    Here,
+    /// Those of a selected message; its commands are done all the same.
+    Commands,
+    /// Nothing that is pressed reaches it.
+    Elsewhere,
+}
+
+impl Composer {
+    /// So many rows all of it takes, at least one.
+    pub(crate) fn height(&mut self, width: u16) -> u16 {
+        self.lay_out(Some(width));
+        let rows = self.layout.rows().len() + usize::from(self.has_head());
+        u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+
+    /// Draws it, with the terminal's cursor where it has the keys, and above it what is open.
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &Brush<'_>,
+        keys: Keys,
+        placeholder: &str,
+    ) {
+        let is_focused = keys == Keys::Here;
+        let area = area.intersection(frame.area());
+        if area.is_empty() {
+            return;
+        }
+        self.lay_out(Some(area.width));
+        let mut body = area;
+        if self.has_head() && area.height > 1 {
+            frame.render_widget(self.head(brush, area.width, keys), Rect { height: 1, ..area });
+            body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        }
+        let sign = if is_focused { Paint::Accent } else { Paint::Dim };
+        frame.buffer_mut().set_stringn(body.x, body.y, SIGN, body.width.into(), brush.theme.style(sign));
+        let body =
+            Rect { x: body.x + MARGIN.min(body.width), width: body.width.saturating_sub(MARGIN), ..body };
+        self.body = body;
+        let (row, column) = self.layout.find(self.buffer.cursor());
+        let height = usize::from(body.height);
+        // As much as fits is seen, with the cursor in it.
+        let last = self.layout.rows().len().saturating_sub(height);
+        self.top = self.top.clamp((row + 1).saturating_sub(height), row).min(last);
+        if self.buffer.text().is_empty() {
+            let text = width::truncate(placeholder, body.width.into()).into_owned();
+            frame
+                .render_widget(Line::styled(text, brush.theme.style(Paint::Dim)), Rect { height: 1, ..body });
+        } else {
+            self.draw_text(frame, body, brush, is_focused);
+        }
+        if is_focused && !matches!(self.popup, Some(Popup::Search { .. })) {
+            let down = u16::try_from(row - self.top).unwrap_or(0);
+            let x = (body.x + column).min(area.right() - 1);
+            frame.set_cursor_position(Position { x, y: body.y + down });
+        }
+        if is_focused {
+            self.draw_popup(frame, area, brush);
+        }
+    }
+
+    /// Lays the text out where it was not; without a width for the one it had.
+    pub(super) fn lay_out(&mut self, width: Option<u16>) {
+        let known = self.laid_out.as_ref().map(|(_, width)| *width);
+        let width = width.or(known).unwrap_or(80);
+        let text = self.buffer.text();
+        if self.laid_out.as_ref().is_some_and(|(laid, of)| laid == text && *of == width) {
+            return;
+        }
+        self.layout = Layout::new(text, &self.folds, width.saturating_sub(MARGIN));
+        self.laid_out = Some((text.to_owned(), width));
+    }
+
+    fn has_head(&self) -> bool {
+        !self.attached.is_empty() || !self.aside.is_empty()
+    }
+
+    /// What is attached, and whether a draft waits.
+    fn head(&self, brush: &Brush<'_>, columns: u16, keys: Keys) -> Line<'static> {
+        let theme = brush.theme;
+        let mut spans = vec![Span::raw("  ")];
+        let mut left = usize::from(columns).saturating_sub(2);
+        let mut push = |text: String, paint: Paint| {
+            let text = width::truncate(&text, left).into_owned();
+            left -= width::columns(&text);
+            spans.push(Span::styled(text, theme.style(paint)));
+        };
+        for chip in chips(&self.attached) {
+            push(format!("[{chip}]"), Paint::Accent);
+            push(" ".to_owned(), Paint::Plain);
+        }
+        if !self.aside.is_empty() {
+            let (back, drop) = (brush.keys.named(Command::DraftBack), brush.keys.named(Command::DraftDrop));
+            let (drafts, it) = match self.aside.len() {
+                1 => ("draft moved aside".to_owned(), "it"),
+                more => (format!("{more} drafts moved aside"), "the last one"),
+            };
+            let before = if self.attached.is_empty() { "" } else { "· " };
+            // A key is told where it does something.
+            let back = if keys == Keys::Elsewhere {
+                String::new()
+            } else {
+                format!(" · {back} brings {it} back, {drop} throws it away")
+            };
+            push(format!("{before}{drafts}{back}"), Paint::Dim);
+        }
+        Line::from(spans)
+    }
+
+    fn draw_text(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>, is_focused: bool) {
+        let text = self.buffer.text();
+        let rows = self.layout.rows().iter().skip(self.top).zip(body.y..body.bottom());
+        for (row, y) in rows {
+            for glyph in &row.glyphs {
+                let (shown, style) = look(glyph, text, brush);
+                let style = if is_focused { style } else { brush.theme.style(Paint::Dim) };
+                let x = body.x + glyph.column;
+                if let Some(left) = body.right().checked_sub(x)
+                    && !shown.is_empty()
+                {
+                    frame.buffer_mut().set_stringn(x, y, shown, left.into(), style);
+                }
+            }
+        }
+        if is_focused {
+            self.draw_hint(frame, body, brush);
+        }
+    }
+
+    /// What a command takes whose name is complete, behind it, as long as nothing follows.
+    fn draw_hint(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>) {
+        let text = self.buffer.text();
+        let Some(row) = complete::hint(text).filter(|_| text.ends_with(' ') && self.top == 0) else { return };
+        let takes =
+            row.takes.filter(|takes| !takes.is_empty() && text.trim_end().len() == row.name.len() + 1);
+        let (_, column) = self.layout.find(text.len());
+        let x = body.x + column;
+        if let (Some(takes), Some(left)) = (takes, body.right().checked_sub(x)) {
+            let hint = format!("{takes}  {}", row.help);
+            let hint = width::truncate(&hint, left.into()).into_owned();
+            frame.buffer_mut().set_stringn(x, body.y, hint, left.into(), brush.theme.style(Paint::Dim));
+        }
+    }
+
+    fn draw_popup(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        // It is above the line that parts the composer from the rest too.
+        let over = Rect { y: area.y.saturating_sub(1).max(frame.area().y), ..area };
+        match &mut self.popup {
+            None => {}
+            Some(Popup::Commands(list) | Popup::Paths { list, .. }) => {
+                list.draw_above(frame, over, brush, None);
+            }
+            Some(Popup::Search { query, list }) => {
+                let empty = if list.is_empty() { "  nothing found" } else { "" };
+                let foot = format!("earlier prompts: {}{empty}", safe::line(query));
+                list.draw_above(frame, over, brush, Some(&foot));
+                let typed = width::columns(&format!("earlier prompts: {}", safe::line(query)));
+                let x = over.x.saturating_add(u16::try_from(typed).unwrap_or(u16::MAX)).min(over.right() - 1);
+                frame.set_cursor_position(Position { x, y: over.y.saturating_sub(1) });
+            }
+        }
+    }
+}
+
+/// What is shown of a glyph, and how.
+fn look<'a>(glyph: &'a Glyph, text: &'a str, brush: &Brush<'_>) -> (&'a str, Style) {
+    match &glyph.sign {
+        Sign::Text => (&text[glyph.at..glyph.at + glyph.len], brush.theme.style(Paint::Plain)),
+        Sign::Space => ("", Style::new()),
+        Sign::Label(label) => (label, brush.theme.style(Paint::Accent)),
+    }
+}
+
+/// What is attached, in words: files by their names, the rest counted.
+fn chips(attached: &[Part]) -> Vec<String> {
+    let images = attached.iter().filter(|part| matches!(part, Part::Image { .. })).count();
+    let mut chips = Vec::new();
+    match images {
+        0 => {}
+        1 => chips.push("1 image".to_owned()),
+        more => chips.push(format!("{more} images")),
+    }
+    let mut others = 0;
+    for part in attached {
+        match part {
+            Part::Image { .. } => {}
+            Part::File { name, .. } => {
+                let name = safe::line(name);
+                let last = name.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or(&name);
+                chips.push(width::truncate(last, 40).into_owned());
+            }
+            _ => others += 1,
+        }
+    }
+    if others > 0 {
+        chips.push(format!("{others} more"));
+    }
+    chips
+}

@@ -1,0 +1,165 @@
+//! What keys do in the composer that are no commands of the table: typing, and the keys of Emacs and of shells. Must never take a key
+//! that means nothing here.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::Composer;
+use super::buffer::Reach;
+use super::popup::Popup;
+use crate::ui::keymap::Key;
+
+/// What these keys are told as in the help.
+pub(crate) const EDITING: &[(&str, &str)] = &[
+    ("\\ Enter", "Begin a new line, in every terminal"),
+    ("Ctrl+A Ctrl+E", "To the beginning and to the end of the line; also Home and End"),
+    ("Alt+B Alt+F", "A word back, a word on; also with Alt or Ctrl and the arrows"),
+    ("Alt+< Alt+>", "To the beginning and to the end of all"),
+    ("Ctrl+W", "Cut the word before; with Alt+Backspace only back to a sign"),
+    (
+        "Ctrl+D Alt+Delete",
+        "Delete the letter behind, the word behind; Ctrl+D twice with nothing typed leaves",
+    ),
+    ("Ctrl+U Ctrl+K", "Cut to the beginning, to the end of the line"),
+    ("Ctrl+Y", "Paste what was cut last"),
+];
+
+/// So far a page goes in a list.
+const PAGE: isize = 8;
+
+/// What a key does to the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edit {
+    Go(Reach),
+    Delete(Reach),
+    Yank,
+}
+
+impl Composer {
+    /// A key; whether it did something.
+    pub(crate) fn key(&mut self, event: KeyEvent) -> bool {
+        if event.kind == KeyEventKind::Release {
+            return false;
+        }
+        if self.key_in_popup(event) {
+            return true;
+        }
+        if let Some(letter) = Key::of(event).letter() {
+            self.type_in(letter.encode_utf8(&mut [0; 4]));
+            return true;
+        }
+        let Some(edit) = edit(event) else { return false };
+        match edit {
+            Edit::Go(reach) if self.buffer.go(reach) => self.moved(),
+            Edit::Go(_) => {}
+            Edit::Delete(reach) => {
+                let before = self.buffer.text().len();
+                self.buffer.delete(reach);
+                if self.buffer.text().len() == before {
+                    return false;
+                }
+                self.edited();
+            }
+            Edit::Yank => {
+                self.buffer.yank();
+                self.edited();
+            }
+        }
+        true
+    }
+
+    fn key_in_popup(&mut self, event: KeyEvent) -> bool {
+        let Some(popup) = &mut self.popup else { return false };
+        let held = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match (held, event.code) {
+            (KeyModifiers::NONE, KeyCode::Up) => popup.step(-1),
+            (KeyModifiers::NONE, KeyCode::Down) => popup.step(1),
+            (KeyModifiers::CONTROL, KeyCode::Char('p')) => popup.step(-1),
+            (KeyModifiers::CONTROL, KeyCode::Char('n')) => popup.step(1),
+            (KeyModifiers::NONE, KeyCode::Esc) => return self.escape(),
+            (KeyModifiers::NONE, KeyCode::BackTab) => popup.step(-1),
+            (KeyModifiers::NONE, KeyCode::Tab) if event.modifiers.is_empty() => return self.accept(false),
+            (KeyModifiers::NONE, KeyCode::Enter) if event.modifiers.is_empty() => return self.accept(true),
+            _ => return self.key_in_search(event),
+        }
+        true
+    }
+
+    /// While earlier prompts are searched, what is typed is what is searched.
+    fn key_in_search(&mut self, event: KeyEvent) -> bool {
+        let Some(Popup::Search { query, list }) = &mut self.popup else { return false };
+        let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        match (Key::of(event).letter(), event.code) {
+            (Some(letter), _) => query.push(letter),
+            (_, KeyCode::Backspace) => drop(query.pop()),
+            (_, KeyCode::Char('h')) if is_ctrl => drop(query.pop()),
+            (_, KeyCode::Char('u')) if is_ctrl => query.clear(),
+            (_, KeyCode::Char('h')) => {
+                list.step(1);
+                return true;
+            }
+            (_, KeyCode::Char('c' | 'g')) if is_ctrl => return self.escape(),
+            (_, KeyCode::PageUp) => {
+                list.step(-PAGE);
+                return true;
+            }
+            (_, KeyCode::PageDown) => {
+                list.step(PAGE);
+                return true;
+            }
+            // What moves in a text acts on none that is not looked at; what is a command leaves the search.
+            (_, KeyCode::Char(_) | KeyCode::F(_)) => {
+                self.escape();
+                return false;
+            }
+            _ => return true,
+        }
+        self.search();
+        true
+    }
+}
+
+fn edit(event: KeyEvent) -> Option<Edit> {
+    let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+    let is_alt = event.modifiers.contains(KeyModifiers::ALT);
+    Some(match (event.code, is_ctrl, is_alt) {
+        (KeyCode::Left, false, false) => Edit::Go(Reach::Left),
+        (KeyCode::Right, false, false) => Edit::Go(Reach::Right),
+        (KeyCode::Left, ..) => Edit::Go(Reach::WordLeft),
+        (KeyCode::Right, ..) => Edit::Go(Reach::WordRight),
+        (KeyCode::Home, false, false) => Edit::Go(Reach::LineStart),
+        (KeyCode::End, false, false) => Edit::Go(Reach::LineEnd),
+        (KeyCode::Backspace, false, false) => Edit::Delete(Reach::Left),
+        (KeyCode::Backspace, ..) => Edit::Delete(Reach::WordLeft),
+        (KeyCode::Delete, false, false) => Edit::Delete(Reach::Right),
+        (KeyCode::Delete, ..) => Edit::Delete(Reach::WordRight),
+        (KeyCode::Char(letter), true, false) => with_ctrl(letter.to_ascii_lowercase())?,
+        (KeyCode::Char(letter), false, true) => with_alt(letter)?,
+        _ => return None,
+    })
+}
+
+fn with_ctrl(letter: char) -> Option<Edit> {
+    Some(match letter {
+        'a' => Edit::Go(Reach::LineStart),
+        'e' => Edit::Go(Reach::LineEnd),
+        'b' => Edit::Go(Reach::Left),
+        'd' => Edit::Delete(Reach::Right),
+        // Many terminals send this for Backspace.
+        'h' => Edit::Delete(Reach::Left),
+        'k' => Edit::Delete(Reach::LineEnd),
+        'u' => Edit::Delete(Reach::LineStart),
+        'w' => Edit::Delete(Reach::BlankLeft),
+        'y' => Edit::Yank,
+        _ => return None,
+    })
+}
+
+fn with_alt(letter: char) -> Option<Edit> {
+    Some(match letter {
+        'b' => Edit::Go(Reach::WordLeft),
+        'f' => Edit::Go(Reach::WordRight),
+        '<' => Edit::Go(Reach::Start),
+        '>' => Edit::Go(Reach::End),
+        _ => return None,
+    })
+}

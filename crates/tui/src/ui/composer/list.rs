@@ -1,0 +1,136 @@
+//! A short list above the composer, from which something is taken. Must never be higher than the room above.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Clear;
+
+use crate::text::{safe, width};
+use crate::ui::pane::Brush;
+use crate::ui::theme::Paint;
+
+/// So many of a list are seen at once.
+pub(super) const ROWS: usize = 8;
+
+/// A row of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Item {
+    /// What it is.
+    pub(super) name: String,
+    /// What it is for.
+    pub(super) help: String,
+    /// What it stands for.
+    pub(super) value: Value,
+}
+
+/// What a row stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// A command's name.
+    Command(&'static str),
+    /// A path.
+    Path {
+        /// It.
+        path: String,
+        /// More can follow.
+        is_folder: bool,
+    },
+    /// An earlier prompt, by its place.
+    Prompt(std::sync::Arc<str>),
+}
+
+/// A list and what is selected in it.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    items: Vec<Item>,
+    at: usize,
+    top: usize,
+}
+
+impl List {
+    /// A list with its first row selected.
+    pub(super) fn new(items: Vec<Item>) -> Self {
+        Self { items, at: 0, top: 0 }
+    }
+
+    /// Whether nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// What is selected.
+    pub(super) fn selected(&self) -> Option<&Item> {
+        self.items.get(self.at)
+    }
+
+    /// Other rows; what was selected stays so.
+    pub(super) fn renew(&mut self, items: Vec<Item>) {
+        let kept = self.selected().and_then(|item| items.iter().position(|other| other.value == item.value));
+        self.items = items;
+        self.at = kept.unwrap_or(0);
+        self.top = self.top.min(self.at);
+    }
+
+    /// Moves the selection; at an end it goes on at the other.
+    pub(super) fn step(&mut self, rows: isize) {
+        let count = self.items.len();
+        if let (Ok(most), Ok(at)) = (isize::try_from(count), isize::try_from(self.at))
+            && most > 0
+        {
+            self.at = usize::try_from((at + rows).rem_euclid(most)).unwrap_or(0);
+        }
+    }
+
+    /// Draws it above an area, with a line below it where there is one, and says how high it is.
+    pub(super) fn draw_above(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &Brush<'_>,
+        foot: Option<&str>,
+    ) {
+        let room = usize::from(area.y.saturating_sub(frame.area().y));
+        let below = usize::from(foot.is_some());
+        let rows = ROWS.min(self.items.len()).min(room.saturating_sub(below));
+        let height = u16::try_from(rows + below.min(room)).unwrap_or(0);
+        if height == 0 {
+            return;
+        }
+        let over =
+            Rect { x: area.x, y: area.y - height, width: area.width, height }.intersection(frame.area());
+        self.top = self.top.clamp((self.at + 1).saturating_sub(rows.max(1)), self.at);
+        frame.render_widget(Clear, over);
+        let columns = usize::from(over.width);
+        let shown = self.items.iter().enumerate().skip(self.top).take(rows);
+        let names = shown.clone().map(|(_, item)| width::columns(&safe::line(&item.name))).max().unwrap_or(0);
+        let mut lines: Vec<Line<'_>> =
+            shown.map(|(at, item)| row(item, at == self.at, names, columns, brush)).collect();
+        if let Some(foot) = foot {
+            let foot = width::truncate(foot, columns).into_owned();
+            lines.push(Line::styled(foot, brush.theme.style(Paint::Dim)));
+        }
+        for (line, y) in lines.into_iter().zip(over.y..) {
+            frame.render_widget(line, Rect { y, height: 1, ..over });
+        }
+    }
+}
+
+fn row(item: &Item, is_selected: bool, names: usize, columns: usize, brush: &Brush<'_>) -> Line<'static> {
+    let sign = if is_selected { "› " } else { "  " };
+    let room = columns.saturating_sub(2);
+    let name = safe::line(&item.name).into_owned();
+    let name_width = if item.help.is_empty() { room } else { names.min(room) };
+    let name = width::fit(&name, name_width);
+    let left = room.saturating_sub(name_width + 2);
+    let help = if left < 4 { String::new() } else { format!("  {}", width::fit(&item.help, left)) };
+    let theme = brush.theme;
+    if is_selected {
+        let text = width::fit(&format!("{sign}{name}{help}"), columns);
+        return Line::styled(text, theme.style(Paint::Selected));
+    }
+    Line::from(vec![
+        Span::raw(sign),
+        Span::styled(name, theme.style(Paint::Accent)),
+        Span::styled(help, theme.style(Paint::Dim)),
+    ])
+}

@@ -1,0 +1,137 @@
+//! Text that is no Markdown: what tools print, and diffs. Must never pass on what is meant for a terminal: colours of others are left
+//! out, and of a line that was written over only the end stays.
+
+use ratatui::text::Line;
+
+use super::wrap::Run;
+use crate::text::safe;
+use crate::ui::theme::{Paint, Theme};
+
+/// What a tool printed, in one colour.
+pub(crate) fn plain(text: &str, width: u16, theme: Theme, paint: Paint) -> Vec<Line<'static>> {
+    said(&stripped(text), width, theme, paint)
+}
+
+/// Words of a person, in one colour: nothing of them is left out, and what would act on a terminal is shown by its sign.
+pub(crate) fn said(text: &str, width: u16, theme: Theme, paint: Paint) -> Vec<Line<'static>> {
+    let text = safe::block(text);
+    let run = Run::of(text.trim_end_matches('\n'), theme.style(paint));
+    run.wrap(width.into()).into_iter().map(Line::from).collect()
+}
+
+/// A unified diff. What a line is its first letter says, also without colours.
+pub(crate) fn diff(text: &str, width: u16, theme: Theme) -> Vec<Line<'static>> {
+    let text = stripped(text);
+    let mut lines = Vec::new();
+    for line in text.trim_end_matches('\n').split('\n') {
+        let paint = match line.as_bytes() {
+            [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Paint::Bold,
+            [b'+', ..] => Paint::Added,
+            [b'-', ..] => Paint::Removed,
+            [b'@', b'@', ..] => Paint::Accent,
+            _ => Paint::Dim,
+        };
+        let run = Run::of(line, theme.style(paint));
+        lines.extend(run.chop(width.into()).into_iter().map(Line::from));
+    }
+    lines
+}
+
+/// Whether a text is a diff.
+pub(crate) fn is_diff(text: &str) -> bool {
+    text.lines().take(8).any(|line| line.starts_with("@@ ") || line == "@@")
+}
+
+/// The text without escape sequences and without what a carriage return wrote over; what still acts is shown as a sign.
+pub(crate) fn stripped(text: &str) -> String {
+    let plain = without_sequences(text);
+    let plain = if plain.contains('\r') { without_overwritten(&plain) } else { plain };
+    safe::block(&plain).into_owned()
+}
+
+fn without_overwritten(text: &str) -> String {
+    let line = |line: &str| {
+        let line = line.trim_end_matches('\r');
+        line.rsplit('\r').next().unwrap_or_default().to_owned()
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn without_sequences(text: &str) -> String {
+    if !text.contains(['\x1b', '\u{9b}', '\u{9d}']) {
+        return text.to_owned();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let kind = match letter {
+            '\x1b' => letters.next(),
+            '\u{9b}' => Some('['),
+            '\u{9d}' => Some(']'),
+            letter => {
+                plain.push(letter);
+                continue;
+            }
+        };
+        match kind {
+            // Up to the letter that says what it does.
+            Some('[') => {
+                while letters.next_if(|next| matches!(next, ' '..='?')).is_some() {}
+                letters.next_if(|next| matches!(next, '@'..='~'));
+            }
+            // A title or a link: up to a bell or the end of the string.
+            Some(']' | 'P' | '_' | '^') => {
+                while let Some(next) = letters.next_if(|next| *next != '\n') {
+                    if next == '\x07' || next == '\u{9c}' {
+                        break;
+                    }
+                    if next == '\x1b' {
+                        letters.next_if(|next| *next == '\\');
+                        break;
+                    }
+                }
+            }
+            Some('(' | ')') => {
+                letters.next_if(|next| *next != '\n');
+            }
+            Some('\n') => plain.push('\n'),
+            _ => {}
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_person_show_what_would_act_as_answers_do() {
+        let text = "a\x1b[31mb\x07";
+        let shown = |lines: Vec<Line<'_>>| lines[0].to_string();
+        let theme = Theme::default();
+        assert_eq!(shown(said(text, 40, theme, Paint::Plain)), "a␛[31mb␇");
+        assert_eq!(
+            shown(said(text, 40, theme, Paint::Plain)),
+            shown(super::super::markdown(text, 40, theme))
+        );
+    }
+
+    #[test]
+    fn what_is_meant_for_a_terminal_is_left_out() {
+        for (text, shown) in [
+            ("\x1b[1;31merror\x1b[0m: bad", "error: bad"),
+            ("\x1b]0;title\x07x", "x"),
+            ("\x1b]8;;http://e.org\x1b\\link\x1b]8;;\x1b\\", "link"),
+            ("10%\r50%\r100%\ndone\r\n", "100%\ndone\n"),
+            ("a\x08b\u{202e}c", "a␈b\\u{202e}c"),
+            ("\x1b", ""),
+            ("\x1b[", ""),
+            ("\x1b[31", ""),
+            ("\x1b]0;open\nnext", "\nnext"),
+            ("\u{9b}2Jx", "x"),
+        ] {
+            assert_eq!(stripped(text), shown, "{text:?}");
+        }
+    }
+}

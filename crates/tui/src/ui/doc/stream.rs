@@ -1,0 +1,237 @@
+//! Markdown that comes in pieces: finished blocks are kept as lines, and only the last one is read again. The lines are always those
+//! of the whole text. Must never read a finished block twice.
+
+use std::ops::Range;
+
+use ratatui::text::Line;
+
+use super::blocks;
+use super::code::{self, Code};
+use super::markdown::{self, Addresses, Laid};
+use super::wrap::Run;
+use crate::text::safe;
+use crate::ui::theme::Theme;
+
+/// So much of what is finished tells it from another text.
+const MARK: usize = 64;
+
+/// A text that grows.
+#[derive(Debug, Default)]
+pub(crate) struct Streaming {
+    /// How it was asked for.
+    asked: Option<(u16, Theme, (u64, u64))>,
+    lines: Vec<Line<'static>>,
+    /// So many of the lines, and so many bytes of the text, are finished.
+    finished: (usize, usize),
+    /// The end of the finished text.
+    mark: String,
+    /// Addresses that finished blocks name, and all that the lines know of.
+    named: (Addresses, Addresses),
+    /// Finished blocks that refer to addresses of others.
+    refers: Vec<Refers>,
+    /// A block of code that is open at the end.
+    open: Option<Open>,
+    /// Bytes that were parsed.
+    #[cfg(test)]
+    pub(super) parsed: usize,
+}
+
+/// A finished block that refers to addresses of other blocks.
+#[derive(Debug)]
+struct Refers {
+    labels: Vec<String>,
+    text: Range<usize>,
+    lines: Range<usize>,
+}
+
+/// A block of code whose end has not come yet.
+#[derive(Debug)]
+struct Open {
+    fence: String,
+    info: String,
+    code: Code,
+    /// Where it begins in the text.
+    from: usize,
+    /// So many bytes of the text, and so many lines up to there, are drawn.
+    drawn: (usize, usize),
+}
+
+impl Streaming {
+    /// The lines of the text, which goes on from what it was; another text begins anew.
+    pub(crate) fn update(&mut self, text: &str, width: u16, theme: Theme) -> &[Line<'static>] {
+        // Code that is open has its own colours, whichever blocks have been painted meanwhile.
+        let known =
+            if self.open.is_some() { self.asked.map_or(0, |asked| asked.2.1) } else { code::generation() };
+        let asked = Some((width, theme, (code::languages(), known)));
+        let drawn = self.open.as_ref().map_or(0, |open| open.drawn.0);
+        let goes_on = text.len() >= drawn
+            && text.get(..self.finished.1).is_some_and(|before| before.ends_with(&self.mark));
+        if self.asked != asked || !goes_on {
+            #[cfg(test)]
+            let parsed = self.parsed;
+            *self = Self { asked, ..Self::default() };
+            #[cfg(test)]
+            {
+                self.parsed = parsed;
+            }
+        }
+        if !self.code_goes_on(text, width, theme) {
+            self.grow(text, width, theme);
+        }
+        &self.lines
+    }
+
+    /// The lines as of the last update.
+    #[cfg(test)]
+    pub(super) fn lines(&self) -> &[Line<'static>] {
+        &self.lines
+    }
+
+    fn grow(&mut self, text: &str, width: u16, theme: Theme) {
+        self.open = None;
+        self.lines.truncate(self.finished.0);
+        self.learn(text, width, theme);
+        let mut from = self.finished.1;
+        let mut sure = true;
+        while from < text.len() {
+            let block = blocks::first(&text[from..]);
+            let to = from + block.end;
+            sure &= block.sure;
+            if to == text.len() && !block.sure && self.open_code(text, from, width, theme) {
+                return;
+            }
+            let (laid, lines) = self.push(&text[from..to], width, theme);
+            if sure {
+                for (label, address) in laid.names {
+                    self.named.0.entry(label).or_insert(address);
+                }
+                if !laid.refers.is_empty() {
+                    self.refers.push(Refers { labels: laid.refers, text: from..to, lines });
+                }
+            }
+            from = to;
+            if sure {
+                self.finished = (self.lines.len(), to);
+                let mark = (to.saturating_sub(MARK)..to).find(|at| text.is_char_boundary(*at)).unwrap_or(to);
+                text[mark..to].clone_into(&mut self.mark);
+            }
+        }
+    }
+
+    /// Addresses that what is not finished names are for all: finished blocks that refer to them are laid out anew.
+    fn learn(&mut self, text: &str, width: u16, theme: Theme) {
+        let mut known = self.named.0.clone();
+        for (label, address) in super::addresses(&text[self.finished.1..]) {
+            known.entry(label).or_insert(address);
+        }
+        let before = std::mem::replace(&mut self.named.1, known);
+        if before == self.named.1 {
+            return;
+        }
+        let mut grown = 0_isize;
+        for block in &mut self.refers {
+            let at = |line: usize| line.saturating_add_signed(grown);
+            block.lines = at(block.lines.start)..at(block.lines.end);
+            if block.labels.iter().all(|label| before.get(label) == self.named.1.get(label)) {
+                continue;
+            }
+            #[cfg(test)]
+            {
+                self.parsed += block.text.len();
+            }
+            let laid = markdown::lay(&text[block.text.clone()], width.into(), theme, &self.named.1);
+            let (old, new) = (block.lines.len(), laid.lines.len());
+            self.lines.splice(block.lines.clone(), laid.lines);
+            block.lines.end = block.lines.start + new;
+            grown += new.cast_signed() - old.cast_signed();
+        }
+        self.finished.0 = self.finished.0.saturating_add_signed(grown);
+    }
+
+    fn push(&mut self, block: &str, width: u16, theme: Theme) -> (Laid, Range<usize>) {
+        #[cfg(test)]
+        {
+            self.parsed += block.len();
+        }
+        let mut laid = markdown::lay(block, width.into(), theme, &self.named.1);
+        self.gap(laid.lines.is_empty());
+        let from = self.lines.len();
+        self.lines.append(&mut laid.lines);
+        (laid, from..self.lines.len())
+    }
+
+    fn gap(&mut self, nothing: bool) {
+        if !nothing && !self.lines.is_empty() {
+            self.lines.push(Line::default());
+        }
+    }
+
+    /// Whether the last block is code that is not closed; then it is drawn line after line.
+    fn open_code(&mut self, text: &str, at: usize, width: u16, theme: Theme) -> bool {
+        let bare = text[at..].trim_start_matches('\n');
+        let Some((head, body)) = bare.split_once('\n') else { return false };
+        let Some(fence) = blocks::opening(head.trim_end()) else { return false };
+        let closes = |line: &str| blocks::closes(line.trim_start(), fence);
+        if bare.contains('\r') || !body.contains('\n') || body.split('\n').any(closes) {
+            return false;
+        }
+        let info = safe::line(head[fence.len()..].trim()).into_owned();
+        self.gap(false);
+        let drawn = (text.len() - body.len(), self.lines.len());
+        let code = Code::growing(&info, body, theme);
+        self.open = Some(Open { fence: fence.to_owned(), info, code, from: drawn.0, drawn });
+        self.code_goes_on(text, width, theme)
+    }
+
+    /// Draws what came of the code that is open; `false` where none is, or where it ends.
+    fn code_goes_on(&mut self, text: &str, width: u16, theme: Theme) -> bool {
+        let Some(open) = &mut self.open else { return false };
+        let Some(new) = text.get(open.drawn.0..) else { return false };
+        if new.contains('\r') {
+            return false;
+        }
+        if new.split('\n').any(|line| blocks::closes(line.trim_start(), &open.fence)) {
+            self.close_code(text);
+            return false;
+        }
+        self.lines.truncate(open.drawn.1);
+        let whole = new.rfind('\n').map_or(0, |at| at + 1);
+        let mut is_first = open.drawn.0 == open.from;
+        let (info, width) = (open.info.clone(), usize::from(width));
+        let mut laid = |run: &Run| {
+            let mut lines = markdown::code_lines(run, width, theme);
+            if std::mem::take(&mut is_first) {
+                markdown::label(&mut lines, &info, width, theme);
+            }
+            lines.into_iter().map(Line::from)
+        };
+        for line in new[..whole].split_terminator('\n') {
+            self.lines.extend(laid(&open.code.line(&safe::block(line))));
+        }
+        open.drawn = (open.drawn.0 + whole, self.lines.len());
+        let last = &new[whole..];
+        // White space alone is no line before its end has come.
+        if !last.trim_matches([' ', '\t']).is_empty() {
+            self.lines.extend(laid(&open.code.peek(&safe::block(last))));
+        }
+        #[cfg(test)]
+        {
+            self.parsed += new.len();
+        }
+        true
+    }
+
+    /// The code that is open ends: what was painted of it is kept for the whole.
+    fn close_code(&mut self, text: &str) {
+        let Some(mut open) = self.open.take() else { return };
+        let mut end = open.drawn.0;
+        for line in text[end..].split_inclusive('\n') {
+            if blocks::closes(line.trim(), &open.fence) {
+                break;
+            }
+            open.code.line(&safe::block(line.trim_end_matches('\n')));
+            end += line.len();
+        }
+        open.code.ended(&open.info, &safe::block(&text[open.from..end]));
+    }
+}

@@ -1,0 +1,445 @@
+//! The UI in a real terminal: waits for whatever happens, lets the [`App`] decide, draws, and carries out what it asks for. Must never
+//! keep the terminal when it ends, however it ends, and must never wait for the owner before a key is answered.
+
+mod answer;
+mod partial;
+mod requests;
+mod screen;
+mod signals;
+mod world;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{Event, EventStream};
+use futures::StreamExt as _;
+use retake_wire::{Client, Problem};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::app::{App, Known, RunningRun, Start};
+use super::keymap::Keymap;
+use super::msg::{Act, Msg, TabId};
+use super::settings::Settings;
+use super::theme::{Theme, Themes};
+use answer::Answer;
+use partial::PartialKey;
+use screen::Screen;
+
+pub(super) use requests::for_owner;
+pub use screen::{restore, restore_after_panic};
+pub use signals::{quit, resume, suspend};
+pub use world::World;
+
+/// Between two drawings that nobody waits for pass so many milliseconds at least.
+const FRAME_MS: i64 = 16;
+
+/// How often time passing is told while something moves by itself, and otherwise.
+const LIVELY: Duration = Duration::from_millis(80);
+const CALM: Duration = Duration::from_millis(1_000);
+
+/// So many messages wait until they are taken in.
+const WAITING: usize = 1_024;
+
+/// What the UI needs to begin.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// How it starts.
+    pub start: Start,
+    /// The folder that new conversations work in.
+    pub folder: String,
+    /// The version of the program.
+    pub version: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The settings.
+    pub settings: Settings,
+    /// Which keys do what.
+    pub keys: Keymap,
+    /// Colours.
+    pub theme: Theme,
+    /// The themes that can be chosen.
+    pub themes: Themes,
+    /// What the person should know at once, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// The owner, found.
+pub struct Connection {
+    /// Whom to ask.
+    pub client: Arc<dyn Client>,
+    /// What the person should know, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// How the UI was left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exit {
+    /// The conversation that one would go on with.
+    pub conversation: Option<String>,
+    /// What was typed, and could not be kept in time.
+    pub unsaved: Vec<String>,
+    /// What goes on in the owner.
+    pub running: Vec<RunningRun>,
+}
+
+/// Why the UI could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum UiError {
+    /// The terminal can't be used.
+    #[error("the terminal can't be used")]
+    Terminal(#[source] std::io::Error),
+    /// The owner can't be reached.
+    #[error("the conversations can't be opened")]
+    Owner(#[source] Problem),
+    /// A part of the program panicked; its message was printed.
+    #[error("a part of the program has failed; what was said is kept")]
+    Panicked,
+}
+
+/// Shows the UI until the person leaves. The screen is drawn before the owner is there.
+///
+/// # Errors
+///
+/// See [`UiError`]. The terminal is given back in any case.
+pub async fn run(
+    opening: impl Future<Output = Result<Connection, Problem>>,
+    world: &mut dyn World,
+    beginning: Launch,
+) -> Result<Exit, UiError> {
+    let mouse = beginning.settings.mouse;
+    let is_asked = beginning.settings.is_background_asked(beginning.theme);
+    let mut screen = Screen::enter(mouse).map_err(UiError::Terminal)?;
+    let mut app = app(beginning, world.now_ms());
+    screen.draw(&mut app).map_err(UiError::Terminal)?;
+    // Nothing waits for the answer: what is drawn in the meantime is drawn anew.
+    let answer = if is_asked {
+        screen.ask_background().map_err(UiError::Terminal)?;
+        Answer::comes(world.now_ms())
+    } else {
+        Answer::default()
+    };
+    let (tell, heard) = mpsc::channel(WAITING);
+    let mut driver = Driver {
+        app,
+        screen,
+        world,
+        client: None,
+        waiting: Vec::new(),
+        follows: HashMap::new(),
+        tell,
+        heard,
+        keys: Some(EventStream::new()),
+        partial: PartialKey::default(),
+        answer,
+        drawn_ms: 0,
+        is_dirty: false,
+        is_quitting: false,
+        lost: None,
+        is_over: false,
+    };
+    let presence = signals::Presence::new();
+    let acts = driver.app.begin();
+    driver.carry_out(acts)?;
+    let left = driver.run(opening).await;
+    driver.answered().await;
+    driver.screen.give_back();
+    if driver.is_quitting {
+        signals::has_quit().await;
+    }
+    drop(presence);
+    left
+}
+
+/// The app as it begins.
+pub(super) fn app(beginning: Launch, now_ms: i64) -> App {
+    let Launch { start, folder, version, model, settings, keys, theme, themes, notices } = beginning;
+    let known = Known { folder, version, model };
+    let mut app = App::new(known, start, settings, keys, theme, now_ms);
+    app.offer(themes);
+    for notice in notices {
+        app.notice(notice);
+    }
+    app
+}
+
+/// What a terminal's event is to the app.
+pub(super) fn message(event: Event) -> Msg {
+    match event {
+        Event::Key(key) => Msg::Key(key),
+        Event::Mouse(mouse) => Msg::Mouse(mouse),
+        Event::Paste(text) => Msg::Paste(text),
+        Event::Resize(..) => Msg::Resized,
+        Event::FocusGained => Msg::Focus(true),
+        Event::FocusLost => Msg::Focus(false),
+    }
+}
+
+/// What is known while the UI goes on.
+struct Driver<'a> {
+    app: App,
+    screen: Screen,
+    world: &'a mut dyn World,
+    /// The owner, as soon as it is there.
+    client: Option<Arc<dyn Client>>,
+    /// What is to be asked of it then.
+    waiting: Vec<Act>,
+    follows: HashMap<Option<TabId>, JoinHandle<()>>,
+    tell: mpsc::Sender<Msg>,
+    heard: mpsc::Receiver<Msg>,
+    /// The keys; away while another program has the terminal.
+    keys: Option<EventStream>,
+    /// A key of which only the beginning has come.
+    partial: PartialKey,
+    /// What the terminal says of its background, which comes among the keys.
+    answer: Answer,
+    drawn_ms: i64,
+    is_dirty: bool,
+    /// The process is told to end.
+    is_quitting: bool,
+    /// Why the terminal can't be used any more.
+    lost: Option<std::io::Error>,
+    is_over: bool,
+}
+
+/// What the loop was woken by.
+enum Woken {
+    QuitRequested,
+    SuspendRequested,
+    Resumed,
+    Opened(Result<Connection, Problem>),
+    Terminal(Option<std::io::Result<Event>>),
+    Heard(Option<Msg>),
+    Time,
+}
+
+impl Driver<'_> {
+    async fn run(
+        &mut self,
+        opening: impl Future<Output = Result<Connection, Problem>>,
+    ) -> Result<Exit, UiError> {
+        let mut opening = std::pin::pin!(opening);
+        while !self.is_over {
+            let pause = self.pause();
+            let opened = self.client.is_some();
+            let woken = tokio::select! {
+                biased;
+                () = screen::broke() => return Err(UiError::Panicked),
+                () = signals::quit_requested(), if !self.is_quitting => Woken::QuitRequested,
+                () = signals::suspend_requested() => Woken::SuspendRequested,
+                () = signals::resumed() => Woken::Resumed,
+                event = next(&mut self.keys) => Woken::Terminal(event),
+                found = &mut opening, if !opened => Woken::Opened(found),
+                msg = self.heard.recv() => Woken::Heard(msg),
+                () = tokio::time::sleep(pause) => Woken::Time,
+            };
+            let is_key = matches!(woken, Woken::Terminal(_));
+            match woken {
+                Woken::Opened(found) => self.opened(found.map_err(UiError::Owner)?)?,
+                Woken::QuitRequested => {
+                    self.is_quitting = true;
+                    self.take_in(Msg::Closed)?;
+                }
+                Woken::SuspendRequested => self.carry_out(vec![Act::Suspend])?,
+                // What the shell did with the terminal meanwhile is not known: nothing of it is as it was.
+                Woken::Resumed => self.away(|_| ())?,
+                Woken::Terminal(None) => self.closed(std::io::ErrorKind::UnexpectedEof.into())?,
+                Woken::Terminal(Some(Err(error))) => self.closed(error)?,
+                Woken::Terminal(Some(Ok(event))) => self.event(event)?,
+                Woken::Heard(Some(msg)) => self.take_in(msg)?,
+                Woken::Heard(None) => {}
+                Woken::Time => self.time()?,
+            }
+            self.held()?;
+            // What has come meanwhile is drawn with it.
+            for _ in 0..WAITING {
+                let Ok(msg) = self.heard.try_recv() else { break };
+                self.take_in(msg)?;
+            }
+            self.draw(is_key)?;
+        }
+        if let Some(error) = self.lost.take().filter(|_| !self.is_quitting) {
+            return Err(UiError::Terminal(error));
+        }
+        Ok(Exit {
+            conversation: self.app.conversation().map(str::to_owned),
+            unsaved: self.app.unsaved(),
+            running: self.app.running_runs(),
+        })
+    }
+
+    /// The terminal is gone: nothing is drawn and no key comes any more, and the owner is given what was typed.
+    fn closed(&mut self, why: std::io::Error) -> Result<(), UiError> {
+        self.keys = None;
+        self.lost = Some(why);
+        self.take_in(Msg::Closed)
+    }
+
+    /// Something was written to the terminal, unless that is gone.
+    fn shown(&mut self, done: std::io::Result<()>) -> Result<(), UiError> {
+        match done {
+            Err(error) if self.lost.is_none() => self.closed(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// How long nothing is to be done, unless something happens.
+    fn pause(&self) -> Duration {
+        if self.partial.is_begun() {
+            return Duration::from_millis(partial::AT_ONCE_MS.into());
+        }
+        if self.is_dirty {
+            let since = self.world.now_ms() - self.drawn_ms;
+            return Duration::from_millis(u64::try_from(FRAME_MS - since).unwrap_or(0));
+        }
+        if self.app.is_lively() || self.answer.is_begun() { LIVELY } else { CALM }
+    }
+
+    /// What the terminal says, but for what was only an answer of its own.
+    fn event(&mut self, event: Event) -> Result<(), UiError> {
+        for event in self.partial.take(event, self.world.now_ms()) {
+            self.whole(event)?;
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, event: Event) -> Result<(), UiError> {
+        let (events, background) = self.answer.take(event, self.world.now_ms());
+        if let Some(background) = background {
+            self.take_in(Msg::Background(background))?;
+        }
+        events.into_iter().try_for_each(|event| self.take_in(message(event)))
+    }
+
+    /// What was held for what might have followed it.
+    fn held(&mut self) -> Result<(), UiError> {
+        let now_ms = self.world.now_ms();
+        for event in self.partial.rest(now_ms) {
+            self.whole(event)?;
+        }
+        self.answer.rest(now_ms).into_iter().try_for_each(|event| self.take_in(message(event)))
+    }
+
+    /// Waits a moment for an answer that is on its way: the shell would take it for something typed.
+    async fn answered(&mut self) {
+        while let (Some(wait), Some(keys)) = (self.answer.wait(self.world.now_ms()), self.keys.as_mut()) {
+            match tokio::time::timeout(wait, keys.next()).await {
+                Ok(Some(Ok(event))) => drop(self.answer.take(event, self.world.now_ms())),
+                Err(_) | Ok(Some(Err(_)) | None) => return,
+            }
+        }
+    }
+
+    fn opened(&mut self, found: Connection) -> Result<(), UiError> {
+        self.client = Some(found.client);
+        self.is_dirty = true;
+        for notice in found.notices {
+            self.app.notice(notice);
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        self.carry_out(waiting)
+    }
+
+    fn time(&mut self) -> Result<(), UiError> {
+        if self.is_dirty || self.partial.is_begun() { Ok(()) } else { self.take_in(Msg::Tick) }
+    }
+
+    fn take_in(&mut self, msg: Msg) -> Result<(), UiError> {
+        self.is_dirty = true;
+        let acts = self.app.on(msg, self.world.now_ms());
+        self.carry_out(acts)
+    }
+
+    /// Draws what has changed: at once where a person waits for it, else not more often than eyes can follow.
+    fn draw(&mut self, at_once: bool) -> Result<(), UiError> {
+        let now_ms = self.world.now_ms();
+        if self.lost.is_some() {
+            self.is_dirty = false;
+        }
+        if !self.is_dirty || self.is_over || (!at_once && now_ms - self.drawn_ms < FRAME_MS) {
+            return Ok(());
+        }
+        let drawn = self.screen.draw(&mut self.app);
+        self.shown(drawn)?;
+        self.drawn_ms = now_ms;
+        self.is_dirty = false;
+        let acts = self.app.drawn();
+        self.carry_out(acts)
+    }
+
+    fn carry_out(&mut self, acts: Vec<Act>) -> Result<(), UiError> {
+        for act in acts {
+            match act {
+                Act::Ask(..) | Act::Run(..) | Act::Follow(..) => self.with_owner(act),
+                Act::Unfollow(tab) => {
+                    if let Some(task) = self.follows.remove(&tab) {
+                        task.abort();
+                    }
+                }
+                Act::Copy(text) => {
+                    let done = self.screen.copy(&text);
+                    self.shown(done)?;
+                }
+                Act::Notify(text) => {
+                    let done = self.screen.notify(&text);
+                    self.shown(done)?;
+                }
+                Act::Edit(text) => {
+                    let edited = self.away(|world| world.edit(&text))?;
+                    self.take_in(Msg::Edited(edited))?;
+                }
+                Act::Keep(theme) => {
+                    let kept = self.world.keep_theme(&theme);
+                    self.take_in(Msg::Kept(theme, kept))?;
+                }
+                Act::Suspend => {
+                    let done = self.away(|world| world.suspend())?;
+                    self.shown(done)?;
+                }
+                Act::Redraw => {
+                    let done = self.screen.clear();
+                    self.shown(done)?;
+                }
+                Act::Quit => self.is_over = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal to another program for a while.
+    fn away<T>(&mut self, does: impl FnOnce(&mut dyn World) -> T) -> Result<T, UiError> {
+        self.keys = None;
+        self.screen.pause();
+        let done = does(self.world);
+        // A terminal that hangs up wakes the process, too: there is none to go on with, and what was typed is still to be kept.
+        let resumed = self.screen.resume();
+        self.shown(resumed)?;
+        if self.lost.is_none() {
+            self.keys = Some(EventStream::new());
+            self.is_dirty = true;
+        }
+        Ok(done)
+    }
+
+    /// What needs the owner: once it is there.
+    fn with_owner(&mut self, act: Act) {
+        let Some(client) = self.client.clone() else {
+            self.waiting.push(act);
+            return;
+        };
+        let follows = if let Act::Follow(tab, _) = &act { Some(*tab) } else { None };
+        let task = for_owner(&client, &self.tell, act);
+        if let Some(before) = follows.and_then(|tab| self.follows.insert(tab, task)) {
+            before.abort();
+        }
+    }
+}
+
+/// The next key, as long as there are keys.
+async fn next(keys: &mut Option<EventStream>) -> Option<std::io::Result<Event>> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}

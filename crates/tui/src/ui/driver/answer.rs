@@ -1,0 +1,239 @@
+//! The terminal's answer to the question for its background. The event library takes it for keys: `Alt+]`, `1`, `1`, `;` and so on to the
+//! bell (`Ctrl+G`) or `Alt+\`. Here they are taken out again, whenever they come. Must never keep a key that a person pressed.
+
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use crate::ui::theme::Background;
+
+/// How the answer begins; then come the parts of the colour.
+const HEADS: [&str; 2] = ["\x1b]11;rgb:", "\x1b]11;rgba:"];
+
+/// No answer has more in its parts: four of four digits.
+const PARTS: usize = 19;
+
+/// From so many letters on nobody has typed it.
+const CERTAIN: usize = "\x1b]11;".len();
+
+/// So long one who presses `Alt+]` waits until it is known that no answer follows; and so long the rest of an answer may take.
+const KEY_MS: i64 = 100;
+const REST_MS: i64 = 1_000;
+
+/// So long after the question the terminal is not yet given back.
+const LATE_MS: i64 = 150;
+
+/// Waits for an answer, or for none, which is what it begins with.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// When it was asked for, while it has not come.
+    asked_ms: Option<i64>,
+    /// What has come of it, as it was sent, and as keys.
+    said: String,
+    held: Vec<KeyEvent>,
+    held_ms: i64,
+    /// The last key was Esc, which a slow line may have partial off an answer.
+    escaped: bool,
+}
+
+impl Answer {
+    /// It was asked for.
+    pub(super) fn comes(now_ms: i64) -> Self {
+        Self { asked_ms: Some(now_ms), ..Self::default() }
+    }
+
+    /// Whether a part of it has come.
+    pub(super) fn is_begun(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Takes an event: gives what is no answer, and what was answered.
+    pub(super) fn take(&mut self, event: Event, now_ms: i64) -> (Vec<Event>, Option<Background>) {
+        let key = match event {
+            Event::Key(key) if self.asked_ms.is_some() && key.kind != KeyEventKind::Release => key,
+            other => return (vec![other], None),
+        };
+        let partial = std::mem::replace(&mut self.escaped, key.code == KeyCode::Esc) && self.said.is_empty();
+        let text = match sent(key) {
+            Some(text) if partial && text == "]" => "\x1b]".to_owned(),
+            Some(text) => text,
+            None => return (self.give_up(Some(key)), None),
+        };
+        let said = format!("{}{text}", self.said);
+        if !is_begun(&said) {
+            if self.held.is_empty() {
+                return (vec![Event::Key(key)], None);
+            }
+            // What was held is none, but this key may begin one.
+            let mut events = self.give_up(None);
+            let (more, background) = self.take(Event::Key(key), now_ms);
+            events.extend(more);
+            return (events, background);
+        }
+        if is_whole(&said) {
+            *self = Self::default();
+            return (Vec::new(), Background::of_answer(&said));
+        }
+        self.said = said;
+        self.held.push(key);
+        self.held_ms = now_ms;
+        (Vec::new(), None)
+    }
+
+    /// Time has passed: gives the keys that no answer follows. The rest of one that was broken off is nobody's.
+    pub(super) fn rest(&mut self, now_ms: i64) -> Vec<Event> {
+        let waited = now_ms - self.held_ms;
+        let is_certain = self.said.len() >= CERTAIN;
+        if self.held.is_empty() || waited < if is_certain { REST_MS } else { KEY_MS } {
+            return Vec::new();
+        }
+        let events = self.give_up(None);
+        if is_certain { Vec::new() } else { events }
+    }
+
+    /// How long it is worth while to wait for it before the terminal is given back.
+    pub(super) fn wait(&self, now_ms: i64) -> Option<Duration> {
+        let left = self.asked_ms? + LATE_MS - now_ms;
+        u64::try_from(left).ok().filter(|left| *left > 0).map(Duration::from_millis)
+    }
+
+    fn give_up(&mut self, with: Option<KeyEvent>) -> Vec<Event> {
+        self.said.clear();
+        self.held.drain(..).chain(with).map(Event::Key).collect()
+    }
+}
+
+/// What was sent where the library says that this key was pressed; nothing, where it is no part of any answer.
+fn sent(key: KeyEvent) -> Option<String> {
+    let KeyCode::Char(letter) = key.code else { return None };
+    match key.modifiers - KeyModifiers::SHIFT {
+        KeyModifiers::NONE => Some(letter.to_string()),
+        KeyModifiers::ALT => Some(format!("\x1b{letter}")),
+        KeyModifiers::CONTROL if letter == 'g' => Some("\x07".to_owned()),
+        _ => None,
+    }
+}
+
+/// The parts of the colour, and what follows them.
+fn parts(said: &str) -> Option<&str> {
+    HEADS.iter().find_map(|head| said.strip_prefix(head))
+}
+
+fn is_whole(said: &str) -> bool {
+    said.ends_with('\x07') || said.ends_with("\x1b\\")
+}
+
+fn is_begun(said: &str) -> bool {
+    let Some(parts) = parts(said) else { return HEADS.iter().any(|head| head.starts_with(said)) };
+    let parts = parts.strip_suffix('\x07').or_else(|| parts.strip_suffix("\x1b\\")).unwrap_or(parts);
+    parts.len() <= PARTS && parts.chars().all(|letter| letter.is_ascii_hexdigit() || letter == '/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keys that the event library makes of what a terminal sends.
+    fn keys(sent: &str) -> Vec<Event> {
+        let mut keys = Vec::new();
+        let mut letters = sent.chars().peekable();
+        while let Some(letter) = letters.next() {
+            let (letter, held) = match letter {
+                '\x1b' if letters.peek().is_none_or(|next| *next == '\x1b') => {
+                    keys.push(Event::Key(KeyCode::Esc.into()));
+                    continue;
+                }
+                '\x1b' => (letters.next().expect("looked at"), KeyModifiers::ALT),
+                '\x07' => ('g', KeyModifiers::CONTROL),
+                letter if letter.is_uppercase() => (letter, KeyModifiers::SHIFT),
+                letter => (letter, KeyModifiers::NONE),
+            };
+            keys.push(Event::Key(KeyEvent::new(KeyCode::Char(letter), held)));
+        }
+        keys
+    }
+
+    /// What is left of these keys, and what was answered.
+    fn take(answer: &mut Answer, events: Vec<Event>) -> (Vec<Event>, Option<Background>) {
+        let mut all = (Vec::new(), None);
+        for event in events {
+            let (events, background) = answer.take(event, 0);
+            all = (all.0.into_iter().chain(events).collect(), all.1.or(background));
+        }
+        all
+    }
+
+    #[test]
+    fn an_answer_is_taken_out_of_the_keys() {
+        for (sent, background) in [
+            ("\x1b]11;rgb:ffff/ffff/ffff\x1b\\", Background::Light),
+            ("\x1b]11;rgb:1E1E/1E1E/2e2e\x07", Background::Dark),
+            ("\x1b]11;rgba:ffff/ffff/ffff/ffff\x07", Background::Light),
+        ] {
+            for (before, after) in [("", ""), ("hello", " you"), ("\x1bx\x1b]", "\x1b]"), ("\x1b]11", "12")] {
+                let mut answer = Answer::comes(0);
+                let events = [keys(before), keys(sent), keys(after)].concat();
+                let (mut left, found) = take(&mut answer, events);
+                left.extend(answer.rest(REST_MS));
+                assert_eq!(found, Some(background), "{before:?} {sent:?}");
+                assert_eq!(left, [keys(before), keys(after)].concat(), "{sent:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_whose_escape_was_torn_off_is_known_all_the_same() {
+        let mut answer = Answer::comes(0);
+        let events = [vec![Event::Key(KeyCode::Esc.into())], keys("]11;rgb:00/00/00\x07x")].concat();
+        let (left, found) = take(&mut answer, events);
+        assert_eq!(found, Some(Background::Dark));
+        assert_eq!(left, [vec![Event::Key(KeyCode::Esc.into())], keys("x")].concat());
+    }
+
+    #[test]
+    fn what_is_no_answer_stays_as_it_was() {
+        for typed in
+            ["hello", "\x1b]", "\x1b]11;go", "\x1b]x\x1b]", "]11;rgb:", "\x1b]11;rgb:xyz", "\x07", "\x1b\\"]
+        {
+            let mut answer = Answer::comes(0);
+            let (mut left, found) = take(&mut answer, keys(typed));
+            assert_eq!(answer.rest(KEY_MS - 1), [], "{typed:?}");
+            left.extend(answer.rest(KEY_MS));
+            assert_eq!((left, found), (keys(typed), None), "{typed:?}");
+            assert!(!answer.is_begun());
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_comes_through_in_between() {
+        let mut answer = Answer::comes(0);
+        let answered = keys("\x1b]11;rgb:00/00/00\x07");
+        let (begin, end) = answered.split_at(5);
+        let events = [begin, &[Event::FocusGained, Event::Resize(80, 24)], end].concat();
+        let (left, found) = take(&mut answer, events);
+        assert_eq!(left, [Event::FocusGained, Event::Resize(80, 24)]);
+        assert_eq!(found, Some(Background::Dark));
+    }
+
+    #[test]
+    fn the_rest_of_an_answer_that_broke_off_is_not_typed() {
+        let mut answer = Answer::comes(0);
+        let (left, _) = take(&mut answer, keys("\x1b]11;rgb:00/00"));
+        assert_eq!(left, []);
+        assert!(answer.is_begun());
+        assert_eq!(answer.rest(KEY_MS), []);
+        assert!(answer.is_begun());
+        assert_eq!(answer.rest(REST_MS), []);
+        assert!(!answer.is_begun());
+        assert_eq!(answer.wait(LATE_MS - 50), Some(Duration::from_millis(50)));
+        assert_eq!(answer.wait(LATE_MS), None);
+    }
+
+    #[test]
+    fn nothing_is_held_that_was_not_asked_for() {
+        let mut answer = Answer::default();
+        let sent = keys("\x1b]11;rgb:00/00/00\x07");
+        assert_eq!(take(&mut answer, sent.clone()), (sent, None));
+        assert_eq!(answer.wait(0), None);
+    }
+}

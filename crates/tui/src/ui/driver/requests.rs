@@ -1,0 +1,76 @@
+//! What the owner is asked, each request in a task of its own. Must never wait for the screen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use retake_wire::{Client, Follow, Request, Run};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::super::msg::{Act, Msg, TabId, Ticket};
+
+/// How long a lost stream is not sought again: first, and at most.
+const AGAIN: Duration = Duration::from_millis(50);
+const AGAIN_AT_MOST: Duration = Duration::from_secs(2);
+
+/// Asks the owner, in a task of its own; what comes of it is told.
+pub(in crate::ui) fn for_owner(
+    client: &Arc<dyn Client>,
+    tell: &mpsc::Sender<Msg>,
+    act: Act,
+) -> JoinHandle<()> {
+    let (client, tell) = (Arc::clone(client), tell.clone());
+    match act {
+        Act::Ask(ticket, request) => tokio::spawn(ask(client, tell, ticket, *request)),
+        Act::Run(ticket, run) => tokio::spawn(run_it(client, tell, ticket, *run)),
+        Act::Follow(tab, follow) => tokio::spawn(follow_it(client, tell, tab, follow)),
+        other => unreachable!("BUG: the owner is not asked to do {other:?}"),
+    }
+}
+
+async fn ask(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, request: Request) {
+    let reply = client.call(request).await;
+    // Where nobody listens any more, the UI is over.
+    drop(tell.send(Msg::Replied(ticket, Box::new(reply))).await);
+}
+
+async fn run_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, run: Run) {
+    let mut events = match client.run(run).await {
+        Ok(events) => events,
+        Err(problem) => {
+            drop(tell.send(Msg::NotRun(ticket, Box::new(problem))).await);
+            return;
+        }
+    };
+    while let Some(event) = events.next().await {
+        if tell.send(Msg::Ran(ticket, Box::new(event))).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Follows, and seeks the owner again where it is lost, until nobody listens.
+async fn follow_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, tab: Option<TabId>, mut follow: Follow) {
+    let mut pause = AGAIN;
+    loop {
+        let followed = client.follow(follow.clone()).await;
+        let why = followed.as_ref().err().cloned().map(Box::new);
+        if let Ok(mut told) = followed {
+            while let Some(told) = told.next().await {
+                pause = AGAIN;
+                if told.id.is_some() {
+                    follow.since.clone_from(&told.id);
+                }
+                if tell.send(Msg::Told(tab, Box::new(told))).await.is_err() {
+                    return;
+                }
+            }
+        }
+        if tell.send(Msg::Lost(tab, why)).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(AGAIN_AT_MOST);
+    }
+}

@@ -1,0 +1,106 @@
+//! Tests of the help.
+
+use super::*;
+use crate::ui::testing::{THEMES, World, brush, screen, styled};
+
+fn help(from: Context) -> (Help, Keymap) {
+    (Help::new(Keymap::default(), from), Keymap::default())
+}
+
+fn seen(help: &mut Help, width: u16, height: u16) -> String {
+    let keys = help.keys.clone();
+    screen(width, height, |frame| help.draw(frame, frame.area(), &brush(THEMES[0], &keys)))
+}
+
+#[test]
+fn how_it_looks() {
+    let mut shown = String::new();
+    for (width, height) in [(20, 6), (40, 12), (80, 24), (100, 70), (140, 120)] {
+        let (mut help, _) = help(Context::Talk);
+        shown.push_str(&format!("--- {width}x{height}\n{}", seen(&mut help, width, height)));
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn how_it_looks_in_colour() {
+    let (mut help, keys) = help(Context::Rewind);
+    help.filter = "file".to_owned();
+    insta::assert_snapshot!(styled(80, 12, |frame| help.draw(frame, frame.area(), &brush(THEMES[1], &keys))));
+}
+
+#[test]
+fn the_place_one_comes_from_is_first() {
+    for row in TABLE {
+        let (help, _) = help(row.context);
+        let titles: Vec<_> = help.sections().iter().map(|section| section.title).collect();
+        assert_eq!(titles[..2], ["First of all", row.context.title()]);
+    }
+}
+
+#[test]
+fn every_command_is_told_with_its_keys() {
+    let (help, keys) = help(Context::Talk);
+    let all: Vec<Told> = help.sections().into_iter().flat_map(|section| section.rows).collect();
+    for row in TABLE {
+        for key in keys.keys(row.command) {
+            let named = key.to_string();
+            let told =
+                all.iter().any(|told| told.help == row.help && told.keys.split(' ').any(|key| key == named));
+            assert!(told, "{named} for {}", row.name);
+        }
+        if row.takes.is_some() {
+            assert!(all.iter().any(|told| told.keys.starts_with(&format!("/{}", row.name))), "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn keys_that_were_changed_are_told() {
+    let mut keys = Keymap::default();
+    keys.bind(Command::Rewind, &["f5".parse().expect("a key")]);
+    let mut help = Help::new(keys, Context::Talk);
+    help.filter = "go back to before".to_owned();
+    let shown = seen(&mut help, 80, 24);
+    assert!(shown.contains("F5") && !shown.contains("Ctrl+R"), "{shown}");
+}
+
+/// By its name, a command gets other keys in the settings.
+#[test]
+fn what_is_sought_is_told_with_the_names_that_settings_use() {
+    let (mut help, _) = help(Context::Talk);
+    assert!(seen(&mut help, 140, 24).contains("to see the names that settings use"));
+    help.typed("select a message", &mut World::default().cx());
+    for columns in [80, 140] {
+        let shown = seen(&mut help, columns, 24);
+        let line = shown.lines().find(|line| line.contains("Select a message")).expect("it is there");
+        assert!(line.trim_end().ends_with(" select"), "{shown}");
+    }
+}
+
+#[test]
+fn keys_filter_and_scroll() {
+    let (mut help, _) = help(Context::Talk);
+    let mut world = World::default();
+    let whole = seen(&mut help, 80, 24);
+    help.command(Command::Down, &mut world.cx());
+    let lower = seen(&mut help, 80, 24);
+    assert_eq!(lower.lines().nth(1), whole.lines().nth(2));
+    help.command(Command::Last, &mut world.cx());
+    let last = seen(&mut help, 80, 24);
+    help.command(Command::PageDown, &mut world.cx());
+    assert_eq!(seen(&mut help, 80, 24), last, "there is nothing behind the end");
+    help.command(Command::First, &mut world.cx());
+    assert_eq!(seen(&mut help, 80, 24), whole);
+    help.typed("Rewind \x1b[2J", &mut world.cx());
+    assert!(seen(&mut help, 80, 24).contains("nothing fits “Rewind ␛[2J”"));
+    for _ in 0..4 {
+        help.command(Command::Erase, &mut world.cx());
+    }
+    assert!(seen(&mut help, 80, 24).contains("Ctrl+R"));
+    help.command(Command::EraseAll, &mut world.cx());
+    assert_eq!(seen(&mut help, 80, 24), whole);
+    assert!(world.wants.is_empty());
+    help.command(Command::Close, &mut world.cx());
+    assert!(matches!(world.wants[..], [Want::Close]));
+}

@@ -1,0 +1,498 @@
+//! The conversations: open one, here or beside, name it, put it away, and search everything that was said in all of them. Must never
+//! open one that is not selected, nor say that something was found for other words than those that are typed.
+
+mod item;
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use retake_wire::reply::{Conversation, Conversations};
+use retake_wire::request::{Apply, List as Listing, SetArchived};
+use retake_wire::{Action, Event, Hits, Problem, Reply, Request, Search, Told};
+
+use super::keymap::{Command, Context};
+use super::msg::{Ticket, Want};
+use super::pane::{Brush, Cx, Pane};
+use super::preview::{Preview, last_of};
+use super::rows::{Did, Order, Rows};
+use super::sheet::{Halves, Naming, Sheet, told};
+use crate::hint::Audience;
+use crate::render::words;
+use item::Item;
+
+/// So many conversations are asked for at once.
+const PAGE: usize = 200;
+/// So many hits are shown.
+const HITS: usize = 30;
+/// So many messages of a conversation are shown beside it.
+const LAST: usize = 6;
+/// Words are searched for once nothing was typed for so long, milliseconds.
+const REST_MS: i64 = 150;
+
+/// The list of conversations.
+#[derive(Debug)]
+pub(crate) struct List {
+    folder: String,
+    /// Words to begin with.
+    words: String,
+    rows: Rows<Item>,
+    /// Whether there are older conversations than those that are loaded.
+    more: bool,
+    /// Whether some are of another folder.
+    folders: bool,
+    page: Page,
+    /// The words that were searched for last.
+    searched: String,
+    /// The search that is on its way.
+    searching: Option<Ticket>,
+    /// The list says that there may be more to come.
+    promises: bool,
+    /// When something was typed last.
+    typed_ms: i64,
+    naming: Option<Naming>,
+    /// What was asked to be done.
+    doing: Option<(Ticket, Doing)>,
+    /// Those that were put away are shown, in the place of the others.
+    archived: bool,
+    /// Whether there are such, once that is to be known.
+    put_away: Option<bool>,
+    /// The UI begins with it: there is nothing behind it to go back to.
+    is_first: bool,
+    /// It was asked for.
+    asks_put_away: Option<Ticket>,
+    halves: Halves,
+    preview: Preview,
+    area: Rect,
+}
+
+#[derive(Debug)]
+enum Doing {
+    Names,
+    /// This one leaves the list that is shown.
+    Moves(String),
+}
+
+/// How far loading is.
+#[derive(Debug)]
+enum Page {
+    /// A page is on its way.
+    Loading(Ticket),
+    /// What was asked for is there.
+    There,
+    /// It could not be had.
+    Wrong(Box<Problem>),
+}
+
+impl List {
+    /// The list, seen from a folder; words to search for may be there already.
+    pub(crate) fn new(folder: &str, words: &str) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            words: words.trim().to_owned(),
+            rows: Rows::new(Order::Best),
+            more: false,
+            folders: false,
+            page: Page::There,
+            searched: String::new(),
+            searching: None,
+            promises: false,
+            typed_ms: 0,
+            naming: None,
+            doing: None,
+            archived: false,
+            put_away: None,
+            is_first: false,
+            asks_put_away: None,
+            halves: Halves::default(),
+            preview: Preview::default(),
+            area: Rect::default(),
+        }
+    }
+
+    /// The same, as what the UI begins with.
+    pub(crate) fn first(folder: &str) -> Self {
+        Self { is_first: true, ..Self::new(folder, "") }
+    }
+
+    fn load(&mut self, before: Option<String>, cx: &mut Cx<'_>) {
+        let list = Listing { limit: Some(PAGE), before, archived: self.archived, folder: None };
+        self.page = Page::Loading(cx.ask(Request::List(list)));
+    }
+
+    /// Loads the next page where somebody may want to see it: at the end of the list, or while a filter is typed.
+    fn load_more(&mut self, cx: &mut Cx<'_>) {
+        if !self.more || !self.rows.at_end() || !matches!(self.page, Page::There) {
+            return;
+        }
+        let last = self.rows.items().rfind(|item| matches!(item, Item::Talk(..)));
+        if let Some(before) = last.and_then(Item::conversation).map(str::to_owned) {
+            self.load(Some(before), cx);
+        }
+    }
+
+    /// These take the place of all conversations that are known.
+    fn anew(&mut self, page: Conversations) {
+        let mut others: Vec<Item> =
+            self.rows.items().filter(|item| !matches!(item, Item::Talk(..))).cloned().collect();
+        let mut items: Vec<Item> =
+            page.conversations.into_iter().map(|it| Item::talk(it, &self.folder)).collect();
+        items.append(&mut others);
+        self.folders = items.iter().any(Item::is_elsewhere);
+        self.rows.set(items);
+        self.more = page.more;
+    }
+
+    /// These are older than all that are known.
+    fn older(&mut self, page: Conversations) {
+        let folder = &self.folder;
+        let known: std::collections::HashSet<String> =
+            self.rows.items().filter_map(|item| item.conversation().map(str::to_owned)).collect();
+        let new = page.conversations.into_iter().filter(|it| !known.contains(&it.id));
+        let new: Vec<_> = new.map(|it| Item::talk(it, folder)).collect();
+        self.folders |= new.iter().any(Item::is_elsewhere);
+        self.rows.insert(new, |item| !matches!(item, Item::Talk(..)));
+        self.more = page.more;
+    }
+
+    /// A conversation is new or looks different.
+    fn put(&mut self, conversation: Conversation) {
+        if conversation.archived != self.archived {
+            return self.leave(&conversation.id);
+        }
+        let changed_ms = conversation.changed_ms;
+        let item = Item::talk(conversation, &self.folder);
+        self.folders |= item.is_elsewhere();
+        self.rows.put(item, |other| match other {
+            Item::Talk(other, _) => other.changed_ms <= changed_ms,
+            Item::Heading(_) | Item::Hit(_) => true,
+        });
+    }
+
+    /// A conversation is no longer one of those that are shown.
+    fn leave(&mut self, id: &str) {
+        self.rows.retain(|item| !matches!(item, Item::Talk(it, _) if it.id == id));
+    }
+
+    /// Where there is nothing to show, it is asked whether all was put away.
+    fn seek_put_away(&mut self, cx: &mut Cx<'_>) {
+        let is_empty = matches!(self.page, Page::There) && !self.archived && self.rows.is_empty();
+        if is_empty && self.put_away.is_none() && self.asks_put_away.is_none() {
+            let list = Listing { limit: Some(1), archived: true, ..Listing::default() };
+            self.asks_put_away = Some(cx.ask(Request::List(list)));
+        }
+    }
+
+    /// Something may be selected, in sight or typed that was not before.
+    fn moved(&mut self, cx: &mut Cx<'_>) {
+        self.seek_put_away(cx);
+        self.load_more(cx);
+        self.search(cx);
+        self.look(cx);
+    }
+
+    /// Searches for what is typed, once it rests; one search at a time.
+    fn search(&mut self, cx: &mut Cx<'_>) {
+        let words = self.rows.filter().trim();
+        if words == self.searched && self.searching.is_none() && std::mem::take(&mut self.promises) {
+            return self.found(None);
+        }
+        if words != self.searched && words.chars().count() > 1 && self.rows.fitting() == 0 && !self.promises {
+            // Nothing fits only once everything has been searched.
+            self.promises = true;
+            self.rows.extend([Item::Heading("── searching what was said…".to_owned())]);
+        }
+        let words = self.rows.filter().trim();
+        if words == self.searched || self.searching.is_some() || cx.now_ms - self.typed_ms < REST_MS {
+            return;
+        }
+        self.searched = words.to_owned();
+        if words.chars().count() < 2 {
+            return self.found(None);
+        }
+        let query = begins_with(words);
+        let search = Search { query, limit: Some(HITS), ..Search::default() };
+        self.searching = Some(cx.ask(Request::Search(search)));
+    }
+
+    /// What was said that fits stands below the conversations.
+    fn found(&mut self, hits: Option<Hits>) {
+        self.promises = false;
+        self.rows.retain(|item| matches!(item, Item::Talk(..)));
+        let Some(hits) = hits.filter(|hits| !hits.hits.is_empty()) else { return };
+        let more = if hits.more { ", and more" } else { "" };
+        let heading = format!("── said somewhere: {}{more}", hits.hits.len());
+        let hits = hits.hits.into_iter().map(|hit| Item::Hit(Box::new(hit)));
+        self.rows.extend(std::iter::once(Item::Heading(heading)).chain(hits));
+    }
+
+    /// Shows the selected conversation beside the list.
+    fn look(&mut self, cx: &mut Cx<'_>) {
+        match self.rows.selected() {
+            None | Some(Item::Heading(_)) => self.preview.say(""),
+            Some(Item::Hit(hit)) => self.preview.tell(&hit.line.id, || {
+                Reply::Hits(Hits { hits: vec![(**hit).clone()], more: false, understood: None })
+            }),
+            Some(Item::Talk(it, _)) => {
+                self.preview.look(&it.id, it.revision, || Request::Log(last_of(&it.id, LAST)), cx);
+            }
+        }
+    }
+
+    fn accept(&mut self, beside: bool, cx: &mut Cx<'_>) {
+        let Some(item) = self.rows.selected() else { return };
+        let Some(conversation) = item.conversation().map(str::to_owned) else { return };
+        let entry = match item {
+            Item::Hit(hit) => Some(hit.line.id.clone()),
+            Item::Talk(..) | Item::Heading(_) => None,
+        };
+        self.is_first = false;
+        cx.want(match beside {
+            true => Want::ShowBeside { conversation, entry },
+            false => Want::Show { conversation, entry },
+        });
+    }
+
+    fn rename(&mut self) {
+        if let Some(Item::Talk(it, _)) = self.rows.selected() {
+            self.naming = Some(Naming { what: it.id.clone(), text: words::named(it) });
+        }
+    }
+
+    /// A command while a name is typed.
+    fn name(&mut self, mut naming: Naming, command: Command, cx: &mut Cx<'_>) {
+        match command {
+            Command::Close => {}
+            Command::Accept => {
+                let apply = Apply {
+                    conversation: naming.what.clone(),
+                    action: Action::Title { title: naming.name() },
+                    head: None,
+                    since: false,
+                    files: retake_wire::FilesWish::default(),
+                    request_id: None,
+                };
+                self.doing = Some((cx.ask(Request::Apply(apply)), Doing::Names));
+            }
+            _ => {
+                naming.command(command);
+                self.naming = Some(naming);
+            }
+        }
+    }
+
+    /// Puts the selected conversation away, or brings it back.
+    fn archive(&mut self, cx: &mut Cx<'_>) {
+        let Some(Item::Talk(it, _)) = self.rows.selected() else {
+            return cx.want(Want::Say("select a conversation, not something said in one".to_owned()));
+        };
+        let set = SetArchived { conversation: it.id.clone(), archived: !self.archived };
+        let moves = Doing::Moves(it.id.clone());
+        self.doing = Some((cx.ask(Request::SetArchived(set)), moves));
+    }
+
+    /// Shows those that were put away in the place of the others, or these again.
+    fn turn(&mut self, cx: &mut Cx<'_>) {
+        self.archived = !self.archived;
+        self.rows.retain(|item| !matches!(item, Item::Talk(..)));
+        self.more = false;
+        self.load(None, cx);
+    }
+
+    fn done(&mut self, doing: Doing, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        match (reply, doing) {
+            (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
+            (Ok(_), Doing::Names) => cx.want(Want::Say("named".to_owned())),
+            (Ok(_), Doing::Moves(id)) => {
+                self.leave(&id);
+                self.put_away = if self.archived { None } else { Some(true) };
+                let did = if self.archived { "brought back" } else { "archived: nothing of it is lost" };
+                cx.want(Want::Say(did.to_owned()));
+            }
+        }
+    }
+
+    fn draw_list(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let wrong = match &self.page {
+            Page::Wrong(problem) => Some(&**problem),
+            Page::Loading(_) | Page::There => None,
+        };
+        let nothing = match self.archived {
+            false if self.put_away == Some(true) => {
+                let archived = brush.keys.named(Command::Archived);
+                format!(
+                    "all conversations are archived: {archived} shows them, and what you say begins another one"
+                )
+            }
+            false => "there is no conversation yet: go back, and what you say begins one".to_owned(),
+            true => {
+                let others = brush.keys.named(Command::Archived);
+                format!("nothing is archived: {others} shows the others again")
+            }
+        };
+        let empty = told(wrong, matches!(self.page, Page::Loading(_)), &nothing);
+        let current = brush.conversation.map(|it| it.id.as_str());
+        let seen = item::Seen { current, folders: self.folders };
+        self.rows.draw(frame, area, brush, &empty, |item, ink| {
+            item::draw(item, ink, brush.now_ms, seen, brush.theme);
+        });
+    }
+
+    fn about(&self) -> String {
+        let known = self.rows.len();
+        match (&self.page, known) {
+            (_, 0) => String::new(),
+            (Page::Wrong(_), _) => format!("{known}; older ones could not be loaded"),
+            _ if self.more => format!("{known} and more, newest first"),
+            _ => format!("{known}, newest first"),
+        }
+    }
+}
+
+impl Pane for List {
+    fn context(&self) -> Context {
+        Context::List
+    }
+
+    fn opened(&mut self, cx: &mut Cx<'_>) {
+        let words = std::mem::take(&mut self.words);
+        self.rows.typed(&words);
+        self.load(None, cx);
+        self.search(cx);
+    }
+
+    fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        if let Some(naming) = self.naming.take() {
+            return self.name(naming, command, cx);
+        }
+        match command {
+            Command::Close => cx.want(if self.leaves() { Want::Leave } else { Want::Close }),
+            Command::Accept => self.accept(false, cx),
+            Command::Beside => self.accept(true, cx),
+            Command::Rename => self.rename(),
+            Command::Archive => self.archive(cx),
+            Command::Archived => self.turn(cx),
+            Command::Other => self.halves.turn(),
+            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            _ => {
+                if self.rows.command(command) == Did::Filtered {
+                    self.typed_ms = cx.now_ms;
+                }
+                self.moved(cx);
+            }
+        }
+    }
+
+    fn leaves(&self) -> bool {
+        // Where there is nothing to pick, one can only begin.
+        self.is_first && !(self.rows.is_empty() && matches!(self.page, Page::There))
+    }
+
+    fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
+        if let Some(naming) = &mut self.naming {
+            return naming.typed(text);
+        }
+        if self.rows.typed(text) == Did::Filtered {
+            self.typed_ms = cx.now_ms;
+            self.moved(cx);
+        }
+    }
+
+    fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        let Some(reply) = self.preview.replied(ticket, reply) else { return self.look(cx) };
+        if self.searching == Some(ticket) {
+            self.searching = None;
+            match reply {
+                Ok(Reply::Hits(hits)) if self.searched == self.rows.filter().trim() => {
+                    self.found(Some(hits));
+                }
+                Err(problem) => {
+                    self.found(None);
+                    let hint = problem.hint.as_ref().filter(|_| problem.code == "empty_query");
+                    let failed = match hint.map(|hint| Audience::Screen.words(hint)) {
+                        Some(hint) => format!("── {}: {hint}", problem.message),
+                        None => format!("── the search failed: {}", problem.message),
+                    };
+                    self.rows.extend([Item::Heading(failed)]);
+                }
+                Ok(_) => self.found(None),
+            }
+        } else if let Some((_, doing)) = self.doing.take_if(|(asked, _)| *asked == ticket) {
+            self.done(doing, reply, cx);
+        } else if self.asks_put_away.take_if(|asked| *asked == ticket).is_some() {
+            let Ok(Reply::Conversations(page)) = reply else { return };
+            self.put_away = Some(!page.conversations.is_empty());
+            return;
+        } else if matches!(self.page, Page::Loading(asked) if asked == ticket) {
+            match reply {
+                Ok(Reply::Conversations(page)) => {
+                    self.page = Page::There;
+                    if self.rows.is_empty() { self.anew(page) } else { self.older(page) }
+                }
+                Ok(_) => self.page = Page::There,
+                Err(problem) => self.page = Page::Wrong(Box::new(problem)),
+            }
+        }
+        self.moved(cx);
+    }
+
+    fn changed(&mut self, _cx: &mut Cx<'_>) {}
+
+    fn tick(&mut self, cx: &mut Cx<'_>) {
+        self.search(cx);
+    }
+
+    fn listed(&mut self, told: &Told, cx: &mut Cx<'_>) {
+        match &told.event {
+            // That is of those that were not put away.
+            Event::List(_) if self.archived => return,
+            Event::List(page) => {
+                self.page = Page::There;
+                self.anew(page.clone());
+            }
+            Event::Listed(conversation) => self.put((**conversation).clone()),
+            _ => return,
+        }
+        self.moved(cx);
+    }
+
+    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
+        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+            Did::Taken => self.accept(false, cx),
+            Did::Moved => self.moved(cx),
+            Did::Nothing | Did::Filtered => {}
+        }
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        self.area = area;
+        let keys = [
+            (Command::Accept, "open"),
+            (Command::Beside, "in a new tab"),
+            (Command::Rename, "name"),
+            (Command::Archive, if self.archived { "bring back" } else { "archive" }),
+            (Command::Archived, if self.archived { "the others" } else { "archived" }),
+            (Command::Other, "preview"),
+        ];
+        let about = self.about();
+        let title = if self.archived { "Archived conversations" } else { "Conversations" };
+        let sheet = Sheet { title, about: &about, keys: &keys };
+        let body = sheet.closing(frame, area, brush, if self.leaves() { "leave" } else { "back" });
+        let (list, preview) = self.halves.split(frame, body, brush);
+        if let Some(list) = list {
+            self.draw_list(frame, list, brush);
+        }
+        if let Some(preview) = preview {
+            self.preview.draw(frame, preview, brush);
+        }
+        if let Some(naming) = &self.naming {
+            naming.draw(frame, area, brush, "title");
+        }
+    }
+}
+
+/// The words as a search that finds what is not typed to its end. What looks like a search language is left as it is.
+fn begins_with(words: &str) -> String {
+    let plain = words.chars().all(|c| c.is_alphanumeric() || c.is_whitespace());
+    if plain { format!("{words}*") } else { words.to_owned() }
+}

@@ -1,0 +1,317 @@
+//! How a proposal looks: its scope, the final question, the plan below. Must never show the final question without what can't be taken
+//! back.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use retake_wire::reply::Plan;
+use retake_wire::{Action, FilesWish, Scope};
+
+use super::proposal::{Ends, Proposal, Scopes, Stage};
+use super::view::{Shown, styled};
+use crate::render::{about, effects, files as render_files, plan as render_plan, words};
+use crate::text::width;
+use crate::ui::keymap::Command;
+use crate::ui::pane::Brush;
+use crate::ui::theme::Paint;
+
+/// In less columns and rows only what matters of a plan is shown.
+const TIGHT: (u16, u16) = (30, 6);
+
+/// What is said where not even that fits.
+pub(crate) const TOO_SMALL: &str = "too small to show it: make it larger";
+
+/// How files are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// By what becomes of them.
+    Each,
+    /// In all.
+    All,
+}
+
+/// The first of them is taken that there is room for.
+const COUNTS: [Counts; 2] = [Counts::Each, Counts::All];
+
+/// Draws it. The place of the plan in it.
+pub(crate) fn proposal(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    brush: &Brush<'_>,
+    title: &str,
+    proposal: &mut Proposal,
+) -> Rect {
+    let is_tight = area.height < TIGHT.1 || area.width < TIGHT.0;
+    let fits = |lines: &Vec<Line<'_>>| lines.len() <= usize::from(area.height);
+    let mut top = match proposal.stage() {
+        Stage::Looking if is_tight && is_agreed_to_at_once(proposal) => {
+            let lines =
+                COUNTS.iter().map(|counts| matters(proposal, brush, area.width, false, *counts)).find(fits);
+            return all_of_it(frame, area, brush, proposal, lines);
+        }
+        Stage::Looking => scope(proposal, brush, area.width).into_iter().collect(),
+        Stage::Agreeing { stop } => {
+            let whole = Some(question(proposal, brush, area.width, title, stop)).filter(fits);
+            let Some(whole) = whole else {
+                let ask = |counts| short_question(proposal, brush, area.width, stop, counts);
+                let first = width::truncate(title, area.width.into()).into_owned();
+                let titled =
+                    [vec![styled(first, brush.theme.style(Paint::Bold))], ask(Counts::Each)].concat();
+                let lines = [titled, ask(Counts::Each), ask(Counts::All)].into_iter().find(fits);
+                return all_of_it(frame, area, brush, proposal, lines);
+            };
+            whole
+        }
+        Stage::Applying(..) => vec![applying(proposal, brush)],
+    };
+    proposal.is_seen(true);
+    // The plan keeps a line at least where there is room for it.
+    top.truncate(usize::from(area.height));
+    for (row, line) in (area.y..).zip(&top) {
+        frame.render_widget(line, Rect { y: row, height: 1, ..area });
+    }
+    let used = u16::try_from(top.len()).unwrap_or(area.height);
+    let below = Rect { y: area.y + used, height: area.height - used, ..area };
+    body(frame, below, brush, proposal);
+    below
+}
+
+/// Whether the next Enter does what is planned, and no file is looked at.
+fn is_agreed_to_at_once(proposal: &Proposal) -> bool {
+    let conflicts = |plan: &Plan| plan.files.as_ref().map_or(0, |files| files.conflicts);
+    let is_read = |plan: &Plan| conflicts(plan) > 0 || proposal.view.path(plan).is_some();
+    !proposal.asks_twice() && proposal.plan().is_some_and(|plan| !is_read(plan))
+}
+
+/// Draws these lines, and nothing else; where there is no room for all of them, that.
+fn all_of_it(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    brush: &Brush<'_>,
+    proposal: &mut Proposal,
+    lines: Option<Vec<Line<'static>>>,
+) -> Rect {
+    proposal.is_seen(lines.is_some());
+    match lines {
+        Some(lines) => {
+            for (row, line) in (area.y..area.bottom()).zip(&lines) {
+                frame.render_widget(line, Rect { y: row, height: 1, ..area });
+            }
+        }
+        None => paragraph(frame, area, brush, TOO_SMALL, Paint::Warn),
+    }
+    Rect { y: area.bottom(), height: 0, ..area }
+}
+
+/// What has to be seen before it is agreed to, in as few lines as can be.
+fn matters(
+    proposal: &Proposal,
+    brush: &Brush<'_>,
+    columns: u16,
+    stop: bool,
+    counts: Counts,
+) -> Vec<Line<'static>> {
+    let Some(plan) = proposal.plan() else { return Vec::new() };
+    let mut lines = Vec::new();
+    let mut push = |text: &str, paint: Paint| {
+        let style = brush.theme.style(paint);
+        lines.extend(
+            width::wrap(text, usize::from(columns).max(1)).into_iter().map(|line| styled(line, style)),
+        );
+    };
+    if let Some(problem) = proposal.problem() {
+        push(&problem, Paint::Error);
+    }
+    push(&counted(proposal.action(), plan, proposal.wish(), counts), Paint::Plain);
+    if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
+        push(&line, Paint::Error);
+    }
+    let ends = if stop { stopped(plan) } else { render_plan::ended_first(plan) };
+    for line in ends {
+        push(&line, Paint::Warn);
+    }
+    lines
+}
+
+/// The final question where there is no room for it and the plan below.
+fn short_question(
+    proposal: &Proposal,
+    brush: &Brush<'_>,
+    columns: u16,
+    stop: bool,
+    counts: Counts,
+) -> Vec<Line<'static>> {
+    let mut lines = matters(proposal, brush, columns, stop, counts);
+    let [enter, esc] = [Command::Accept, Command::Close].map(|command| brush.keys.named(command));
+    let keys = format!("{enter} applies · {esc} back");
+    let style = brush.theme.style(Paint::Accent);
+    lines.extend(width::wrap(&keys, usize::from(columns).max(1)).into_iter().map(|line| styled(line, style)));
+    lines
+}
+
+/// How many messages and files come and go.
+fn counted(action: &Action, plan: &Plan, wish: &FilesWish, how: Counts) -> String {
+    let (back, forth) = about::verbs(Some(action));
+    let mut pieces = Vec::new();
+    for (verb, counts) in [(back, plan.taken_back), (forth, plan.brought_back)] {
+        match (counts.turns, counts.messages) {
+            (0, 0) => {}
+            (0, messages) => pieces.push(format!("{verb} {}", words::count(messages, "message"))),
+            (turns, _) => pieces.push(format!("{verb} {}", words::count(turns, "turn"))),
+        }
+    }
+    if !plan.lifted.is_empty() {
+        pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
+    }
+    match (&plan.files, wish.scope) {
+        (_, Scope::Conversation) => pieces.push("files stay".to_owned()),
+        (Some(files), _) if how == Counts::Each => pieces.push(render_files::brief(files)),
+        (Some(files), _) => pieces.push(words::count(render_files::changed(files.counts), "file")),
+        (None, _) => {}
+    }
+    if pieces.is_empty() { "no message comes or goes".to_owned() } else { pieces.join("; ") }
+}
+
+fn body(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, proposal: &mut Proposal) {
+    if area.is_empty() {
+        return;
+    }
+    let problem = proposal.problem();
+    let waits = waits(proposal);
+    let key = brush.keys.named(proposal.commands().1);
+    let about = proposal.about();
+    let (action, plan, view, choose) = proposal.looked_at();
+    match (plan, problem) {
+        (Some(plan), _) => view.draw(frame, area, brush, Shown { action, about, plan, choose, key: &key }),
+        (None, Some(problem)) => paragraph(frame, area, brush, &problem, Paint::Error),
+        (None, None) => paragraph(frame, area, brush, &waits, Paint::Dim),
+    }
+}
+
+/// What one waits for.
+fn waits(proposal: &Proposal) -> String {
+    proposal.doing().map_or_else(|| "planning …".to_owned(), |doing| format!("{} …", words::doing(doing)))
+}
+
+/// Words in lines.
+pub(crate) fn paragraph(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, text: &str, paint: Paint) {
+    let style = brush.theme.style(paint);
+    let lines = width::wrap(text, usize::from(area.width).max(1));
+    for (row, line) in (area.y..area.bottom()).zip(lines) {
+        frame.render_widget(styled(line, style), Rect { y: row, height: 1, ..area });
+    }
+}
+
+/// What is taken along, and what the key would take along instead.
+fn scope(proposal: &Proposal, brush: &Brush<'_>, columns: u16) -> Option<Line<'static>> {
+    let (accent, dim) = (brush.theme.style(Paint::Accent), brush.theme.style(Paint::Dim));
+    let key = brush.keys.named(proposal.commands().0);
+    let mut spans = Vec::new();
+    match proposal.scopes() {
+        Scopes::Several(scopes) => {
+            for scope in scopes {
+                let name = scope_name(*scope, columns < 60);
+                let here = proposal.wish().scope == *scope;
+                let (text, style) =
+                    if here { (format!("[{name}] "), accent) } else { (format!(" {name}  "), dim) };
+                spans.push(Span::styled(text, style));
+            }
+            let used: usize = spans.iter().map(Span::width).sum();
+            let does = format!("{key} goes through them");
+            let fits = used + width::columns(&does) <= usize::from(columns);
+            spans.push(Span::styled(if fits { does } else { key }, dim));
+        }
+        Scopes::One(why) => spans.push(Span::styled(why, dim)),
+        Scopes::Nothing => {}
+    }
+    if !proposal.is_settled() && proposal.plan().is_some() {
+        spans.push(Span::styled(format!("  {}", waits(proposal)), dim));
+    }
+    (!spans.is_empty()).then(|| Line::from(spans))
+}
+
+fn scope_name(scope: Scope, short: bool) -> &'static str {
+    match (scope, short) {
+        (Scope::Both, false) => "conversation and files",
+        (Scope::Both, true) => "both",
+        (Scope::Conversation, false) => "conversation only",
+        (Scope::Conversation, true) => "conversation",
+        (Scope::Files, false) => "files only",
+        (Scope::Files, true) => "files",
+    }
+}
+
+/// The final question: what is done, what can't be taken back, and the keys.
+fn question(
+    proposal: &Proposal,
+    brush: &Brush<'_>,
+    columns: u16,
+    title: &str,
+    stop: bool,
+) -> Vec<Line<'static>> {
+    let theme = brush.theme;
+    let columns = usize::from(columns).max(1);
+    let mut lines = Vec::new();
+    let mut push = |text: &str, paint: Paint| {
+        lines.extend(width::wrap(text, columns).into_iter().map(|line| styled(line, theme.style(paint))));
+    };
+    push(title, Paint::Bold);
+    if let Some(plan) = proposal.plan() {
+        push(&summary(proposal.action(), plan, proposal.wish()), Paint::Plain);
+        if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
+            push(&line, Paint::Error);
+        }
+        if stop {
+            for line in stopped(plan) {
+                push(&line, Paint::Warn);
+            }
+        }
+    }
+    let (enter, esc) = (brush.keys.named(Command::Accept), brush.keys.named(Command::Close));
+    let does = match proposal.ends() {
+        Ends::Applied if stop => "stops it and applies",
+        Ends::Applied => "applies",
+        Ends::Rewritten(_) => "takes up the words",
+        Ends::Retried(_) if stop => "stops it and asks anew",
+        Ends::Retried(_) => "asks for another answer",
+    };
+    push(&format!("{enter} {does} · {esc} goes back"), Paint::Accent);
+    push(&"─".repeat(columns), Paint::Bar);
+    lines
+}
+
+/// The plan in a sentence.
+fn summary(action: &Action, plan: &Plan, wish: &FilesWish) -> String {
+    let mut pieces = Vec::new();
+    let brief = render_plan::brief(Some(action), plan);
+    if !brief.is_empty() {
+        pieces.push(brief);
+    }
+    match wish.scope {
+        Scope::Conversation => pieces.push("files stay as they are".to_owned()),
+        Scope::Files => pieces.push("the conversation stays as it is".to_owned()),
+        Scope::Both => {}
+    }
+    if plan.composer.is_some() && wish.scope != Scope::Files {
+        pieces.push("the words return to the composer".to_owned());
+    }
+    pieces.join("; ")
+}
+
+fn stopped(plan: &Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    if plan.at_work {
+        all.push("! the run at work is stopped first".to_owned());
+    }
+    match plan.running.len() {
+        0 => {}
+        1 => all.push("! a command that still runs is ended first".to_owned()),
+        more => all.push(format!("! {more} commands that still run are ended first")),
+    }
+    all
+}
+
+fn applying(proposal: &Proposal, brush: &Brush<'_>) -> Line<'static> {
+    let doing = proposal.doing().map(|doing| format!(" {}", words::doing(doing))).unwrap_or_default();
+    styled(format!("applying …{doing}"), brush.theme.style(Paint::Accent))
+}

@@ -1,0 +1,102 @@
+//! Which prompt another answer goes to: the message of a person at an entry or before it. Must never load more than it has to look at.
+
+use retake_wire::Role;
+use retake_wire::reply::Entries;
+use retake_wire::request::{Log, Projection};
+use retake_wire::{Reply, Request};
+
+use crate::ui::msg::Ticket;
+use crate::ui::pane::Cx;
+
+/// So many entries are looked at in one go.
+const PAGE: usize = 20;
+
+/// A prompt that is being sought.
+#[derive(Debug)]
+pub(super) struct Seek {
+    /// The entry, as it was named.
+    pub(super) entry: String,
+    step: Step,
+    ticket: Option<Ticket>,
+}
+
+/// What is looked at.
+#[derive(Debug)]
+enum Step {
+    /// What is before the entry.
+    Before,
+    /// The entry itself, as it is behind that: the prompt before it, as far as there is one, and where to go on if not.
+    Itself { prompt: Option<String>, first: Option<String> },
+    /// What is before all that.
+    Older,
+}
+
+/// How far it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Something was asked for.
+    NotYet,
+    /// It.
+    Prompt(String),
+    /// There is none.
+    Nothing,
+}
+
+impl Seek {
+    pub(super) fn new(entry: &str) -> Self {
+        Self { entry: entry.to_owned(), step: Step::Before, ticket: None }
+    }
+
+    pub(super) fn begin(&mut self, cx: &mut Cx<'_>) {
+        let before = Some(self.entry.clone());
+        self.ask(Step::Before, before, None, cx);
+    }
+
+    pub(super) fn is(&self, ticket: Ticket) -> bool {
+        self.ticket == Some(ticket)
+    }
+
+    fn ask(&mut self, step: Step, before: Option<String>, after: Option<String>, cx: &mut Cx<'_>) -> Found {
+        let limit = Some(if after.is_some() { 1 } else { PAGE });
+        let (conversation, projection) = (cx.id(), Projection::Timeline);
+        let log = Log { conversation, at: None, branch: None, projection, limit, before, after };
+        self.step = step;
+        self.ticket = Some(cx.ask(Request::Log(log)));
+        Found::NotYet
+    }
+
+    pub(super) fn replied(&mut self, reply: Reply, cx: &mut Cx<'_>) -> Found {
+        let Reply::Entries(page) = reply else { return Found::Nothing };
+        match std::mem::replace(&mut self.step, Step::Before) {
+            // Nothing is before it: it is the first prompt, or nothing answers to it.
+            Step::Before if page.entries.is_empty() => Found::Prompt(self.entry.clone()),
+            Step::Before => {
+                let last = page.entries.last().map(|entry| entry.id.clone());
+                let step = Step::Itself { prompt: prompt(&page), first: first(&page) };
+                self.ask(step, None, last, cx)
+            }
+            Step::Itself { prompt: before, first } => match (page.entries.first(), before, first) {
+                (None, ..) => Found::Nothing,
+                (Some(itself), ..) if itself.role == Role::User => Found::Prompt(itself.id.clone()),
+                (_, Some(prompt), _) => Found::Prompt(prompt),
+                (_, None, Some(first)) => self.ask(Step::Older, Some(first), None, cx),
+                (_, None, None) => Found::Nothing,
+            },
+            Step::Older => match (prompt(&page), first(&page)) {
+                (Some(prompt), _) => Found::Prompt(prompt),
+                (None, Some(first)) => self.ask(Step::Older, Some(first), None, cx),
+                (None, None) => Found::Nothing,
+            },
+        }
+    }
+}
+
+/// The last message of a person.
+fn prompt(page: &Entries) -> Option<String> {
+    page.entries.iter().rev().find(|entry| entry.role == Role::User).map(|entry| entry.id.clone())
+}
+
+/// Where to go on, where something is before the page.
+fn first(page: &Entries) -> Option<String> {
+    page.entries.first().filter(|_| page.earlier).map(|entry| entry.id.clone())
+}

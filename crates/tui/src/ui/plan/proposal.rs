@@ -1,0 +1,455 @@
+//! An action on its way: planned, chosen for, agreed to, done. Must never do anything that was not shown: what is applied carries the
+//! head and the digest of the plan on the screen, and what is refused as stale is planned anew and said.
+
+mod acts;
+mod stopped;
+
+use retake_wire::reply::{Doing, Plan, Receipt};
+use retake_wire::request::Plan as PlanRequest;
+use retake_wire::{Action, Choose, FilesWish, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
+
+pub(crate) use acts::Before;
+
+use stopped::Stopped;
+
+use super::view::View;
+use crate::hint::Audience;
+use crate::render::about;
+use crate::text::safe;
+use crate::ui::keymap::{Command, Context};
+use crate::ui::msg::{Ticket, Want};
+use crate::ui::pane::Cx;
+
+/// A plan is asked for when nothing moved for so long: who holds a key down asks for one plan.
+pub(crate) const REST_MS: i64 = 90;
+
+/// While something is at work the plan may change without end: it is asked for when nothing has been told for so long, or anew.
+const RUNNING_REST_MS: i64 = 1_000;
+
+/// A plan that took the place of another one by itself has to be there for so long before it is agreed to at once.
+const NEW_MS: i64 = 700;
+
+/// Why one can't go on yet.
+const PLANNING: &str = "the plan is being made: a moment";
+
+/// What is said where something was refused as stale, and is planned anew.
+const STALE: &str = "it has changed meanwhile, and nothing was done: this is how it is now";
+
+/// What is said where that is so because what ran was stopped for it.
+const STOPPED: &str = "stopped; this is the plan now: once more agrees to it";
+
+/// What the owner is doing is asked for so often, when something takes a while.
+const POLL_MS: i64 = 250;
+
+/// An action on its way.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    action: Action,
+    ends: Ends,
+    /// Whose keys are named.
+    context: Context,
+    wish: FilesWish,
+    plan: Option<Plan>,
+    problem: Option<Box<Problem>>,
+    /// Whether files come or go with both halves; not known, until both were planned.
+    has_files: Option<bool>,
+    stage: Stage,
+    /// When the plan is to be asked for.
+    due_ms: Option<i64>,
+    /// The plan that is on its way, and since when.
+    asked: Option<(Ticket, i64)>,
+    /// What is being done, where it takes a while.
+    work: Option<Ticket>,
+    polled_ms: i64,
+    doing: Option<Doing>,
+    note: Option<String>,
+    /// Somebody wanted to go on before the plan was there: the question follows it.
+    is_eager: bool,
+    /// The plan that was asked for last, and the one on the screen, are of what is wished now.
+    asks_wish: bool,
+    is_of_wish: bool,
+    /// The plan on its way comes without having been asked for by the person.
+    is_renewed: bool,
+    /// Until then a plan that came so is too new to be agreed to.
+    new_until_ms: i64,
+    /// Words that wait are taken back, before the run is stopped that they wait for.
+    unqueued: Option<Ticket>,
+    /// Something was stopped for it, by this plan.
+    stopped: Option<Box<Stopped>>,
+    pub(crate) view: View,
+    /// There was no room for what has to be seen before it is agreed to, when it was drawn last.
+    is_unseen: bool,
+}
+
+/// What becomes of an action that is agreed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// It is applied.
+    Applied,
+    /// The words of this entry are taken up, to be said anew in its place.
+    Rewritten(String),
+    /// Another answer is asked for.
+    Retried(String),
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The plan is looked at.
+    Looking,
+    /// The final question is on the screen; whether what runs is stopped.
+    Agreeing {
+        /// What runs is stopped first.
+        stop: bool,
+    },
+    /// It is being done.
+    Applying(Ticket, i64),
+}
+
+/// What can be taken along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scopes {
+    /// Any of these.
+    Several(&'static [Scope]),
+    /// There is nothing to choose between, for this reason.
+    One(&'static str),
+    /// Files have nothing to do with it, or that is not known yet.
+    Nothing,
+}
+
+/// What came of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// It was for somebody else.
+    Elsewhere,
+    /// It was taken in.
+    Taken,
+    /// The plan had become stale: the world is another one.
+    Stale,
+    /// What ran was to be stopped first, which made the plan stale: it is made anew.
+    Stopped,
+}
+
+impl Proposal {
+    /// A proposal that nobody has planned yet.
+    pub(crate) fn new(action: Action, ends: Ends, context: Context) -> Self {
+        Self {
+            action,
+            ends,
+            context,
+            wish: FilesWish::default(),
+            plan: None,
+            problem: None,
+            has_files: None,
+            stage: Stage::Looking,
+            due_ms: None,
+            asked: None,
+            work: None,
+            polled_ms: 0,
+            doing: None,
+            note: None,
+            is_eager: false,
+            asks_wish: false,
+            is_of_wish: false,
+            is_renewed: false,
+            new_until_ms: 0,
+            unqueued: None,
+            stopped: None,
+            view: View::default(),
+            is_unseen: false,
+        }
+    }
+
+    /// It was refused as something has changed: the same is wished once more, and this is how it is now.
+    pub(crate) fn once_more(&mut self, wish: FilesWish) {
+        self.note = Some(if wish.stop { STOPPED } else { STALE }.to_owned());
+        self.wish = FilesWish { seen: None, stop: false, ..wish };
+    }
+
+    /// Asks for the plan when nothing has moved for a moment.
+    pub(crate) fn rest(&mut self, now_ms: i64) {
+        self.due_ms = Some(now_ms + REST_MS);
+    }
+
+    /// Something else is wished: the plan on the screen is not of it.
+    pub(super) fn wishes(&mut self, now_ms: i64) {
+        (self.asks_wish, self.is_of_wish) = (false, false);
+        self.view.forget();
+        self.rest(now_ms);
+    }
+
+    /// The plan that is on its way.
+    pub(crate) fn on_its_way(&self) -> Option<Ticket> {
+        self.asked.map(|(ticket, _)| ticket)
+    }
+
+    /// Whether time passing matters to it.
+    pub(crate) fn is_lively(&self) -> bool {
+        self.due_ms.is_some() || self.asked.is_some() || matches!(self.stage, Stage::Applying(..))
+    }
+
+    /// Asks for what is due. Another plan that is still on its way goes first.
+    pub(crate) fn tick(&mut self, cx: &mut Cx<'_>, may_ask: bool) {
+        // What a run does until it is stopped goes along: the question waits for its answer.
+        let may_ask = may_ask && self.stage != Stage::Agreeing { stop: true };
+        if may_ask && self.due_ms.is_some_and(|due| due <= cx.now_ms) {
+            self.ask(cx);
+        }
+        let since = match (self.stage, self.asked) {
+            (Stage::Applying(_, since), _) | (_, Some((_, since))) => since,
+            _ => return,
+        };
+        if self.work.is_none() && cx.now_ms - since.max(self.polled_ms) >= POLL_MS {
+            self.polled_ms = cx.now_ms;
+            self.work = Some(cx.ask(Request::Work));
+        }
+    }
+
+    /// Asks for the plan now.
+    pub(crate) fn ask(&mut self, cx: &mut Cx<'_>) {
+        self.due_ms = None;
+        self.doing = None;
+        self.asks_wish = true;
+        let files = match self.wish.scope {
+            Scope::Conversation => FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
+            _ => self.wish.clone(),
+        };
+        let diff = takes_files(&self.action);
+        let request = PlanRequest { conversation: cx.id(), action: self.action.clone(), files, diff };
+        self.asked = Some((cx.ask(Request::Plan(request)), cx.now_ms));
+    }
+
+    /// Takes in an answer.
+    pub(crate) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
+        if self.asked.is_some_and(|(asked, _)| asked == ticket) {
+            self.asked = None;
+            self.doing = None;
+            let before = self.plan.take();
+            self.planned(reply, before.as_ref());
+            if self.note.as_deref() == Some(PLANNING) {
+                self.note = None;
+            }
+            // What was on the screen is agreed to at once; what took its place has to be looked at.
+            if std::mem::take(&mut self.is_renewed) && before.is_some_and(|before| !self.says_like(&before)) {
+                self.new_until_ms = cx.now_ms + NEW_MS;
+            }
+            if self.is_settled() && self.goes_on_stopped(cx) {
+                self.is_eager = false;
+            } else if self.is_settled() && std::mem::take(&mut self.is_eager) {
+                self.note = None;
+                self.accept(cx);
+            }
+            return Came::Taken;
+        }
+        if self.unqueued.take_if(|asked| *asked == ticket).is_some() {
+            self.words_are_back(reply, cx);
+            return Came::Taken;
+        }
+        if self.work == Some(ticket) {
+            self.work = None;
+            if let Ok(Reply::Work(work)) = reply {
+                self.doing = work.doing;
+            }
+            return Came::Taken;
+        }
+        match self.stage {
+            Stage::Applying(applying, _) if applying == ticket => self.applied(reply, cx),
+            _ => Came::Elsewhere,
+        }
+    }
+
+    /// Whether the plan says what another one said, as of whatever head.
+    fn says_like(&self, before: &Plan) -> bool {
+        let as_of_now = |plan: &Plan| *plan == Plan { head: plan.head.clone(), ..before.clone() };
+        self.plan.as_ref().is_some_and(as_of_now)
+    }
+
+    fn planned(&mut self, reply: Result<Reply, Problem>, before: Option<&Plan>) {
+        match reply {
+            Ok(Reply::Plan(plan)) => {
+                if self.wish.scope == Scope::Both {
+                    self.has_files = Some(plan.files.is_some());
+                }
+                if let Some(files) = &plan.files {
+                    // What the plan has no more, nobody can choose for.
+                    let is_planned = |name: &_| files.paths.iter().any(|path| path.name == *name);
+                    self.wish.choose.retain(|choose| is_planned(&choose.name));
+                }
+                self.view.set(before, &plan, &self.wish.choose);
+                self.plan = Some(plan);
+                self.is_of_wish = self.asks_wish;
+                self.problem = None;
+            }
+            Ok(_) => self.plan = before.cloned(),
+            Err(problem) => {
+                self.problem = Some(Box::new(problem));
+            }
+        }
+    }
+
+    fn applied(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
+        self.stage = Stage::Looking;
+        self.doing = None;
+        match reply {
+            Ok(Reply::Receipt(receipt)) => {
+                self.is_done(receipt, cx);
+                Came::Taken
+            }
+            Ok(_) => Came::Taken,
+            Err(problem) => {
+                let is_stale = problem.kind == ProblemKind::Stale;
+                self.is_renewed = true;
+                if is_stale && self.stopped.is_some() {
+                    self.ask(cx);
+                    return Came::Stopped;
+                }
+                self.stopped = None;
+                self.note = Some(if is_stale { STALE.to_owned() } else { worded(&problem) });
+                self.ask(cx);
+                if is_stale { Came::Stale } else { Came::Taken }
+            }
+        }
+    }
+
+    fn is_done(&mut self, receipt: Receipt, cx: &mut Cx<'_>) {
+        cx.want(Want::Applied(Box::new(self.action.clone()), Box::new(receipt)));
+        cx.want(Want::Close);
+    }
+
+    /// The conversation is another one: the plan is made anew. Whether the final question was on the screen.
+    pub(crate) fn changed(&mut self, now_ms: i64) -> bool {
+        if matches!(self.stage, Stage::Applying(..)) {
+            return false;
+        }
+        self.is_renewed = true;
+        let rest = if self.stops() { RUNNING_REST_MS } else { REST_MS };
+        // What was told before waits no longer for what is told now.
+        self.due_ms = Some(self.due_ms.unwrap_or(now_ms + rest));
+        if self.stage == (Stage::Agreeing { stop: true }) {
+            return false;
+        }
+        let asking = matches!(self.stage, Stage::Agreeing { .. }) && self.stopped.is_none();
+        self.stage = Stage::Looking;
+        asking
+    }
+
+    /// Something for the person to know.
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
+        self.note = Some(text.into());
+    }
+
+    /// There is nothing to know any more.
+    pub(crate) fn hush(&mut self) {
+        self.note = None;
+    }
+
+    /// Whether the plan on the screen is of what is wished.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.asked.is_none() && self.due_ms.is_none()
+    }
+
+    /// The plan.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    /// Whether what has to be seen before it is agreed to was drawn.
+    pub(crate) fn is_seen(&mut self, is_seen: bool) {
+        self.is_unseen = !is_seen;
+    }
+
+    /// Whether it can't be agreed to, because that was not drawn.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.is_unseen
+    }
+
+    /// What is wished for files.
+    pub(crate) fn wish(&self) -> &FilesWish {
+        &self.wish
+    }
+
+    /// Why there is no plan.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.problem.as_ref().map(|problem| worded(problem))
+    }
+
+    /// How far it is.
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// What becomes of it.
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    /// What is being done, where it takes a while.
+    pub(crate) fn doing(&self) -> Option<Doing> {
+        self.doing
+    }
+
+    /// Something for the person to know.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The action, its plan, and what looks at it.
+    pub(crate) fn looked_at(&mut self) -> (&Action, Option<&Plan>, &mut View, &[Choose]) {
+        (&self.action, self.plan.as_ref(), &mut self.view, &self.wish.choose)
+    }
+
+    /// What is planned.
+    pub(crate) fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// What an action of this kind does, in a sentence. Where one picks among messages, all of it is about one kind.
+    pub(crate) fn about(&self) -> Option<&'static str> {
+        match &self.ends {
+            _ if self.context == Context::Rewind => None,
+            Ends::Applied => about::sentence(&self.action),
+            Ends::Rewritten(_) => Some(
+                "Puts the words of this message into the composer, to be changed; what was said since stays as a branch.",
+            ),
+            Ends::Retried(_) => Some("Asks for another answer; the old one stays, to be chosen again."),
+        }
+    }
+
+    /// The command that shows the next file.
+    pub(crate) fn next_file(&self) -> Command {
+        if self.context == Context::Rewind { Command::NextFile } else { Command::ConfirmNext }
+    }
+
+    /// The keys of its commands: the scope, the choice for a file, the stop.
+    pub(crate) fn commands(&self) -> (Command, Command, Command) {
+        match self.context {
+            Context::Rewind => (Command::Scope, Command::Choose, Command::StopFirst),
+            _ => (Command::ConfirmScope, Command::ConfirmChoose, Command::ConfirmStop),
+        }
+    }
+}
+
+/// Whether files come or go with such an action at all. Others are refused where files are wished for.
+fn takes_files(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Rewind { .. }
+            | Action::Edit { .. }
+            | Action::Undo { .. }
+            | Action::Redo { .. }
+            | Action::Restore { .. }
+            | Action::Checkout { .. }
+            | Action::Choose { .. }
+            | Action::RestoreFiles { .. }
+            | Action::Mark { verb: MarkVerb::Drop | MarkVerb::Show, .. }
+    )
+}
+
+/// What went wrong, and what to do, in a line.
+pub(crate) fn worded(problem: &Problem) -> String {
+    let message = safe::line(&problem.message).into_owned();
+    match &problem.hint {
+        Some(hint) => format!("{message}: {}", safe::line(&Audience::Screen.words(hint))),
+        None => message,
+    }
+}

@@ -1,0 +1,309 @@
+//! What a person does with a proposal: goes on, goes back, takes more or less along, chooses for a file. Must never apply anything but
+//! what is on the screen.
+
+use retake_wire::reply::{Composer, Plan};
+use retake_wire::request::Apply;
+use retake_wire::{Action, Choose, FilesWish, Request, Scope, Verdict};
+
+use super::{Ends, PLANNING, Proposal, Scopes, Stage, Stopped, takes_files, worded};
+use crate::text::safe;
+use crate::ui::keymap::{Command, Context};
+use crate::ui::msg::Want;
+use crate::ui::pane::Cx;
+use crate::ui::plan::draw::TOO_SMALL;
+use crate::ui::plan::view::{Place, holds, options};
+
+/// What letters change: what is wished, and what is looked at.
+#[derive(Debug)]
+pub(crate) struct Before {
+    wish: FilesWish,
+    place: Place,
+}
+
+/// What is said to an Enter that comes too early.
+const NEW: &str = "it has just changed: this is how it is now, press again";
+
+/// Nobody said it.
+const NO_EDIT: &str =
+    "that is not a message of a person, so there are no words to edit: /retry asks for another answer";
+
+/// Files have nothing to do with it.
+const NO_FILE: &str = "no file comes or goes";
+
+/// Whether a plan's sentence says so itself, of all files or of those that are covered.
+fn says_no_file(sentence: &str) -> bool {
+    sentence.starts_with("no file ")
+}
+
+impl Proposal {
+    /// A command of its keys. Whether it was one.
+    pub(crate) fn command(&mut self, command: Command, cx: &mut Cx<'_>) -> bool {
+        if matches!(self.stage, Stage::Applying(..)) {
+            return true;
+        }
+        self.note = None;
+        self.is_eager = false;
+        self.stopped = None;
+        match command {
+            Command::Accept => self.accept(cx),
+            Command::Scope | Command::ConfirmScope => self.next_scope(cx),
+            Command::StopFirst | Command::ConfirmStop => self.stop_first(),
+            Command::NextFile | Command::ConfirmNext => self.leaf(true),
+            Command::PreviousFile | Command::ConfirmPrevious => self.leaf(false),
+            Command::Choose | Command::ConfirmChoose => self.choose(cx.now_ms),
+            Command::DetailUp => self.view.scroll(-3),
+            Command::DetailDown => self.view.scroll(3),
+            _ => return false,
+        }
+        true
+    }
+
+    /// How it is before a letter acts.
+    pub(crate) fn before(&self) -> Before {
+        Before { wish: self.wish.clone(), place: self.view.place_now() }
+    }
+
+    /// What letters have done is put back.
+    pub(crate) fn put_back(&mut self, before: Before, now_ms: i64) {
+        self.view.back_to(before.place);
+        if self.wish != before.wish {
+            self.wish = before.wish;
+            self.wishes(now_ms);
+        }
+    }
+
+    /// Esc: from the final question back to the plan. Whether there was one.
+    pub(crate) fn back(&mut self) -> bool {
+        match self.stage {
+            Stage::Looking => false,
+            Stage::Applying(..) => true,
+            Stage::Agreeing { .. } => {
+                self.stage = Stage::Looking;
+                self.note = Some("nothing has changed".to_owned());
+                true
+            }
+        }
+    }
+
+    pub(super) fn accept(&mut self, cx: &mut Cx<'_>) {
+        let stage = self.stage;
+        match stage {
+            Stage::Agreeing { .. } | Stage::Looking
+                if self.is_unseen && (stage != Stage::Looking || !self.asks_twice()) =>
+            {
+                self.note = Some(TOO_SMALL.to_owned());
+            }
+            Stage::Agreeing { stop: false } if cx.now_ms < self.new_until_ms => {
+                self.note = Some(NEW.to_owned());
+            }
+            Stage::Agreeing { stop } => self.apply(stop, cx),
+            Stage::Looking if !self.can_go_on() => {
+                // What nobody has seen is not agreed to: where there is no question, one presses again.
+                self.is_eager = self.asks_twice();
+                self.due_ms = self.due_ms.map(|due| due.min(cx.now_ms));
+                self.note = Some(PLANNING.to_owned());
+            }
+            Stage::Looking => match self.refuses() {
+                Some(why) => self.note = Some(why),
+                None if self.stops() => {
+                    self.note = Some("something is at work: it has to be stopped first".to_owned());
+                }
+                None if !self.asks_twice() && cx.now_ms < self.new_until_ms => {
+                    self.note = Some(NEW.to_owned());
+                }
+                None if !self.asks_twice() => self.apply(false, cx),
+                None => self.stage = Stage::Agreeing { stop: false },
+            },
+            Stage::Applying(..) => {}
+        }
+    }
+
+    /// Whether Enter leads to a final question. What was chosen by its name has been meant once already.
+    pub(crate) fn asks_twice(&self) -> bool {
+        self.context == Context::Rewind
+    }
+
+    fn stop_first(&mut self) {
+        match self.refuses() {
+            Some(why) => self.note = Some(why),
+            None if self.stops() => self.stage = Stage::Agreeing { stop: true },
+            None => self.note = Some("nothing is at work that had to be stopped".to_owned()),
+        }
+    }
+
+    /// Whether something has to be stopped first.
+    pub(crate) fn stops(&self) -> bool {
+        !matches!(self.ends, Ends::Rewritten(_))
+            && self.plan.as_ref().is_some_and(|plan| plan.at_work || !plan.running.is_empty())
+    }
+
+    /// Whether the plan on the screen can be agreed to. One of a run at work is made anew without end: what the run does goes along.
+    fn can_go_on(&self) -> bool {
+        self.is_settled() || (self.is_of_wish && self.stops())
+    }
+
+    /// Why it can't be agreed to now.
+    pub(super) fn refuses(&self) -> Option<String> {
+        if let Some(problem) = &self.problem {
+            return Some(worded(problem));
+        }
+        let Some(plan) = self.plan.as_ref().filter(|_| self.can_go_on()) else {
+            return Some(PLANNING.to_owned());
+        };
+        if plan.unchanged && self.wish.choose.is_empty() && self.ends == Ends::Applied {
+            return Some("nothing would change: it is so already".to_owned());
+        }
+        let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
+        if conflicts > 0 {
+            return Some(self.choose_first(plan));
+        }
+        if matches!(self.ends, Ends::Rewritten(_)) && plan.composer.is_none() {
+            return Some(NO_EDIT.to_owned());
+        }
+        None
+    }
+
+    /// What has to be chosen before anything else: they come first among the files.
+    fn choose_first(&self, plan: &Plan) -> String {
+        let paths = plan.files.iter().flat_map(|files| &files.paths);
+        let mut open = paths.filter(|path| path.verdict == Verdict::Conflict);
+        let first = open.next().map_or_else(
+            || "the files in conflict".to_owned(),
+            |path| safe::line(&path.name.path).into_owned(),
+        );
+        match open.count() {
+            0 => format!("choose first: {first} is in conflict"),
+            more => format!("choose first: {first} and {more} more are in conflict"),
+        }
+    }
+
+    pub(super) fn apply(&mut self, stop: bool, cx: &mut Cx<'_>) {
+        if !(stop && self.takes_words_back(cx)) {
+            self.goes_ahead(stop, cx);
+        }
+    }
+
+    /// The same, where no words wait.
+    pub(super) fn goes_ahead(&mut self, stop: bool, cx: &mut Cx<'_>) {
+        let Some(plan) = &self.plan else { return };
+        if stop && self.stopped.is_none() {
+            self.stopped = Some(Box::new(Stopped::new(plan.clone())));
+        }
+        let scope = self.wish.scope;
+        // What was shown is what is done.
+        let files = match scope {
+            Scope::Conversation => FilesWish { scope, stop, ..FilesWish::default() },
+            _ => {
+                let seen = plan.files.as_ref().map(|files| files.digest.clone());
+                FilesWish { seen, stop, ..self.wish.clone() }
+            }
+        };
+        let head = plan.head.clone();
+        match &self.ends {
+            Ends::Applied => {
+                let (conversation, action) = (cx.id(), self.action.clone());
+                let head = Some(head);
+                let apply = Apply { conversation, action, head, since: false, files, request_id: None };
+                self.stage = Stage::Applying(cx.ask(Request::Apply(apply)), cx.now_ms);
+            }
+            Ends::Rewritten(entry) => {
+                let composer = plan.composer.clone().unwrap_or_default();
+                let Composer { entry: named, parts, .. } = composer;
+                // Its own name, whatever it was called by.
+                let entry = if named.is_empty() { entry.clone() } else { named };
+                let takes_back = crate::render::receipt::would_take_back(plan);
+                cx.want(Want::Rewrite { entry, head, parts, files, takes_back });
+                cx.want(Want::Close);
+            }
+            Ends::Retried(entry) => {
+                let start = retake_wire::RunStart::Retry { entry: entry.clone() };
+                let run = retake_wire::Run {
+                    conversation: cx.id(),
+                    folder: None,
+                    start,
+                    files,
+                    model: None,
+                    head: Some(head),
+                    permit: retake_wire::Permit::default(),
+                    request_id: None,
+                };
+                cx.want(Want::Run(Box::new(run)));
+                cx.want(Want::Close);
+            }
+        }
+    }
+
+    /// Conversation and files, then one of them, as far as that is possible.
+    fn next_scope(&mut self, cx: &mut Cx<'_>) {
+        let scopes = match self.scopes() {
+            Scopes::Several(scopes) => scopes,
+            Scopes::One(why) => return self.say(why),
+            Scopes::Nothing if self.has_files == Some(false) => return self.say(NO_FILE),
+            Scopes::Nothing => return self.say("files have nothing to do with this"),
+        };
+        let at = scopes.iter().position(|scope| *scope == self.wish.scope).unwrap_or(0);
+        self.stage = Stage::Looking;
+        self.wish.scope = scopes[(at + 1) % scopes.len()];
+        self.wishes(cx.now_ms);
+    }
+
+    /// What can be taken along.
+    pub(crate) fn scopes(&self) -> Scopes {
+        if !takes_files(&self.action) {
+            return Scopes::Nothing;
+        }
+        if matches!(self.action, Action::RestoreFiles { .. }) {
+            return Scopes::One("the conversation stays: this is about files");
+        }
+        match self.has_files {
+            // What is said anew leaves the conversation, too.
+            Some(true) if self.ends != Ends::Applied => Scopes::Several(&[Scope::Both, Scope::Conversation]),
+            Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
+            // The plan says so itself, and why.
+            Some(false)
+                if self.plan.as_ref().is_some_and(|plan| plan.stays.iter().any(|it| says_no_file(it))) =>
+            {
+                Scopes::Nothing
+            }
+            Some(false) => Scopes::One(NO_FILE),
+            None => Scopes::Nothing,
+        }
+    }
+
+    fn leaf(&mut self, forth: bool) {
+        if self.view.files() == 0 {
+            self.note = Some(NO_FILE.to_owned());
+        } else if forth {
+            self.view.next();
+        } else {
+            self.view.previous();
+        }
+    }
+
+    /// Another outcome for the file that is looked at.
+    fn choose(&mut self, now_ms: i64) {
+        let Some(plan) = &self.plan else { return };
+        if self.view.path(plan).is_none() && plan.files.as_ref().is_some_and(|files| files.conflicts > 0) {
+            // They come first. What can be chosen is seen before it is.
+            return self.view.turn(0);
+        }
+        let Some(path) = self.view.path(plan) else {
+            self.note = Some("no file is shown to choose for: go to one first".to_owned());
+            return;
+        };
+        let all = options(path);
+        if all.len() < 2 {
+            self.note = Some("there is nothing to choose for this file".to_owned());
+            return;
+        }
+        if self.view.spread(path, &self.wish.choose) {
+            return;
+        }
+        let next = holds(path, &self.wish.choose).map_or(0, |now| (now + 1) % all.len());
+        let (name, choice) = (path.name.clone(), all[next].clone());
+        self.stage = Stage::Looking;
+        self.wish.choose.retain(|choose| choose.name != name);
+        self.wish.choose.push(Choose { name, choice });
+        self.wishes(now_ms);
+    }
+}

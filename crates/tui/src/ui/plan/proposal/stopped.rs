@@ -1,0 +1,123 @@
+//! A plan that became stale because what ran was stopped for it. Must never do more than was agreed to: what the run itself added until
+//! its end, and nothing else.
+
+use std::collections::HashMap;
+
+use retake_wire::reply::{Plan, Waiting};
+use retake_wire::request::Of;
+use retake_wire::{FilesPlan, PathPlan, Problem, Reply, Request, Verdict};
+
+use super::{Proposal, Stage, worded};
+use crate::ui::msg::Want;
+use crate::ui::pane::Cx;
+
+/// Something was stopped for a plan.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    /// The plan that was agreed to.
+    seen: Plan,
+    /// It went on by itself once already.
+    has_gone_on: bool,
+}
+
+impl Stopped {
+    pub(super) fn new(seen: Plan) -> Self {
+        Self { seen, has_gone_on: false }
+    }
+}
+
+impl Proposal {
+    /// Words that wait for the run which is stopped would begin another one, where the stop makes the plan stale: they are taken back
+    /// first. Whether there are some.
+    pub(super) fn takes_words_back(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.stopped.is_some() || !self.plan.as_ref().is_some_and(|plan| plan.at_work && plan.waiting > 0)
+        {
+            return false;
+        }
+        let ticket = cx.ask(Request::Unqueue(Of { conversation: cx.id() }));
+        (self.unqueued, self.stage) = (Some(ticket), Stage::Applying(ticket, cx.now_ms));
+        true
+    }
+
+    /// They are back: they go to the composer, and what was agreed to is done.
+    pub(super) fn words_are_back(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        self.stage = Stage::Looking;
+        match reply {
+            Ok(Reply::Waiting(Waiting { words })) => {
+                let parts: Vec<_> = words.into_iter().flat_map(|words| words.parts).collect();
+                if !parts.is_empty() {
+                    cx.want(Want::Returned(parts));
+                }
+                self.goes_ahead(true, cx);
+            }
+            Ok(_) => {}
+            Err(problem) => self.note = Some(worded(&problem)),
+        }
+    }
+
+    /// The plan was made anew behind a stop: it goes on where only the run itself has added something, else it is shown, and the next
+    /// Enter applies it. Whether there was a stop.
+    pub(super) fn goes_on_stopped(&mut self, cx: &mut Cx<'_>) -> bool {
+        let Some(mut stopped) = self.stopped.take().filter(|_| self.stage == Stage::Looking) else {
+            return false;
+        };
+        let Some(plan) = self.plan.as_ref().filter(|_| self.problem.is_none()) else {
+            self.note = Some("stopped, and not applied".to_owned());
+            return true;
+        };
+        let refuses = self.refuses();
+        if refuses.is_none() && !stopped.has_gone_on && adds_only_the_run(&stopped.seen, plan) {
+            stopped.has_gone_on = true;
+            self.stopped = Some(stopped);
+            self.apply(true, cx);
+            return true;
+        }
+        self.stopped = Some(stopped);
+        self.note = Some(match refuses {
+            _ if self.stops() => {
+                "not applied: something is at work again, and this is the plan now".to_owned()
+            }
+            Some(why) => format!("stopped; {why}"),
+            None => "stopped; this is the plan now: once more applies it".to_owned(),
+        });
+        if !self.stops() && self.refuses().is_none() && self.asks_twice() {
+            self.stage = Stage::Agreeing { stop: false };
+        }
+        true
+    }
+}
+
+/// Whether a plan does the same as another one, and takes back besides only what the run has done until its end: nothing that has to be
+/// chosen, nothing that nobody can take back, nothing that comes.
+fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
+    let of_run = |plan: &Plan| Plan {
+        head: String::new(),
+        at_work: false,
+        running: Vec::new(),
+        waiting: 0,
+        taken_back: Default::default(),
+        gone: Vec::new(),
+        files: None,
+        effects: Default::default(),
+        stays: Vec::new(),
+        ..plan.clone()
+    };
+    let none = FilesPlan::default();
+    let files = |plan: &Plan| plan.files.clone().unwrap_or_else(|| none.clone());
+    of_run(seen) == of_run(now)
+        && seen.gone.iter().all(|line| now.gone.iter().any(|gone| gone.id == line.id))
+        && now.effects.count <= seen.effects.count
+        && now.stays.iter().all(|line| seen.stays.contains(line))
+        && now.taken_back.turns == seen.taken_back.turns
+        && files_add_only_the_run(&files(seen), &files(now))
+}
+
+fn files_add_only_the_run(seen: &FilesPlan, now: &FilesPlan) -> bool {
+    let name = |path: &PathPlan| (path.name.path.clone(), path.name.path_base64.clone());
+    let known: HashMap<_, _> = seen.paths.iter().map(|path| (name(path), path.verdict)).collect();
+    // What the run wrote goes back whole, and nobody else had a hand in it.
+    let is_own = |verdict| matches!(verdict, Verdict::Revert | Verdict::Delete | Verdict::Recreate);
+    now.conflicts == 0
+        && now.left <= seen.left
+        && now.paths.iter().all(|path| known.get(&name(path)) == Some(&path.verdict) || is_own(path.verdict))
+}

@@ -1,0 +1,426 @@
+//! What a person sees and does with the plan of an action, before an owner that answers by script.
+
+use retake_wire::reply::Receipt;
+use retake_wire::{Action, FilesWish, MarkVerb, ProblemKind, Request, RunStart, Scope};
+
+use super::PlanPane;
+use crate::ui::keymap::{Command, Context, TABLE};
+use crate::ui::msg::Want;
+use crate::ui::pane::Pane;
+use crate::ui::rewind::samples::{Owner, Stage, entry, plan, problem, with_conflict, with_files};
+
+fn undo() -> PlanPane {
+    PlanPane::new("Undo", Action::Undo { count: 1 })
+}
+
+fn stage(pane: PlanPane, plan: retake_wire::reply::Plan) -> Stage<PlanPane> {
+    let mut stage = Stage::new(pane, Owner::new(3, plan));
+    stage.screen(80, 24);
+    stage
+}
+
+#[test]
+fn the_plan_of_any_action_is_shown_and_done() {
+    let mut stage = stage(undo(), with_files());
+    for (width, height) in [(40, 12), (80, 24), (140, 30)] {
+        insta::assert_snapshot!(format!("undo_{width}x{height}"), stage.screen(width, height));
+    }
+    stage.owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
+    stage.keys("enter");
+    let apply = stage.applied()[0];
+    assert_eq!((apply.head.as_deref(), &apply.action), (Some("3.12"), &Action::Undo { count: 1 }));
+    assert!(matches!(&stage.world.wants[..], [Want::Applied(..), Want::Close]));
+}
+
+#[test]
+fn every_key_of_the_table_does_something() {
+    for row in TABLE.iter().filter(|row| matches!(row.context, Context::Confirm | Context::Pane)) {
+        for key in row.keys {
+            let mut stage = stage(undo(), with_files());
+            stage.screen(80, 12);
+            stage.keys("right down");
+            stage.owner.applies.push_back(Ok(Receipt::default()));
+            let before = (stage.screen(80, 12), stage.owner.asked.len());
+            assert_eq!(stage.press(key), Some(row.command), "{key}");
+            stage.wait(1_000);
+            let done = (stage.screen(80, 12), stage.owner.asked.len()) != before || stage.is_closed();
+            assert!(done, "{key} does nothing:\n{}", stage.screen(80, 12));
+            assert_eq!(stage.applied().len(), usize::from(row.command == Command::Accept), "{key}");
+        }
+    }
+}
+
+#[test]
+fn marks_are_told_apart_in_a_sentence() {
+    let mut shots = String::new();
+    for (title, verb) in [
+        ("Hide", MarkVerb::Hide),
+        ("Show", MarkVerb::Show),
+        ("Exclude", MarkVerb::Exclude),
+        ("Include", MarkVerb::Include),
+        ("Drop", MarkVerb::Drop),
+    ] {
+        let action = Action::Mark { verb, entries: vec![entry(2)], range: false, seen: None };
+        let (gone, none) = (plan(), retake_wire::reply::Plan::default());
+        let told = match verb {
+            MarkVerb::Hide | MarkVerb::Drop => retake_wire::reply::Plan { composer: None, ..gone },
+            MarkVerb::Show => {
+                retake_wire::reply::Plan { brought_back: gone.taken_back, came: gone.gone.clone(), ..none }
+            }
+            MarkVerb::Exclude | MarkVerb::Include => none,
+        };
+        let pane = PlanPane::new(title, action).about(Some("run the tests and\nsay what fails"));
+        shots.push_str(&stage(pane, told).screen(80, 8));
+    }
+    insta::assert_snapshot!("marks", shots);
+}
+
+#[test]
+fn what_has_nothing_to_do_with_files_is_asked_without_them() {
+    let action = Action::Mark { verb: MarkVerb::Hide, entries: vec![entry(2)], range: false, seen: None };
+    let mut stage = stage(PlanPane::new("Hide", action), plan());
+    stage.keys("s");
+    insta::assert_snapshot!("hide", stage.screen(80, 12));
+    let asked = stage.plans()[0];
+    assert!(!asked.diff && asked.files.is_default(), "the owner refuses such a wish");
+    stage.owner.applies.push_back(Ok(Receipt::default()));
+    stage.keys("enter");
+    assert!(stage.applied()[0].files.is_default());
+}
+
+#[test]
+fn that_no_file_comes_or_goes_is_said_once() {
+    let stays = vec!["no file changes that Retake keeps track of".to_owned()];
+    let mut stage = stage(undo(), retake_wire::reply::Plan { stays, files: None, ..plan() });
+    let screen = stage.screen(80, 16);
+    assert_eq!(screen.matches("no file").count(), 1, "{screen}");
+}
+
+/// Somebody who takes it for the composer.
+#[test]
+fn words_that_are_typed_into_a_plan_agree_to_nothing() {
+    let mut stage = stage(undo(), with_files());
+    stage.owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
+    stage.keys("/ z % enter");
+    assert!(stage.applied().is_empty());
+    assert!(stage.screen(100, 24).contains("these were no words for here"), "{}", stage.screen(100, 24));
+    stage.keys("enter");
+    assert_eq!(stage.applied().len(), 1);
+}
+
+/// The last letter is a key here, or the first one, or both.
+#[test]
+fn words_of_letters_that_are_keys_agree_to_nothing_and_change_nothing() {
+    for words in ["s t o p", "a g a i n", "/ h i d d e n", "n o", "n p", "c s s"] {
+        let mut stage = stage(undo(), with_files());
+        stage.owner.applies.push_back(Ok(Receipt::default()));
+        for key in words.split(' ').chain(["enter"]) {
+            stage.press(key);
+        }
+        stage.wait(1_000);
+        assert!(stage.applied().is_empty(), "{words}");
+        let screen = stage.screen(100, 24);
+        assert!(screen.contains("these were no words for here: once more agrees to the plan"), "{screen}");
+        assert!(screen.contains("[conversation and files]"), "{words}:\n{screen}");
+        assert!(!screen.contains('▸'), "{words}: a file is looked at\n{screen}");
+        stage.keys("enter");
+        assert_eq!(stage.applied().len(), 1, "{words}");
+        assert_eq!(stage.applied()[0].files.scope, Scope::Both);
+    }
+}
+
+/// Keys of the plan, pressed fast by one who knows them.
+#[test]
+fn a_single_key_and_an_enter_right_behind_it_are_both_meant() {
+    for (key, scope) in [("n", Scope::Both), ("p", Scope::Both), ("s", Scope::Conversation)] {
+        let mut stage = stage(undo(), with_files());
+        stage.owner.applies.push_back(Ok(Receipt::default()));
+        stage.press(key);
+        // What the key changes is planned first: nobody agrees to what is not on the screen.
+        stage.wait(100);
+        stage.press("enter");
+        stage.settle();
+        let applied: Vec<_> = stage.applied().iter().map(|apply| apply.files.scope).collect();
+        assert_eq!(applied, [scope], "{key}");
+    }
+    let mut stage = stage(undo(), with_files());
+    stage.press("s");
+    stage.press("enter");
+    assert!(stage.screen(80, 24).contains("the plan is being made: a moment"));
+    assert!(stage.applied().is_empty());
+}
+
+#[test]
+fn words_that_are_typed_slowly_are_words_and_a_key_behind_a_pause_is_one() {
+    let mut stage = stage(undo(), with_files());
+    for key in ["d", "s", "o", "s"] {
+        stage.press(key);
+        stage.wait(700);
+    }
+    assert!(stage.screen(100, 24).contains("[conversation and files]"), "{}", stage.screen(100, 24));
+    stage.wait(3_000);
+    stage.keys("s");
+    assert!(stage.screen(100, 24).contains("[conversation only]"));
+    stage.keys("enter");
+    assert!(stage.applied().is_empty() && stage.screen(100, 24).contains("no words for here"));
+}
+
+#[test]
+fn words_choose_nothing_for_a_conflict() {
+    let mut stage = stage(undo(), with_conflict());
+    for key in "a c c".split(' ') {
+        stage.press(key);
+    }
+    stage.keys("n");
+    stage.wait(3_000);
+    for key in "c h o o s e".split(' ') {
+        stage.press(key);
+    }
+    stage.wait(1_000);
+    assert!(stage.plans().last().expect("a plan").files.choose.is_empty(), "{:?}", stage.plans());
+}
+
+#[test]
+fn nothing_is_done_where_nothing_would_change() {
+    let unchanged = retake_wire::reply::Plan { unchanged: true, ..Default::default() };
+    let mut stage = stage(undo(), unchanged);
+    stage.keys("enter enter enter");
+    insta::assert_snapshot!("unchanged", stage.screen(80, 8));
+    assert!(stage.applied().is_empty());
+}
+
+#[test]
+fn what_is_refused_before_it_is_planned_says_why() {
+    let mut owner = Owner::new(3, plan());
+    owner.plans = [Err(problem(ProblemKind::Refused, "there is nothing to undo"))].into();
+    let mut stage = Stage::new(undo(), owner);
+    stage.keys("enter");
+    insta::assert_snapshot!("refused", stage.screen(80, 8));
+    stage.keys("esc");
+    assert!(stage.is_closed());
+}
+
+#[test]
+fn a_stale_plan_is_planned_anew_and_never_applied_by_itself() {
+    let mut stage = stage(undo(), with_files());
+    let mut other = with_files();
+    other.taken_back.messages += 2;
+    stage.owner.plans = [Ok(other)].into();
+    stage.changed();
+    stage.press("enter");
+    stage.wait(200);
+    stage.press("enter");
+    assert!(stage.screen(80, 24).contains("it has just changed: this is how it is now, press again"));
+    stage.wait(1_000);
+    assert!(stage.applied().is_empty(), "nobody has seen it");
+    stage.owner.applies.push_back(Err(problem(ProblemKind::Stale, "another head")));
+    stage.keys("enter");
+    assert_eq!(stage.applied().len(), 1);
+    insta::assert_snapshot!("stale", stage.screen(80, 24));
+    assert_eq!(stage.plans().len(), 3);
+}
+
+#[test]
+fn a_plan_that_is_made_anew_and_says_the_same_is_agreed_to_at_once() {
+    let mut stage = stage(undo(), with_files());
+    stage.owner.plans = [Ok(retake_wire::reply::Plan { head: "3.13".to_owned(), ..with_files() })].into();
+    stage.owner.applies.push_back(Err(problem(ProblemKind::Refused, "not now")));
+    stage.changed();
+    stage.wait(200);
+    stage.press("enter");
+    stage.settle();
+    let [apply] = &stage.applied()[..] else { panic!("{:?}", stage.applied()) };
+    assert_eq!(apply.head.as_deref(), Some("3.13"), "as of now");
+}
+
+#[test]
+fn a_conflict_is_chosen_for_here_too() {
+    let mut stage = stage(undo(), with_conflict());
+    stage.keys("enter");
+    assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
+    stage.keys("n");
+    stage.keys("c c");
+    let wish = &stage.plans().last().expect("a plan").files;
+    assert_eq!(wish.choose.len(), 1);
+    assert_eq!(stage.plans().len(), 2, "two choices in a row are one plan");
+}
+
+#[test]
+fn the_words_of_an_edited_message_are_taken_up_with_what_was_agreed() {
+    let mut stage = stage(PlanPane::edit(&entry(3)), with_files());
+    insta::assert_snapshot!("edit", stage.screen(80, 24));
+    stage.keys("s");
+    stage.keys("enter");
+    assert!(stage.applied().is_empty(), "nothing is done before the new words are sent");
+    let [Want::Rewrite { entry: rewritten, head, parts, files, takes_back }, Want::Close] =
+        &stage.world.wants[..]
+    else {
+        panic!("{:?}", stage.world.wants);
+    };
+    assert!(takes_back.starts_with("1 turn"), "{takes_back}");
+    assert_eq!((rewritten, head.as_str(), parts.len()), (&entry(3), "3.12", 1));
+    assert_eq!(files, &FilesWish { scope: Scope::Conversation, ..FilesWish::default() });
+}
+
+#[test]
+fn what_is_no_message_of_a_person_has_no_words_to_edit() {
+    let without = retake_wire::reply::Plan { composer: None, ..plan() };
+    let mut stage = stage(PlanPane::edit("@"), without);
+    stage.keys("enter");
+    assert!(stage.screen(80, 12).contains("no words to edit") && stage.world.wants.is_empty());
+}
+
+#[test]
+fn another_answer_shows_what_it_takes_back_and_is_a_run() {
+    let mut stage = Stage::new(PlanPane::retry("@"), Owner::new(3, with_files()));
+    let (answer, second) = (format!("{}-answer", entry(2)), entry(2));
+    for (named, prompt) in [("@", 3), (answer.as_str(), 2), (second.as_str(), 2), (entry(1).as_str(), 1)] {
+        let stage = Stage::new(PlanPane::retry(named), Owner::new(3, with_files()));
+        assert_eq!(stage.plans()[0].action, Action::Checkout { entry: Some(entry(prompt)) }, "{named}");
+    }
+    insta::assert_snapshot!("retry", stage.screen(80, 12));
+    stage.keys("enter");
+    let [Want::Run(run), Want::Close] = &stage.world.wants[..] else { panic!("{:?}", stage.world.wants) };
+    assert_eq!(run.start, RunStart::Retry { entry: "@".to_owned() });
+    assert_eq!((run.head.as_deref(), run.files.seen.as_deref()), (Some("3.12"), Some("d1")));
+}
+
+#[test]
+fn what_runs_is_stopped_only_when_one_says_so() {
+    let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
+    let mut stage = stage(undo(), at_work);
+    stage.keys("enter enter");
+    assert!(stage.applied().is_empty(), "Enter alone stops nothing");
+    stage.keys("ctrl+x");
+    insta::assert_snapshot!("stop_confirm", stage.screen(80, 12));
+    stage.keys("esc enter");
+    assert!(stage.applied().is_empty());
+    stage.owner.applies.push_back(Ok(Receipt::default()));
+    stage.keys("ctrl+x enter");
+    assert!(stage.applied()[0].files.stop);
+}
+
+#[test]
+fn a_message_that_is_gone_is_said() {
+    let mut owner = Owner::new(0, plan());
+    owner.silent.push("log");
+    let mut stage = Stage::new(PlanPane::retry("nowhere"), owner);
+    insta::assert_snapshot!("seeking", stage.screen(80, 6));
+    let gone = problem(ProblemKind::NotFound, "there is no entry “nowhere”");
+    let ticket = stage.held(|request| matches!(request, Request::Log(_)));
+    stage.pane.replied(ticket, Err(gone), &mut stage.world.cx());
+    assert!(stage.screen(80, 6).contains("there is no entry “nowhere”"));
+    stage.keys("enter esc");
+    assert!(stage.is_closed());
+}
+
+#[test]
+fn no_size_breaks_it() {
+    let mut stage = stage(undo(), with_conflict());
+    for keys in ["down", "right", "enter"] {
+        stage.keys(keys);
+        for (width, height) in [(20, 6), (1, 1), (3, 3), (7, 30), (200, 2)] {
+            stage.screen(width, height);
+        }
+    }
+    assert!(stage.screen(20, 6).contains("Undo"));
+}
+
+#[test]
+fn what_would_be_undone_is_named_and_several_steps_are_listed() {
+    let lines = ["rewind to t3 “make it \x1b[31mblue”", "hide 2 messages", "the turn t2 “run the tests”"];
+    let with = |lines: &[&str]| retake_wire::reply::Plan {
+        step_lines: lines.iter().map(|&line| line.to_owned()).collect(),
+        ..plan()
+    };
+    let mut one = stage(undo(), with(&lines[..1]));
+    let title = one.screen(80, 8).lines().next().unwrap_or_default().to_owned();
+    assert!(title.contains("Undo rewind to t3 “make it"), "{title}");
+    assert!(!one.screen(80, 24).contains("1. rewind"), "one step needs no list");
+    let mut several = stage(PlanPane::new("Undo", Action::Undo { count: 3 }), with(&lines));
+    insta::assert_snapshot!("steps", several.screen(80, 14));
+}
+
+#[test]
+fn fewer_steps_than_were_asked_for_are_said_in_the_title_and_before_all_else() {
+    let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refused: None });
+    let screen = |lines: &[&str], asked| {
+        let step_lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+        let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), step_lines, ..plan() };
+        stage(PlanPane::new("Undo", Action::Undo { count: asked }), plan).screen(80, 14)
+    };
+    let several = screen(&["hide 2 messages", "the turn t2"], 99);
+    let mut lines = several.lines();
+    assert!(several.starts_with("Undo only 2 of 99 steps, the first: hide 2 messages"), "{several}");
+    assert!(lines.nth(2).is_some_and(|line| line.starts_with("there are only 2 steps, of 99")), "{several}");
+    let one = screen(&["hide 2 messages"], 3);
+    assert!(one.starts_with("Undo only 1 of 3 steps: hide 2 messages"), "{one}");
+    assert!(!screen(&["hide 2 messages"], 1).contains("only"));
+}
+
+#[test]
+fn what_stays_of_a_call_whose_files_go_back_is_told_apart() {
+    let with = |mut plan: retake_wire::reply::Plan| {
+        plan.effects = retake_wire::reply::Effects { count: 1, calls: Vec::new() };
+        plan
+    };
+    let first = |plan| {
+        let shown = stage(undo(), with(plan)).screen(80, 24);
+        shown.lines().find(|line| line.contains("can't be taken back")).map(|line| line.trim().to_owned())
+    };
+    let both = first(with_files()).unwrap_or_default();
+    assert!(both.starts_with("! can't be taken back: what 1 call did besides these files"), "{both}");
+    assert!(first(plan()).unwrap_or_default().starts_with("! can't be taken back: 1 call"));
+}
+
+#[test]
+fn what_is_so_already_is_named_and_told_from_what_stays_by_choice() {
+    let mut plan = with_files();
+    let files = plan.files.as_mut().expect("files");
+    files.paths[3].verdict = retake_wire::Verdict::Unchanged;
+    let shown = stage(undo(), plan.clone()).screen(100, 24);
+    assert!(shown.contains("needs no change: 1 file\n    build.log, changed during `make all`"), "{shown}");
+    let text = crate::render::plan::body(&crate::ui::words::look(80, 0), &plan);
+    assert!(text.contains("needs no change: 1 file\n") && text.contains("    build.log, changed"), "{text}");
+}
+
+#[test]
+fn a_small_window_shows_what_matters_of_a_plan_or_nothing_is_agreed_to() {
+    for (width, height) in [(40, 7), (30, 6), (12, 4)] {
+        let mut stage = stage(undo(), with_files());
+        stage.owner.applies.push_back(Ok(Receipt::default()));
+        let seen = stage.screen(width, height);
+        insta::assert_snapshot!(format!("small_{width}x{height}"), seen);
+        stage.keys("enter");
+        assert_eq!(stage.applied().len(), usize::from(width > 12), "{seen}");
+        assert_eq!(seen.contains("Enter"), width > 12, "{seen}");
+    }
+}
+
+#[test]
+fn a_command_that_is_typed_into_a_plan_is_said_to_belong_elsewhere() {
+    let mut stage = stage(undo(), with_files());
+    stage.keys("/ u d");
+    assert!(stage.screen(80, 24).contains("commands are typed in the composer: leave this first"));
+}
+
+#[test]
+fn what_a_run_did_until_it_was_stopped_goes_along_here_too() {
+    let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
+    let mut stage = stage(undo(), at_work);
+    let mut more = with_files();
+    more.effects.count += 1;
+    for (now, at_once) in [(with_files(), true), (more, false)] {
+        stage.owner.plans = [Ok(now)].into();
+        stage.owner.applies =
+            [Err(problem(ProblemKind::Stale, "files have changed")), Ok(Receipt::default())].into();
+        stage.keys("ctrl+x enter");
+        assert_eq!(stage.applied().len(), if at_once { 2 } else { 1 });
+        if !at_once {
+            assert!(stage.screen(80, 24).contains("stopped; this is the plan now: once more applies it"));
+            stage.keys("enter");
+            assert_eq!(stage.applied().len(), 2);
+        }
+        stage = self::stage(undo(), retake_wire::reply::Plan { at_work: true, ..with_files() });
+    }
+}

@@ -1,0 +1,329 @@
+//! The plan of an action as it is read: what can't be taken back first, then messages, folds, words and files, with the diff of one
+//! file at a time. Lays out a plan once; a frame costs what is visible. Must never leave a conflict out.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use retake_wire::reply::Plan;
+use retake_wire::{Action, Becomes, Choice, Choose, FileName, PathPlan, Verdict};
+
+use super::lay;
+use crate::text::width;
+use crate::ui::pane::Brush;
+use crate::ui::theme::{Paint, Theme};
+
+/// So many lines below the name of a file stay in sight with it: what can be chosen for it.
+const SEEN: usize = 8;
+
+/// How a plan is looked at.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    /// The file whose diff is shown, by its place among those that can be leafed through.
+    file: Option<usize>,
+    /// The first line that is visible.
+    scroll: usize,
+    /// How many lines were visible last.
+    height: usize,
+    /// The file is to be brought into sight.
+    reveal: bool,
+    /// It was in sight in the last frame, and stays so though another plan may list it elsewhere.
+    in_sight: bool,
+    stays_in_sight: bool,
+    /// What can be chosen for it is spread out.
+    spread: bool,
+    /// Files that can be leafed through, by their places in the plan.
+    leaves: Vec<usize>,
+    laid: Option<Laid>,
+}
+
+/// A place in a plan: the file that is looked at, and the first line that is visible.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(Option<usize>, usize);
+
+/// A plan in lines.
+#[derive(Debug)]
+struct Laid {
+    /// For what it was laid out.
+    width: u16,
+    theme: Theme,
+    minute: i64,
+    lines: Vec<Line<'static>>,
+    /// The lines of each file that can be leafed through: its name, and the last one.
+    leaves: Vec<(usize, usize)>,
+    /// What is shown below the file that is looked at.
+    detail: Vec<Line<'static>>,
+    detail_of: Option<usize>,
+}
+
+/// Something to do with a plan whose keys are to be named.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown<'a> {
+    /// What is planned.
+    pub(crate) action: &'a Action,
+    /// What that does, in a sentence, where it is not plain.
+    pub(crate) about: Option<&'static str>,
+    /// The plan.
+    pub(crate) plan: &'a Plan,
+    /// What is chosen for its files.
+    pub(crate) choose: &'a [Choose],
+    /// The key that chooses, in words.
+    pub(crate) key: &'a str,
+}
+
+impl View {
+    /// Another plan is looked at; the file that was shown stays, where it is among those of the new one.
+    pub(crate) fn set(&mut self, old: Option<&Plan>, plan: &Plan, choose: &[Choose]) {
+        let shown = old.and_then(|old| self.path(old)).map(|path| path.name.clone());
+        self.leaves = lay::leaves(plan, choose);
+        self.file = shown.and_then(|name| self.place(plan, &name));
+        self.spread &= self.file.is_some();
+        self.stays_in_sight |= self.in_sight;
+        self.laid = None;
+    }
+
+    /// What is shown of it is another thing, though the plan is the same.
+    pub(crate) fn forget(&mut self) {
+        self.laid = None;
+    }
+
+    fn place(&self, plan: &Plan, name: &FileName) -> Option<usize> {
+        let paths = &plan.files.as_ref()?.paths;
+        self.leaves.iter().position(|leaf| paths.get(*leaf).is_some_and(|path| path.name == *name))
+    }
+
+    /// The file that is looked at.
+    pub(crate) fn path<'a>(&self, plan: &'a Plan) -> Option<&'a PathPlan> {
+        let leaf = *self.leaves.get(self.file?)?;
+        plan.files.as_ref()?.paths.get(leaf)
+    }
+
+    /// How many files can be leafed through.
+    pub(crate) fn files(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// Looks at the next file; behind the last one there is none.
+    pub(crate) fn next(&mut self) {
+        self.turn(match self.file {
+            None => 0,
+            Some(file) => file + 1,
+        });
+    }
+
+    /// Looks at the file before; before the first one is the beginning of the plan.
+    pub(crate) fn previous(&mut self) {
+        match self.file {
+            None | Some(0) => {
+                self.file = None;
+                self.scroll = 0;
+            }
+            Some(file) => self.turn(file - 1),
+        }
+    }
+
+    /// Looks at a file.
+    pub(crate) fn turn(&mut self, file: usize) {
+        if file < self.leaves.len() {
+            self.spread &= self.file == Some(file);
+            self.file = Some(file);
+            self.reveal = true;
+        }
+    }
+
+    /// What is looked at.
+    pub(crate) fn place_now(&self) -> Place {
+        Place(self.file, self.scroll)
+    }
+
+    /// Looks at a place again.
+    pub(crate) fn back_to(&mut self, place: Place) {
+        let Place(file, scroll) = place;
+        (self.file, self.scroll, self.reveal) =
+            (file.filter(|file| *file < self.leaves.len()), scroll, false);
+    }
+
+    /// Spreads out what can be chosen for the file that is looked at. Whether it was folded.
+    pub(crate) fn spread(&mut self, path: &PathPlan, choose: &[Choose]) -> bool {
+        let was_folded = !is_spread(path, choose, self.spread);
+        self.spread = true;
+        if was_folded {
+            self.stays_in_sight = true;
+            self.forget();
+        }
+        was_folded
+    }
+
+    /// Scrolls by lines.
+    pub(crate) fn scroll(&mut self, lines: isize) {
+        self.scroll = self.scroll.saturating_add_signed(lines);
+    }
+
+    /// Scrolls by pages.
+    pub(crate) fn page(&mut self, pages: isize) {
+        let height = isize::try_from(self.height.saturating_sub(1).max(1)).unwrap_or(1);
+        self.scroll(pages * height);
+    }
+
+    /// Scrolls to the beginning.
+    pub(crate) fn first(&mut self) {
+        self.scroll = 0;
+    }
+
+    /// Scrolls to the end.
+    pub(crate) fn last(&mut self) {
+        self.scroll = usize::MAX;
+    }
+
+    /// A click on a line of it: a file is looked at.
+    pub(crate) fn click(&mut self, row: usize) {
+        let Some(laid) = &self.laid else { return };
+        let Some(at) = laid.origin(self.scroll + row) else { return };
+        if let Some(file) = laid.leaves.iter().position(|(name, last)| (*name..=*last).contains(&at)) {
+            self.file = if self.file == Some(file) { None } else { Some(file) };
+            self.spread = false;
+        }
+    }
+
+    /// Draws what fits.
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, shown: Shown<'_>) {
+        self.height = area.height.into();
+        if area.is_empty() {
+            return;
+        }
+        let minute = brush.now_ms / 60_000;
+        let stale = self
+            .laid
+            .as_ref()
+            .is_none_or(|laid| (laid.width, laid.theme, laid.minute) != (area.width, brush.theme, minute));
+        if stale {
+            let (lines, leaves) = lay::plan(shown, &self.leaves, area.width, brush);
+            let (detail, detail_of) = (Vec::new(), None);
+            let (width, theme) = (area.width, brush.theme);
+            self.laid = Some(Laid { width, theme, minute, lines, leaves, detail, detail_of });
+        }
+        let path = self.path(shown.plan);
+        let Some(laid) = &mut self.laid else { return };
+        if laid.detail_of != self.file {
+            let detail = |path| lay::detail(shown, path, self.spread, area.width, brush);
+            laid.detail = path.map(detail).unwrap_or_default();
+            laid.detail_of = self.file;
+        }
+        let total = laid.lines.len() + laid.detail.len();
+        let line = self.file.and_then(|file| laid.leaves.get(file)).copied();
+        let height = usize::from(area.height);
+        let lasts = laid.detail.len().min(SEEN);
+        let hidden = |(line, last): (usize, usize)| {
+            !(self.scroll..self.scroll + height).contains(&line) || last + lasts >= self.scroll + height
+        };
+        let strays = std::mem::take(&mut self.stays_in_sight) && line.is_some_and(hidden);
+        if let (true, Some((line, _))) = (std::mem::take(&mut self.reveal) || strays, line) {
+            // The name of its group stays in sight.
+            self.scroll = line.saturating_sub(1);
+        }
+        self.scroll = self.scroll.min(total.saturating_sub(height));
+        self.in_sight = line.is_some_and(|(line, _)| (self.scroll..self.scroll + height).contains(&line));
+        for row in 0..area.height {
+            let Some((text, marked)) = laid.line(self.scroll + usize::from(row)) else { break };
+            let at = Rect { y: area.y + row, height: 1, ..area };
+            frame.render_widget(text, at);
+            if marked {
+                frame.buffer_mut().set_string(area.x, at.y, "▸", brush.theme.style(Paint::Accent));
+            }
+        }
+        more(frame, area, brush.theme, total.saturating_sub(self.scroll + usize::from(area.height)));
+    }
+}
+
+impl Laid {
+    /// The lines of the file that is looked at.
+    fn looked_at(&self) -> Option<(usize, usize)> {
+        self.detail_of.and_then(|file| self.leaves.get(file)).copied()
+    }
+
+    /// A line of all, and whether it names the file that is looked at.
+    fn line(&self, at: usize) -> Option<(&Line<'static>, bool)> {
+        let Some((name, last)) = self.looked_at() else { return Some((self.lines.get(at)?, false)) };
+        match at {
+            _ if at <= last => Some((self.lines.get(at)?, at == name)),
+            _ if at - last <= self.detail.len() => Some((self.detail.get(at - last - 1)?, false)),
+            _ => Some((self.lines.get(at - self.detail.len())?, false)),
+        }
+    }
+
+    /// Which line of the plan is at a place, unless it is one of a diff.
+    fn origin(&self, at: usize) -> Option<usize> {
+        match self.looked_at() {
+            Some((_, last)) if at > last => at.checked_sub(self.detail.len()).filter(|line| *line > last),
+            _ => Some(at),
+        }
+    }
+}
+
+/// How many lines are below what is visible.
+fn more(frame: &mut Frame<'_>, area: Rect, theme: Theme, lines: usize) {
+    if lines == 0 {
+        return;
+    }
+    let text = format!(" ↓{lines}");
+    let columns = u16::try_from(width::columns(&text)).unwrap_or(u16::MAX);
+    if columns < area.width {
+        let at = Rect { x: area.right() - columns, y: area.bottom() - 1, width: columns, height: 1 };
+        frame.render_widget(Line::styled(text, theme.style(Paint::Dim)), at);
+    }
+}
+
+/// What can be chosen for a file, always in the same order, whatever is chosen: what is wanted most first, to put it off last.
+/// Single hunks only of a few.
+pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
+    /// So many hunks are offered one by one.
+    const HUNKS: u32 = 4;
+    let mut all = path.choices.clone();
+    // Where the last version of somebody else is what is there, both come to the same.
+    let stays = |choice: &Choice| {
+        let mut stays = path.outcomes.iter().filter(|after| after.becomes == Becomes::Stays);
+        stays.any(|after| after.choice == *choice)
+    };
+    if stays(&Choice::Disk) && stays(&Choice::Yours) {
+        all.retain(|choice| *choice != Choice::Yours);
+    }
+    all.sort_by_key(|choice| match choice {
+        Choice::Disk => 0,
+        Choice::Checkpoint => 1,
+        Choice::Merge => 2,
+        Choice::Yours => 3,
+        Choice::Hunks(_) => 4,
+        Choice::Skip => 5,
+    });
+    let hunks = path.hunks.filter(|hunks| (2..=HUNKS).contains(hunks)).unwrap_or(0);
+    let last = all.iter().position(|choice| *choice == Choice::Skip).unwrap_or(all.len());
+    all.splice(last..last, (1..=hunks).map(|hunk| Choice::Hunks(vec![hunk])));
+    all
+}
+
+/// Whether what can be chosen for a file stands below its name: it has to be chosen, was, or is asked for.
+pub(super) fn is_spread(path: &PathPlan, choose: &[Choose], asked: bool) -> bool {
+    asked || path.verdict == Verdict::Conflict || choose.iter().any(|choose| choose.name == path.name)
+}
+
+/// Which of them was chosen.
+pub(crate) fn chosen(path: &PathPlan, choose: &[Choose]) -> Option<usize> {
+    let choice = choose.iter().find(|choose| choose.name == path.name)?;
+    options(path).iter().position(|option| *option == choice.choice)
+}
+
+/// Which of them holds: what was chosen, else the default. A conflict has none.
+pub(crate) fn holds(path: &PathPlan, choose: &[Choose]) -> Option<usize> {
+    let default = path.choices.first().filter(|_| path.verdict != Verdict::Conflict);
+    chosen(path, choose).or_else(|| options(path).iter().position(|option| Some(option) == default))
+}
+
+/// Whether it is listed though it stays as it is: somebody chose so.
+pub(crate) fn stays_by_choice(path: &PathPlan, choose: &[Choose]) -> bool {
+    path.verdict == Verdict::Unchanged && choose.iter().any(|choose| choose.name == path.name)
+}
+
+/// A line in one style.
+pub(crate) fn styled(text: String, style: Style) -> Line<'static> {
+    Line::from(Span::styled(text, style))
+}

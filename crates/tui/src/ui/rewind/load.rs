@@ -1,0 +1,167 @@
+//! Turns in pages: the first at once, the others behind it, one after the other; and what is asked for anew when the conversation has
+//! changed. Must never ask for two pages at a time.
+
+use retake_wire::reply::{Target, TargetPage};
+use retake_wire::request::Targets;
+use retake_wire::{Problem, Reply, Request};
+
+use super::turns::Turns;
+use crate::ui::msg::Ticket;
+use crate::ui::pane::Cx;
+use crate::ui::plan::worded;
+
+/// The first page: more than a screen.
+const FIRST: usize = 120;
+
+/// The others.
+const PAGE: usize = 1_000;
+
+/// What is loaded.
+#[derive(Debug, Default)]
+pub(super) struct Load {
+    asked: Option<(Ticket, Page)>,
+    /// Whether all turns are there.
+    is_complete: bool,
+    /// The head was this when the list was read.
+    head: Option<String>,
+    /// The conversation has changed since the page on its way was asked for.
+    is_spoilt: bool,
+    problem: Option<String>,
+}
+
+/// What a page is for.
+#[derive(Debug)]
+enum Page {
+    /// The first one of all.
+    First,
+    /// Older ones.
+    Older,
+    /// What is new.
+    Newer,
+    /// All anew, with those that are there already: the list stays as it is until it is complete.
+    All(Vec<Target>),
+}
+
+impl Load {
+    /// Asks for the first page, where there is a conversation.
+    pub(super) fn begin(&mut self, cx: &mut Cx<'_>) {
+        if cx.conversation.is_none() {
+            self.is_complete = true;
+        } else {
+            self.ask(Page::First, FIRST, None, cx);
+        }
+    }
+
+    /// Whether this is its answer.
+    pub(super) fn is(&self, ticket: Ticket) -> bool {
+        self.asked.as_ref().is_some_and(|(asked, _)| *asked == ticket)
+    }
+
+    /// Whether all turns are there.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Why they are not.
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// The conversation has changed: what is new is asked for, behind what is on its way.
+    pub(super) fn renew(&mut self, cx: &mut Cx<'_>) {
+        if self.asked.is_some() || cx.conversation.is_none() {
+            self.is_spoilt = true;
+        } else {
+            self.ask(Page::Newer, FIRST, None, cx);
+        }
+    }
+
+    /// The conversation has changed; what is new can wait.
+    pub(super) fn spoil(&mut self) {
+        self.is_spoilt = true;
+    }
+
+    fn ask(&mut self, page: Page, limit: usize, before: Option<String>, cx: &mut Cx<'_>) {
+        let targets = Targets { conversation: cx.id(), limit: Some(limit), before };
+        self.is_spoilt = false;
+        self.asked = Some((cx.ask(Request::Targets(targets)), page));
+    }
+
+    /// Takes in a page, and asks for the next one.
+    pub(super) fn replied(&mut self, turns: &mut Turns, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+        let Some((_, page)) = self.asked.take() else { return };
+        let found = match reply {
+            Ok(Reply::Targets(found)) => found,
+            Ok(_) => return,
+            Err(problem) => {
+                self.problem = Some(worded(&problem));
+                return;
+            }
+        };
+        self.problem = None;
+        let spoilt = self.is_spoilt;
+        self.take(turns, page, found, cx);
+        if spoilt {
+            self.ask(Page::Newer, FIRST, None, cx);
+        }
+    }
+
+    fn take(&mut self, turns: &mut Turns, page: Page, found: TargetPage, cx: &mut Cx<'_>) {
+        match page {
+            Page::First => {
+                self.is_complete = found.targets.len() < FIRST;
+                turns.replace(found.targets);
+                self.head = Some(found.head);
+                self.older(turns, cx);
+            }
+            Page::Older => {
+                self.is_complete = found.targets.len() < PAGE;
+                turns.append(found.targets);
+                self.older(turns, cx);
+            }
+            Page::Newer => {
+                let whole = found.targets.len() < FIRST;
+                let same_steps = self.head.as_deref().map(steps) == Some(steps(&found.head));
+                self.head = Some(found.head);
+                if whole {
+                    self.is_complete = true;
+                    turns.replace(found.targets);
+                } else if turns.renew(&found.targets) && same_steps {
+                    self.older(turns, cx);
+                } else {
+                    // A step may have changed what is older, too.
+                    self.all(found.targets, cx);
+                }
+            }
+            Page::All(mut targets) => {
+                let whole = found.targets.len() < PAGE;
+                targets.extend(found.targets);
+                if whole {
+                    self.is_complete = true;
+                    turns.replace(targets);
+                } else {
+                    self.all(targets, cx);
+                }
+            }
+        }
+    }
+
+    fn older(&mut self, turns: &Turns, cx: &mut Cx<'_>) {
+        if !self.is_complete && !self.is_spoilt {
+            let before = turns.oldest().map(|target| target.entry.clone());
+            self.ask(Page::Older, PAGE, before, cx);
+        }
+    }
+
+    fn all(&mut self, targets: Vec<Target>, cx: &mut Cx<'_>) {
+        if !self.is_spoilt {
+            let before = targets.last().map(|target| target.entry.clone());
+            self.ask(Page::All(targets), PAGE, before, cx);
+        }
+    }
+}
+
+/// The number of operations of a head (`OP.SEQ`).
+fn steps(head: &str) -> &str {
+    head.split_once('.').map_or(head, |(steps, _)| steps)
+}

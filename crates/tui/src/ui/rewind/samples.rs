@@ -1,0 +1,473 @@
+//! Made-up turns, plans and an owner that answers by script, for tests. Must never be built into the program.
+
+use std::collections::VecDeque;
+
+use retake_wire::reply::{
+    Composer, Counts, Did, EffectLine, EffectState, Effects, Entries, Entry, Line, Plan, Receipt, Target,
+    TargetPage, Waiting, Words, Work,
+};
+use retake_wire::{
+    Action, AfterChoice, Becomes, CallLine, Choice, EffectClass, FileCounts, FileName, FilesPlan, Grade,
+    Others, PathPlan, Problem, ProblemKind, Reply, Request, Role, Scope, Verdict,
+};
+
+use crate::ui::keymap::{Command, Key, Keymap};
+use crate::ui::msg::{Act, Ticket, Want};
+use crate::ui::pane::Pane;
+use crate::ui::testing::{NOW_MS, World, brush, conversation, screen, styled};
+use crate::ui::theme::Theme;
+
+/// A turn.
+pub(crate) fn target(turn: u64, words: &str) -> Target {
+    Target {
+        entry: entry(turn),
+        turn,
+        time_ms: NOW_MS,
+        preview: words.to_owned(),
+        reason: None,
+        at_work: false,
+        takes_back: Counts { messages: 2, calls: 1, turns: 1 },
+        did: Did::default(),
+    }
+}
+
+/// The entry that opened a turn.
+pub(crate) fn entry(turn: u64) -> String {
+    format!("0199a000-{turn:04x}-7000-8000-000000000001")
+}
+
+/// So many turns, newest first.
+pub(crate) fn targets(amount: u64) -> Vec<Target> {
+    let words = ["fix the parser", "write the docs", "run the tests and say what fails", "rename the crate"];
+    let words = |turn: u64| words[usize::try_from(turn % 4).expect("small")];
+    let made = |turn: u64| {
+        let minutes = i64::try_from((amount - turn).min(59)).expect("a small number");
+        let target = target(turn, &format!("{} ({turn})", words(turn)));
+        // No time of day: it is another one in other places.
+        Target { time_ms: NOW_MS - 60_000 * minutes, did: did(turn), ..target }
+    };
+    (1..=amount).rev().map(made).collect()
+}
+
+fn did(turn: u64) -> Did {
+    match turn % 4 {
+        2 => Did { files: 3, commands: 1, calls: 5, outside: 0 },
+        3 => Did { files: 0, commands: 0, calls: 2, outside: 1 },
+        _ => Did::default(),
+    }
+}
+
+fn line(turn: u64, role: Role, preview: &str) -> Line {
+    Line {
+        id: entry(turn),
+        role,
+        time_ms: NOW_MS,
+        preview: preview.to_owned(),
+        ran_by: None,
+        synthetic: false,
+    }
+}
+
+/// A plan of messages alone.
+pub(crate) fn plan() -> Plan {
+    Plan {
+        conversation: "c".to_owned(),
+        head: "3.12".to_owned(),
+        taken_back: Counts { messages: 2, calls: 1, turns: 1 },
+        gone: vec![
+            line(3, Role::User, "run the tests and say what fails"),
+            line(3, Role::Assistant, "Two of them fail."),
+        ],
+        composer: Some(Composer {
+            entry: entry(3),
+            text: "run the tests and say what fails".to_owned(),
+            parts: vec![retake_wire::Part::text("run the tests and say what fails")],
+        }),
+        stays: vec!["no file comes or goes".to_owned()],
+        ..Plan::default()
+    }
+}
+
+fn path(name: &str, verdict: Verdict, grade: Grade, call: usize, diff: &str) -> PathPlan {
+    PathPlan {
+        name: FileName { path: name.to_owned(), path_base64: None },
+        verdict,
+        why: None,
+        grade,
+        calls: vec![format!("call-{call}")],
+        choices: vec![Choice::Checkpoint, Choice::Disk],
+        hunks: None,
+        part: Vec::new(),
+        renamed: None,
+        diff: (!diff.is_empty()).then(|| diff.to_owned()),
+        theirs: false,
+        full_folder: false,
+        kept: false,
+        against: None,
+        outcomes: Vec::new(),
+    }
+}
+
+fn called(number: usize, line: &str, lasted: i64) -> CallLine {
+    let began_ms = Some(NOW_MS - 600_000);
+    CallLine {
+        entry: format!("call-{number}"),
+        line: line.to_owned(),
+        began_ms,
+        ended_ms: Some(NOW_MS - 600_000 + lasted),
+        turn: None,
+    }
+}
+
+/// A plan that takes files along, and effects that nothing takes back.
+pub(crate) fn with_files() -> Plan {
+    let diff = "--- a/src/parse.rs\n+++ b/src/parse.rs\n@@ -1,2 +1,2 @@\n-fn parse_all() {\n+fn parse() {\n \tlet a = 1;\n";
+    let effect = |line: &str, class, state| EffectLine {
+        line: line.to_owned(),
+        tool: "shell".to_owned(),
+        class,
+        began_ms: NOW_MS - 120_000,
+        state,
+    };
+    let files = FilesPlan {
+        digest: "d1".to_owned(),
+        counts: FileCounts { reverted: 2, deleted: 1, recreated: 0, merged: 0 },
+        paths: vec![
+            path("src/parse.rs", Verdict::Revert, Grade::Written, 1, diff),
+            path("src/lex.rs", Verdict::Revert, Grade::Seen, 2, "--- a\n+++ b\n@@ -1 +1 @@\n-1\n+2\n"),
+            path("notes.md", Verdict::Delete, Grade::Written, 1, "--- a\n+++ /dev/null\n-gone\n"),
+            path("build.log", Verdict::Ambiguous, Grade::Ambiguous, 2, "--- a\n+++ b\n+x\n"),
+        ],
+        left: 1,
+        calls: vec![called(1, "edit src/parse.rs", 200), called(2, "make all", 600_000)],
+        others: Others { changed: 2, paths: vec!["README.md".to_owned(), "todo.txt".to_owned()] },
+        ..FilesPlan::default()
+    };
+    Plan {
+        lifted: vec!["o4".to_owned()],
+        effects: Effects {
+            count: 2,
+            calls: vec![
+                effect("mail send --to team@example.org", EffectClass::External, EffectState::Done),
+                effect("gh pr create", EffectClass::Compensable, EffectState::Failed),
+            ],
+        },
+        files: Some(files),
+        stays: vec!["only files of this folder go back: not what commands did elsewhere".to_owned()],
+        ..plan()
+    }
+}
+
+/// A plan with a conflict that waits for a choice.
+pub(crate) fn with_conflict() -> Plan {
+    let mut plan = with_files();
+    let files = plan.files.as_mut().expect("files");
+    files.conflicts = 1;
+    let first = &mut files.paths[0];
+    first.verdict = Verdict::Conflict;
+    first.why = Some("t3 changed the same place later".to_owned());
+    first.choices = vec![Choice::Skip, Choice::Disk, Choice::Yours, Choice::Checkpoint];
+    let after = |choice: &Choice, becomes, words: &str| AfterChoice {
+        choice: choice.clone(),
+        becomes,
+        turn: Some(3),
+        call: Some("call-1".to_owned()),
+        words: words.to_owned(),
+    };
+    first.outcomes = vec![
+        after(&Choice::Skip, Becomes::Stays, "stays as t3 left it, undecided: a later step asks again"),
+        after(&Choice::Disk, Becomes::Stays, "stays as t3 left it and counts as yours: not asked again"),
+        after(&Choice::Yours, Becomes::Yours, "as you or another program left it last"),
+        after(&Choice::Checkpoint, Becomes::Before, "as it was before t2; undo brings back what it is now"),
+    ];
+    first.hunks = Some(2);
+    plan
+}
+
+/// A refusal.
+pub(crate) fn problem(kind: ProblemKind, message: &str) -> Problem {
+    Problem {
+        code: "x".to_owned(),
+        kind,
+        message: message.to_owned(),
+        hint: None,
+        causes: Vec::new(),
+        head: None,
+    }
+}
+
+/// An owner that answers by script.
+#[derive(Debug)]
+pub(crate) struct Owner {
+    /// The turns there are, newest first.
+    pub(crate) targets: Vec<Target>,
+    /// Its head.
+    pub(crate) head: String,
+    /// What it says to plans, the last one again and again; a conversation alone has no files in it.
+    pub(crate) plans: VecDeque<Result<Plan, Problem>>,
+    /// What it says to who applies.
+    pub(crate) applies: VecDeque<Result<Receipt, Problem>>,
+    /// Words that wait for a run.
+    pub(crate) waiting: Vec<Words>,
+    /// What it is doing.
+    pub(crate) work: Work,
+    /// Requests that it does not answer, by name.
+    pub(crate) silent: Vec<&'static str>,
+    /// What it was asked.
+    pub(crate) asked: Vec<Request>,
+}
+
+impl Owner {
+    /// With so many turns and this plan for each.
+    pub(crate) fn new(turns: u64, plan: Plan) -> Self {
+        Self {
+            targets: targets(turns),
+            head: "3.12".to_owned(),
+            plans: VecDeque::from([Ok(plan)]),
+            applies: VecDeque::new(),
+            waiting: Vec::new(),
+            work: Work::default(),
+            silent: Vec::new(),
+            asked: Vec::new(),
+        }
+    }
+
+    fn answer(&mut self, request: &Request) -> Option<Result<Reply, Problem>> {
+        if self.silent.contains(&name(request)) {
+            return None;
+        }
+        Some(match request {
+            Request::Targets(page) => {
+                let from = page.before.as_ref().map_or(0, |before| {
+                    self.targets
+                        .iter()
+                        .position(|it| it.entry == *before)
+                        .map_or(self.targets.len(), |at| at + 1)
+                });
+                let limit = page.limit.unwrap_or(50);
+                let some = self.targets[from..].iter().take(limit).cloned();
+                Ok(Reply::Targets(TargetPage {
+                    head: self.head.clone(),
+                    targets: some.collect(),
+                    more: self.targets[from..].len() > limit,
+                }))
+            }
+            Request::Plan(of) => {
+                let next =
+                    if self.plans.len() > 1 { self.plans.pop_front() } else { self.plans.front().cloned() };
+                next.expect("a plan").map(|plan| {
+                    let alone = of.files.scope == Scope::Conversation;
+                    Reply::Plan(Plan { files: plan.files.filter(|_| !alone), ..plan })
+                })
+            }
+            Request::Apply(_) => {
+                self.applies.pop_front().expect("an answer to who applies").map(Reply::Receipt)
+            }
+            Request::Unqueue(_) => Ok(Reply::Waiting(Waiting { words: std::mem::take(&mut self.waiting) })),
+            Request::Work => Ok(Reply::Work(self.work)),
+            Request::Log(page) => Ok(Reply::Entries(log(&self.targets, page))),
+            other => panic!("nobody answers {other:?}"),
+        })
+    }
+}
+
+/// Each turn is its prompt and three more; a page of them.
+fn log(targets: &[Target], page: &retake_wire::request::Log) -> Entries {
+    let more = |turn: u64| ["call", "result", "answer"].map(|what| (turn, format!("{}-{what}", entry(turn))));
+    let turns = targets.iter().rev();
+    let all: Vec<_> =
+        turns.flat_map(|it| std::iter::once((it.turn, it.entry.clone())).chain(more(it.turn))).collect();
+    let place = |name: &String| match name.as_str() {
+        "@" => all.len().saturating_sub(1),
+        _ => all.iter().position(|(_, id)| id == name).unwrap_or(0),
+    };
+    // So small that several are needed.
+    let limit = page.limit.unwrap_or(2).min(2);
+    let (from, to) = match (&page.before, &page.after) {
+        (Some(before), _) => (place(before).saturating_sub(limit), place(before)),
+        (_, after) => after.as_ref().map_or((0, 0), |after| (place(after) + 1, place(after) + 1 + limit)),
+    };
+    let found = &all[from.min(all.len())..to.min(all.len())];
+    let entries = found.iter().map(|(turn, id)| shown(*turn, id)).collect();
+    let (conversation, head) = ("c".to_owned(), "3.12".to_owned());
+    Entries {
+        conversation,
+        head,
+        revision: 1,
+        entries,
+        earlier: from > 0,
+        later: false,
+        unbegun: Vec::new(),
+        cut_off: Vec::new(),
+    }
+}
+
+fn shown(turn: u64, id: &str) -> Entry {
+    let opens_turn = id == entry(turn);
+    Entry {
+        id: id.to_owned(),
+        seq: turn,
+        depth: 0,
+        turn,
+        opens_turn,
+        role: if opens_turn { Role::User } else { Role::Assistant },
+        author: String::new(),
+        time_ms: NOW_MS,
+        mark: "normal".to_owned(),
+        fold: None,
+        label: None,
+        synthetic: false,
+        observed: false,
+        interrupted: false,
+        erased: false,
+        alternative: None,
+        parts: Vec::new(),
+        usage: None,
+        took_ms: None,
+        platform_id: None,
+    }
+}
+
+fn name(request: &Request) -> &'static str {
+    match request {
+        Request::Targets(_) => "targets",
+        Request::Plan(_) => "plan",
+        Request::Apply(_) => "apply",
+        Request::Work => "work",
+        Request::Log(_) => "log",
+        _ => "other",
+    }
+}
+
+/// A pane in front of an owner.
+#[derive(Debug)]
+pub(crate) struct Stage<P> {
+    pub(crate) pane: P,
+    pub(crate) world: World,
+    pub(crate) owner: Owner,
+    pub(crate) keys: Keymap,
+    held: Vec<(Ticket, Request)>,
+}
+
+impl<P: Pane> Stage<P> {
+    /// The pane is opened, and what it asks for is answered.
+    pub(crate) fn new(pane: P, owner: Owner) -> Self {
+        let world = World { conversation: Some(conversation("0199a000-c", None, "", 0)), ..World::default() };
+        let mut stage = Self { pane, world, owner, keys: Keymap::default(), held: Vec::new() };
+        stage.pane.opened(&mut stage.world.cx());
+        stage.settle();
+        stage
+    }
+
+    /// Answers what was asked, until nothing is.
+    pub(crate) fn settle(&mut self) {
+        loop {
+            let acts = std::mem::take(&mut self.world.acts);
+            if acts.is_empty() {
+                return;
+            }
+            for act in acts {
+                let Act::Ask(ticket, request) = act else { panic!("a pane only asks: {act:?}") };
+                self.owner.asked.push((*request).clone());
+                match self.owner.answer(&request) {
+                    Some(reply) => self.pane.replied(ticket, reply, &mut self.world.cx()),
+                    None => self.held.push((ticket, *request)),
+                }
+            }
+        }
+    }
+
+    /// Answers what was held back.
+    pub(crate) fn release(&mut self) {
+        self.owner.silent.clear();
+        for (ticket, request) in std::mem::take(&mut self.held) {
+            let reply = self.owner.answer(&request).expect("nothing is held back");
+            self.pane.replied(ticket, reply, &mut self.world.cx());
+        }
+        self.settle();
+    }
+
+    /// The ticket of something that was held back.
+    pub(crate) fn held(&self, is: impl Fn(&Request) -> bool) -> Ticket {
+        self.held.iter().find(|(_, request)| is(request)).expect("it is held back").0
+    }
+
+    /// Time passes.
+    pub(crate) fn wait(&mut self, ms: i64) {
+        self.world.passed_ms += ms;
+        self.pane.tick(&mut self.world.cx());
+        self.settle();
+    }
+
+    /// A key, by the table; without time to rest.
+    pub(crate) fn press(&mut self, key: &str) -> Option<Command> {
+        let key: Key = key.parse().expect("a key");
+        let command = self.keys.find(self.pane.context(), key);
+        match (command, key.letter()) {
+            (Some(command), Some(letter)) => self.pane.letter(letter, command, &mut self.world.cx()),
+            (Some(command), None) => self.pane.command(command, &mut self.world.cx()),
+            (None, letter) => {
+                let letter = letter.expect("a letter").to_string();
+                self.pane.typed(&letter, &mut self.world.cx());
+            }
+        }
+        self.settle();
+        command
+    }
+
+    /// Keys, one after the other, and a rest.
+    pub(crate) fn keys(&mut self, keys: &str) {
+        for key in keys.split(' ') {
+            self.press(key);
+        }
+        self.wait(1_000);
+    }
+
+    /// The conversation changes elsewhere.
+    pub(crate) fn changed(&mut self) {
+        self.pane.changed(&mut self.world.cx());
+        self.settle();
+    }
+
+    /// What a person sees.
+    pub(crate) fn screen(&mut self, width: u16, height: u16) -> String {
+        let Self { pane, keys, .. } = self;
+        screen(width, height, |frame| pane.draw(frame, frame.area(), &brush(Theme::default(), keys)))
+    }
+
+    /// What a person sees, with colours.
+    pub(crate) fn styled(&mut self, width: u16, height: u16, theme: Theme) -> String {
+        let Self { pane, keys, .. } = self;
+        styled(width, height, |frame| pane.draw(frame, frame.area(), &brush(theme, keys)))
+    }
+
+    /// How many plans were asked for.
+    pub(crate) fn plans(&self) -> Vec<&retake_wire::request::Plan> {
+        let plan = |request: &'_ Request| matches!(request, Request::Plan(_));
+        let plans = self.owner.asked.iter().filter(|request| plan(request));
+        plans
+            .filter_map(|request| if let Request::Plan(plan) = request { Some(plan) } else { None })
+            .collect()
+    }
+
+    /// What was applied.
+    pub(crate) fn applied(&self) -> Vec<&retake_wire::request::Apply> {
+        let all = self.owner.asked.iter();
+        all.filter_map(|request| if let Request::Apply(apply) = request { Some(apply) } else { None })
+            .collect()
+    }
+
+    /// Of the turns, those to which plans go back.
+    pub(crate) fn planned(&self) -> Vec<String> {
+        let entry = |plan: &&retake_wire::request::Plan| match &plan.action {
+            Action::Rewind { entry } => entry.clone(),
+            other => panic!("{other:?} is no rewind"),
+        };
+        self.plans().iter().map(entry).collect()
+    }
+
+    /// Whether the pane wants to be closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.world.wants.iter().any(|want| matches!(want, Want::Close))
+    }
+}

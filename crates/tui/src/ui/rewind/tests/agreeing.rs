@@ -1,0 +1,154 @@
+//! What is agreed to in the picker, and what is not.
+
+use retake_wire::reply::{Counts, Plan, Receipt, Words};
+use retake_wire::{Part, ProblemKind, Request, Verdict};
+
+use super::super::Rewind;
+use super::super::samples::{Owner, Stage, problem, with_conflict, with_files};
+use super::stage;
+use crate::ui::msg::Want;
+
+/// The next message, of somebody who takes the question for the composer.
+#[test]
+fn words_that_are_typed_into_the_question_agree_to_nothing() {
+    let mut stage = stage(3, with_files());
+    stage.owner.applies.push_back(Ok(Receipt::default()));
+    stage.keys("enter");
+    stage.keys("s t o p enter");
+    assert!(stage.applied().is_empty());
+    assert!(stage.screen(80, 24).contains("these were no words for here: once more agrees to the plan"));
+    stage.keys("enter");
+    assert_eq!(stage.applied().len(), 1);
+}
+
+/// A turn that runs, and what its plan is once it was stopped: it has said and written more meanwhile.
+fn at_work(stopped: Plan) -> Stage<Rewind> {
+    let mut owner = Owner::new(3, Plan { at_work: true, ..with_files() });
+    for target in &mut owner.targets {
+        target.reason = Some("a model is answering; stop it first".to_owned());
+        target.at_work = true;
+    }
+    owner.plans.push_back(Ok(stopped));
+    owner.applies.push_back(Err(problem(ProblemKind::Stale, "files have changed since the plan was shown")));
+    owner.applies.push_back(Ok(Receipt { head: "4.20".to_owned(), ..Receipt::default() }));
+    let mut stage = Stage::new(Rewind::new(), owner);
+    stage.wait(1_000);
+    stage
+}
+
+fn written_more() -> Plan {
+    let mut now = Plan { head: "3.14".to_owned(), ..with_files() };
+    now.taken_back.messages += 2;
+    let files = now.files.as_mut().expect("files");
+    let mut own = files.paths[2].clone();
+    own.name.path = "r.txt".to_owned();
+    files.paths.push(own);
+    files.digest = "d2".to_owned();
+    now
+}
+
+#[test]
+fn what_a_run_did_until_it_was_stopped_goes_along() {
+    let mut stage = at_work(written_more());
+    stage.keys("ctrl+x");
+    stage.changed();
+    assert!(stage.screen(80, 24).contains("Enter stops it and applies"), "the run goes on meanwhile");
+    stage.keys("enter");
+    let [first, second] = &stage.applied()[..] else { panic!("{:?}", stage.applied()) };
+    assert_eq!((first.head.as_deref(), first.files.seen.as_deref()), (Some("3.12"), Some("d1")));
+    assert_eq!((second.head.as_deref(), second.files.seen.as_deref()), (Some("3.14"), Some("d2")));
+    assert_eq!(first.action, second.action);
+    assert!(stage.is_closed());
+}
+
+/// Words wait for the run: it is stopped with them, and nothing begins that had to be stopped again.
+#[test]
+fn words_that_wait_for_a_run_come_back_before_it_is_stopped() {
+    let mut stage = at_work(written_more());
+    let plan = Plan { at_work: true, waiting: 1, ..with_files() };
+    stage.owner.plans.push_front(Ok(plan));
+    let words = Words { parts: vec![Part::text("and then the docs")], author: String::new(), time_ms: 0 };
+    stage.owner.waiting = vec![words];
+    stage.changed();
+    stage.wait(2_000);
+    stage.keys("ctrl+x enter");
+    let names = stage.owner.asked.iter().filter_map(|request| match request {
+        Request::Unqueue(_) => Some("words"),
+        Request::Apply(_) => Some("apply"),
+        _ => None,
+    });
+    assert_eq!(names.collect::<Vec<_>>(), ["words", "apply", "apply"]);
+    assert!(
+        matches!(&stage.world.wants[..], [Want::Returned(_), Want::Applied(..), Want::Close]),
+        "{:?}",
+        stage.world.wants
+    );
+}
+
+#[test]
+fn what_nobody_has_seen_is_shown_once_more_behind_a_stop() {
+    let mut call = written_more();
+    call.effects.count += 1;
+    let mut mixed = written_more();
+    mixed.files.as_mut().expect("files").paths[3].verdict = Verdict::Merge;
+    let turn = Plan { taken_back: Counts { turns: 2, ..written_more().taken_back }, ..written_more() };
+    for now in [call, mixed, turn] {
+        let mut stage = at_work(now);
+        stage.keys("ctrl+x enter");
+        // The end of the run is told later.
+        stage.changed();
+        stage.wait(1_000);
+        let screen = stage.screen(80, 24);
+        assert!(screen.contains("stopped; this is the plan now: once more applies it"), "{screen}");
+        assert!(!screen.contains("nothing was done") && !screen.contains("changed elsewhere"), "{screen}");
+        assert!(screen.contains("Enter applies"), "{screen}");
+        assert_eq!(stage.applied().len(), 1, "nobody has seen it");
+        stage.keys("enter");
+        assert_eq!(stage.applied()[1].files.seen.as_deref(), Some("d2"));
+        assert!(stage.is_closed());
+    }
+}
+
+#[test]
+fn a_conflict_behind_a_stop_is_named() {
+    let mut stage = at_work(with_conflict());
+    stage.keys("ctrl+x enter");
+    let screen = stage.screen(80, 24);
+    assert!(screen.contains("stopped; choose first: src/parse.rs is in conflict"), "{screen}");
+    stage.keys("enter");
+    assert_eq!(stage.applied().len(), 1);
+    assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
+}
+
+#[test]
+fn changes_where_one_only_looks_leave_the_keys_and_a_row_says_why_it_does_nothing() {
+    let mut stage = at_work(written_more());
+    stage.owner.plans = [Ok(Plan { at_work: true, ..with_files() })].into();
+    stage.changed();
+    stage.wait(1_000);
+    let screen = stage.screen(100, 24);
+    assert!(screen.contains("Ctrl+X") && !screen.contains("changed elsewhere"), "{screen}");
+    stage.keys("enter");
+    stage.changed();
+    stage.wait(1_000);
+    let screen = stage.screen(100, 24);
+    assert!(screen.contains("something is at work: it has to be stopped first"), "{screen}");
+    assert!(screen.contains("Ctrl+X"), "{screen}");
+}
+
+/// A command that writes changes its plan again and again: there is always another one on its way.
+#[test]
+fn what_runs_can_be_stopped_while_its_plan_is_made_anew() {
+    let mut stage = at_work(written_more());
+    stage.owner.silent.push("plan");
+    stage.changed();
+    stage.wait(1_000);
+    stage.changed();
+    stage.press("enter");
+    assert!(stage.screen(100, 24).contains("something is at work: it has to be stopped first"));
+    stage.press("ctrl+x");
+    assert!(stage.screen(100, 24).contains("Enter stops it and applies"), "{}", stage.screen(100, 24));
+    stage.press("ctrl+s");
+    stage.press("ctrl+x");
+    assert!(stage.screen(100, 24).contains("the plan is being made: a moment"), "not of what is wished now");
+}

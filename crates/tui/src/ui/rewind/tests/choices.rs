@@ -1,0 +1,84 @@
+//! What can be chosen for a file: told apart, folded where nothing has to be chosen, and in sight.
+
+use retake_wire::{AfterChoice, Becomes, Choice, Verdict};
+
+use super::super::Rewind;
+use super::super::samples::{Owner, Stage, plan, with_conflict, with_files};
+
+#[test]
+fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
+    let mut stays = with_files();
+    stays.files.as_mut().expect("files").paths[0].verdict = Verdict::Unchanged;
+    let mut owner = Owner::new(3, plan());
+    owner.plans = [Ok(with_files()), Ok(stays), Ok(with_files())].into();
+    let mut stage = Stage::new(Rewind::new(), owner);
+    stage.wait(1_000);
+    stage.screen(140, 40);
+    stage.keys("right");
+    assert!(!stage.screen(140, 40).contains("○ disk"), "folded until it is asked for");
+    stage.keys("ctrl+d");
+    assert!(stage.screen(140, 40).contains("● checkpoint"), "{}", stage.screen(140, 40));
+    assert_eq!(stage.plans().last().expect("a plan").files.choose, [], "to look is not to choose");
+    stage.keys("ctrl+d");
+    assert!(stage.screen(140, 40).contains("leaves 1 file as chosen\n"), "{}", stage.screen(140, 40));
+    stage.keys("ctrl+d");
+    let wish = &stage.plans().last().expect("a plan").files;
+    assert_eq!((wish.choose.len(), &wish.choose[0].choice), (1, &Choice::Checkpoint));
+    assert!(stage.screen(140, 40).contains("▸ ~ src/parse.rs"));
+}
+
+/// Where the last version of somebody else is what is there, to keep it and to bring it back are one choice.
+#[test]
+fn what_comes_to_the_same_is_one_choice() {
+    let mut same = with_conflict();
+    let path = &mut same.files.as_mut().expect("files").paths[0];
+    let stays = "stays as it is now and counts as yours: not asked again";
+    let after = |choice: &Choice| AfterChoice {
+        choice: choice.clone(),
+        becomes: Becomes::Stays,
+        turn: None,
+        call: None,
+        words: stays.to_owned(),
+    };
+    path.outcomes = vec![after(&Choice::Disk), after(&Choice::Yours)];
+    let mut owner = Owner::new(3, plan());
+    owner.plans = [Ok(same.clone())].into();
+    let mut stage = Stage::new(Rewind::new(), owner);
+    stage.wait(1_000);
+    stage.screen(140, 40);
+    stage.keys("right");
+    let screen = stage.screen(140, 40);
+    assert!(screen.contains("○ disk") && !screen.contains("yours  "), "{screen}");
+    assert_eq!(screen.matches(stays).count(), 1, "{screen}");
+    let text =
+        crate::render::files::plan(&crate::ui::words::look(140, 0), same.files.as_ref().expect("files"));
+    assert!(text.contains(&format!("disk or yours: {stays}")), "{text}");
+}
+
+/// What was chosen for moves among the files; it stays in sight, with what else can be chosen for it.
+#[test]
+fn a_file_that_was_chosen_for_stays_in_sight() {
+    let mut before = with_conflict();
+    let files = before.files.as_mut().expect("files");
+    let one = files.paths[1].clone();
+    for number in 0..40 {
+        let mut path = one.clone();
+        path.name.path = format!("src/more/{number:02}.rs");
+        path.calls.clear();
+        files.paths.push(path);
+    }
+    let mut after = before.clone();
+    let files = after.files.as_mut().expect("files");
+    files.conflicts = 0;
+    files.paths[0].verdict = Verdict::Unchanged;
+    let mut owner = Owner::new(3, plan());
+    owner.plans = [Ok(before), Ok(after)].into();
+    let mut stage = Stage::new(Rewind::new(), owner);
+    stage.wait(1_000);
+    stage.screen(140, 24);
+    stage.keys("right");
+    assert!(stage.screen(140, 24).contains("▸ ! src/parse.rs"), "{}", stage.screen(140, 24));
+    stage.keys("ctrl+d");
+    let screen = stage.screen(140, 24);
+    assert!(screen.contains("▸   src/parse.rs") && screen.contains("● disk"), "{screen}");
+}

@@ -1,0 +1,240 @@
+//! What panes have in common: a title above, the keys below, two halves between them, and a line to type a name into. Must never
+//! name a key that is not in the keymap.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use retake_wire::Problem;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::keymap::Command;
+use super::pane::Brush;
+use super::theme::Paint;
+use crate::hint::Audience;
+use crate::text::style::{Palette, Style};
+use crate::text::{safe, width};
+
+/// From so many columns on, two halves stand side by side.
+const WIDE: u16 = 100;
+/// From so many rows on, two halves stand one above the other.
+const TALL: u16 = 26;
+
+/// What stands around the body of a pane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sheet<'a> {
+    /// What the pane is.
+    pub(crate) title: &'a str,
+    /// What else is to be known, in a few words.
+    pub(crate) about: &'a str,
+    /// Keys and what they do, the most important first.
+    pub(crate) keys: &'a [(Command, &'a str)],
+}
+
+impl Sheet<'_> {
+    /// Draws title and keys where there is room; what is left is the body's.
+    pub(crate) fn draw(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Rect {
+        self.closing(frame, area, brush, "back")
+    }
+
+    /// The same, with what closing it does.
+    pub(crate) fn closing(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, does: &str) -> Rect {
+        let head = u16::from(area.height >= 4);
+        let foot = u16::from(area.height >= 6);
+        if head > 0 {
+            self.draw_title(frame, Rect { height: 1, ..area }, brush);
+        }
+        if foot > 0 {
+            let line = self.keys_in(brush, area.width.into(), does);
+            frame.render_widget(line, Rect { y: area.bottom() - 1, height: 1, ..area });
+        }
+        Rect { y: area.y + head, height: area.height - head - foot, ..area }
+    }
+
+    fn draw_title(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let columns = usize::from(area.width);
+        let title = safe::line(self.title);
+        let title = width::truncate(&title, columns);
+        let room = columns.saturating_sub(width::columns(&title) + 2);
+        let about = safe::line(self.about);
+        let line = Line::from(vec![
+            Span::styled(title.into_owned(), brush.theme.style(Paint::Bold)),
+            Span::raw("  "),
+            Span::styled(width::truncate(&about, room).into_owned(), brush.theme.style(Paint::Dim)),
+        ]);
+        frame.render_widget(line, area);
+    }
+
+    /// As many keys as fit; the way back is always among them.
+    fn keys_in(self, brush: &Brush<'_>, columns: usize, closes: &str) -> Line<'static> {
+        let theme = brush.theme;
+        let named = |(command, does): (Command, &str)| (brush.keys.named(command), does.to_owned());
+        let close = named((Command::Close, closes));
+        let wide = |(key, does): &(String, String)| width::columns(key) + 1 + width::columns(does);
+        let mut used = wide(&close);
+        let mut shown = Vec::new();
+        for key in self.keys.iter().copied().map(named) {
+            used += wide(&key) + 3;
+            if used > columns {
+                break;
+            }
+            shown.push(key);
+        }
+        shown.push(close);
+        let mut spans = Vec::new();
+        for (at, (key, does)) in shown.into_iter().enumerate() {
+            if at > 0 {
+                spans.push(Span::styled(" · ", theme.style(Paint::Dim)));
+            }
+            spans.push(Span::styled(key, theme.style(Paint::Accent)));
+            spans.push(Span::styled(format!(" {does}"), theme.style(Paint::Dim)));
+        }
+        Line::from(spans)
+    }
+}
+
+/// A list and what is known of what is selected in it: side by side, one above the other, or one of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Halves {
+    /// The other half has all the room.
+    other: bool,
+}
+
+impl Halves {
+    /// The other half takes all the room, or gives it back.
+    pub(crate) fn turn(&mut self) {
+        self.other = !self.other;
+    }
+
+    /// Where the list and the other half are drawn, and the rule between them.
+    pub(crate) fn split(
+        self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &Brush<'_>,
+    ) -> (Option<Rect>, Option<Rect>) {
+        if self.other {
+            return (None, Some(area));
+        }
+        let rule = brush.theme.style(Paint::Bar);
+        if area.width >= WIDE {
+            let left = area.width / 2;
+            for y in area.y..area.bottom() {
+                let at = Rect { x: area.x + left, y, width: 1, height: 1 };
+                frame.render_widget(Line::styled("│", rule), at);
+            }
+            let x = area.x + left + 2;
+            let right = Rect { x, width: area.right() - x, ..area };
+            return (Some(Rect { width: left - 1, ..area }), Some(right));
+        }
+        if area.height >= TALL {
+            let above = area.height / 2;
+            let at = Rect { y: area.y + above, height: 1, ..area };
+            frame.render_widget(Line::styled("─".repeat(area.width.into()), rule), at);
+            let y = at.y + 1;
+            let below = Rect { y, height: area.bottom() - y, ..area };
+            return (Some(Rect { height: above, ..area }), Some(below));
+        }
+        (Some(area), None)
+    }
+}
+
+/// A line to type a name into, in the place of the keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Naming {
+    /// What is named.
+    pub(crate) what: String,
+    /// The name, as far as it is typed.
+    pub(crate) text: String,
+}
+
+impl Naming {
+    /// Text was typed.
+    pub(crate) fn typed(&mut self, text: &str) {
+        self.text.extend(text.chars().filter(|c| !c.is_control()));
+    }
+
+    /// A command of lists, as far as it is about letters.
+    pub(crate) fn command(&mut self, command: Command) {
+        match command {
+            Command::Erase => {
+                let last = self.text.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
+                self.text.truncate(last);
+            }
+            Command::EraseAll => self.text.clear(),
+            _ => {}
+        }
+    }
+
+    /// The name; none, where it is empty.
+    pub(crate) fn name(&self) -> Option<String> {
+        let name = self.text.trim();
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+
+    /// Draws it in the last row.
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, ask: &str) {
+        let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+        prompt(frame, row, brush, ask, [&self.text, ""]);
+    }
+}
+
+/// A line that is typed into, with what it is for; what is to know stands behind it.
+pub(crate) fn prompt(
+    frame: &mut Frame<'_>,
+    row: Rect,
+    brush: &Brush<'_>,
+    ask: &str,
+    [text, about]: [&str; 2],
+) {
+    if row.is_empty() {
+        return;
+    }
+    let ask = format!("{ask}: ");
+    let room = usize::from(row.width).saturating_sub(width::columns(&ask) + 1);
+    let text = safe::line(text);
+    let mut from = 0;
+    while width::columns(&text[from..]) > room {
+        from += text[from..].chars().next().map_or(1, char::len_utf8);
+    }
+    let end = width::columns(&ask) + width::columns(&text[from..]);
+    let line = Line::from(vec![
+        Span::styled(ask, brush.theme.style(Paint::Accent)),
+        Span::raw(text[from..].to_owned()),
+        Span::styled(format!("  {about}"), brush.theme.style(Paint::Dim)),
+    ]);
+    frame.render_widget(ratatui::widgets::Clear, row);
+    frame.render_widget(line, row);
+    let x = row.x + u16::try_from(end).unwrap_or(u16::MAX).min(row.width - 1);
+    frame.set_cursor_position(Position::new(x, row.y));
+}
+
+/// A problem as a rendering.
+pub(crate) fn wrong(problem: &Problem) -> String {
+    let palette = Palette::COLOURED;
+    let mut text = format!("{}\n", palette.paint(Style::Error, safe::line(&problem.message)));
+    for cause in &problem.causes {
+        text.push_str(&format!("{}\n", palette.paint(Style::Dim, safe::line(cause))));
+    }
+    if let Some(hint) = &problem.hint {
+        let hint = Audience::Screen.words(hint);
+        text.push_str(&format!("{}\n", palette.paint(Style::Dim, safe::line(&hint))));
+    }
+    text
+}
+
+/// What stands in the place of rows where there are none: what went wrong, that they are on their way, or what to know.
+pub(crate) fn told(problem: Option<&Problem>, loading: bool, nothing: &str) -> String {
+    match problem {
+        Some(problem) => plain(problem),
+        None if loading => "loading…".to_owned(),
+        None => nothing.to_owned(),
+    }
+}
+
+/// A problem in plain lines.
+fn plain(problem: &Problem) -> String {
+    let mut lines = vec![problem.message.clone()];
+    lines.extend(problem.causes.iter().cloned());
+    lines.extend(problem.hint.as_ref().map(|hint| Audience::Screen.words(hint)));
+    safe::block(&lines.join("\n")).into_owned()
+}

@@ -1,0 +1,316 @@
+//! A conversation as the UI knows it: what the owner has told, and nothing else. Must never guess at what was not told.
+
+use std::collections::{HashMap, HashSet};
+
+use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
+use retake_wire::{Asks, CallNow, Event, Question, RunEvent, RunNow, Snapshot, Told};
+
+use crate::render::calls::Begun;
+
+/// A conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Talk {
+    /// In short; none until something was said.
+    pub(crate) conversation: Option<Conversation>,
+    /// What is loaded of the timeline, in path order: its end.
+    pub(crate) entries: Vec<Entry>,
+    /// Whether there are earlier ones.
+    pub(crate) earlier: bool,
+    /// What the run at work has said so far.
+    pub(crate) live: Option<Live>,
+    /// Words that wait.
+    pub(crate) waiting: Vec<Words>,
+    /// What the agent may do.
+    pub(crate) permissions: Permissions,
+    /// What to know that is no part of the conversation, such as what a rewind did: shown behind the last entry, until something
+    /// new is said.
+    pub(crate) notes: Vec<Note>,
+    /// Raised whenever anything of it changes.
+    pub(crate) version: u64,
+    /// Calls that have not begun: they were asked about, or the owner says so.
+    pub(crate) unbegun: HashSet<String>,
+    /// Calls that had begun and have no result, as the owner says.
+    pub(crate) cut_off: HashSet<String>,
+    /// The place of the newest entry that was ever told, on the path or not.
+    pub(crate) newest: Option<(u32, u64)>,
+}
+
+/// A line of the UI in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// A rendering, with its colours.
+    pub(crate) text: String,
+    /// How important it is.
+    pub(crate) tone: Tone,
+    /// What is said behind it does not take its place: it is about what that began with.
+    pub(crate) lasts: bool,
+}
+
+/// How important a note is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Good to know.
+    Quiet,
+    /// It was done.
+    Done,
+    /// It failed.
+    Wrong,
+}
+
+/// What the run at work has said so far, of what is not stored yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Live {
+    /// The model.
+    pub(crate) model: Option<String>,
+    /// When it was first heard of, Unix milliseconds.
+    pub(crate) since_ms: i64,
+    /// The answer.
+    pub(crate) text: String,
+    /// The reasoning.
+    pub(crate) reasoning: String,
+    /// Calls that run.
+    pub(crate) calls: Vec<LiveCall>,
+    /// Calls that wait for leave.
+    pub(crate) asks: Vec<Asks>,
+    /// Since when, by what a decision names, Unix milliseconds.
+    pub(crate) asked_ms: HashMap<String, i64>,
+    /// What tools ask.
+    pub(crate) questions: Vec<Question>,
+    /// The last notice.
+    pub(crate) notice: Option<String>,
+}
+
+/// A call that runs.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveCall {
+    /// It.
+    pub(crate) now: CallNow,
+    /// When it began, or was first heard of, Unix milliseconds.
+    pub(crate) since_ms: i64,
+}
+
+/// So much of what a call prints is kept while it runs.
+const PRINTED: usize = 16 * 1024;
+
+/// What came of something told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// The state is another one: entries left, came or look different.
+    pub(crate) changed: bool,
+    /// A run that was at work has ended: how long it was heard of, in milliseconds.
+    pub(crate) ended: Option<i64>,
+    /// Somebody is asked something.
+    pub(crate) asked: bool,
+}
+
+impl Talk {
+    /// Takes in what was told.
+    pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> Heard {
+        self.version += 1;
+        // Whichever event says first that it is over: the entries of its last answer come before its own last words.
+        let since = self.live.as_ref().map(|live| live.since_ms);
+        let mut heard = self.take_in(told, now_ms);
+        heard.ended = since.filter(|_| self.live.is_none()).map(|since| (now_ms - since).max(0));
+        heard
+    }
+
+    fn take_in(&mut self, told: Told, now_ms: i64) -> Heard {
+        match told.event {
+            Event::Snapshot(snapshot) => self.snapshot(*snapshot, now_ms),
+            Event::Changed(changed) => {
+                self.conversation = Some(changed.conversation);
+                self.changes(changed.changes, now_ms);
+                Heard { changed: true, ..Heard::default() }
+            }
+            Event::Now(now) => {
+                self.now(*now, now_ms);
+                Heard::default()
+            }
+            Event::Run { said } => self.said(said, now_ms),
+            // Drafts are the composer's, the list is the list's.
+            Event::Drafts { .. } | Event::List(_) | Event::Listed(_) => Heard::default(),
+        }
+    }
+
+    fn snapshot(&mut self, snapshot: Snapshot, now_ms: i64) -> Heard {
+        self.conversation = Some(snapshot.conversation);
+        self.newest = snapshot.entries.iter().map(|entry| (entry.depth, entry.seq)).max().max(self.newest);
+        self.entries = snapshot.entries;
+        self.earlier = snapshot.earlier;
+        self.waiting = snapshot.waiting;
+        self.permissions = snapshot.permissions;
+        self.unbegun = snapshot.unbegun.into_iter().collect();
+        self.cut_off = snapshot.cut_off.into_iter().collect();
+        self.running(snapshot.running, now_ms);
+        Heard { changed: true, ..Heard::default() }
+    }
+
+    fn changes(&mut self, changes: Changes, now_ms: i64) {
+        if !changes.gone.is_empty() {
+            let gone: HashSet<_> = changes.gone.iter().collect();
+            self.entries.retain(|entry| !gone.contains(&entry.id));
+        }
+        for new in changes.changed {
+            if let Some(entry) = self.entries.iter_mut().find(|entry| entry.id == new.id) {
+                *entry = new;
+            }
+        }
+        let newest = changes.came.iter().map(|entry| (entry.depth, entry.seq)).max();
+        if newest > self.newest {
+            // Something new is said; what comes back by a step is not.
+            self.newest = newest;
+            self.notes.retain(|note| note.lasts);
+        }
+        self.came(changes.came);
+        self.waiting = changes.waiting;
+        self.permissions = changes.permissions;
+        self.running(changes.running, now_ms);
+    }
+
+    /// Entries that came, each at its place on the path.
+    fn came(&mut self, came: Vec<Entry>) {
+        for entry in came {
+            if let Some(old) = self.entries.iter_mut().find(|old| old.id == entry.id) {
+                *old = entry;
+                continue;
+            }
+            let place = |entry: &Entry| (entry.depth, entry.seq);
+            let at = self.entries.partition_point(|old| place(old) < place(&entry));
+            if at == 0 && self.earlier {
+                // It belongs to what is not loaded.
+                continue;
+            }
+            self.entries.insert(at, entry);
+        }
+    }
+
+    /// Entries before those that are loaded.
+    pub(crate) fn loaded(&mut self, mut entries: Vec<Entry>, earlier: bool) {
+        self.version += 1;
+        entries.append(&mut self.entries);
+        self.entries = entries;
+        self.earlier = earlier;
+    }
+
+    fn running(&mut self, running: bool, now_ms: i64) {
+        match (&self.live, running) {
+            (None, true) => self.live = Some(Live { since_ms: now_ms, ..Live::default() }),
+            (Some(_), false) => self.live = None,
+            _ => {}
+        }
+    }
+
+    fn now(&mut self, now: RunNow, now_ms: i64) {
+        let Some(model) = now.model else {
+            self.live = None;
+            return;
+        };
+        let old = self.live.take().unwrap_or_else(|| Live { since_ms: now_ms, ..Live::default() });
+        let call = |now: CallNow| {
+            let known = old.calls.iter().find(|known| known.now.call.call == now.call.call);
+            let since_ms = known.map(|known| known.since_ms).or(now.began_ms).unwrap_or(now_ms);
+            LiveCall { now, since_ms }
+        };
+        let calls: Vec<_> = now.calls.into_iter().map(call).collect();
+        let since = |asks: &Asks| old.asked_ms.get(&asks.id).copied().unwrap_or(now_ms);
+        let asked_ms = now.asks.iter().map(|asks| (asks.id.clone(), since(asks))).collect();
+        for call in &calls {
+            self.unbegun.remove(&call.now.call.call);
+        }
+        self.unbegun.extend(now.asks.iter().map(|asks| asks.call.call.clone()));
+        self.live = Some(Live {
+            model: Some(model),
+            since_ms: old.since_ms,
+            text: now.text,
+            reasoning: now.reasoning,
+            calls,
+            asked_ms,
+            asks: now.asks,
+            questions: now.questions,
+            notice: None,
+        });
+    }
+
+    fn said(&mut self, said: RunEvent, now_ms: i64) -> Heard {
+        let mut heard = Heard::default();
+        let live = self.live.get_or_insert_with(|| Live { since_ms: now_ms, ..Live::default() });
+        match said {
+            RunEvent::Started { model, .. } => live.model = Some(model),
+            RunEvent::Text { text } => live.text.push_str(&text),
+            RunEvent::Reasoning { text } => live.reasoning.push_str(&text),
+            RunEvent::Notice { text } => live.notice = Some(text),
+            RunEvent::Answered { .. } => {
+                live.text.clear();
+                live.reasoning.clear();
+                live.notice = None;
+            }
+            RunEvent::Asks(asks) => {
+                live.asked_ms.insert(asks.id.clone(), now_ms);
+                self.unbegun.insert(asks.call.call.clone());
+                live.asks.push(*asks);
+                heard.asked = true;
+            }
+            RunEvent::Question(question) => {
+                live.questions.push(question);
+                heard.asked = true;
+            }
+            RunEvent::Settled { id } => {
+                live.asks.retain(|asks| asks.id != id);
+                live.asked_ms.remove(&id);
+                live.questions.retain(|question| question.id != id);
+            }
+            RunEvent::Calling(call) => {
+                self.unbegun.remove(&call.call);
+                let now = CallNow { call, printed: String::new(), began_ms: None };
+                live.calls.push(LiveCall { now, since_ms: now_ms });
+            }
+            RunEvent::Printed { call, text } => {
+                if let Some(running) = live.calls.iter_mut().find(|running| running.now.call.call == call) {
+                    running.now.printed.push_str(&text);
+                    keep_end(&mut running.now.printed);
+                }
+            }
+            RunEvent::Called(ended) => {
+                live.calls.retain(|running| running.now.call.call != ended.call);
+            }
+            RunEvent::Ended(_) => self.live = None,
+            RunEvent::Queued | RunEvent::Joined { .. } => {}
+        }
+        heard
+    }
+
+    /// What is known of the beginning of a call that has no result.
+    pub(crate) fn begun(&self, call: &str) -> Begun {
+        match () {
+            () if self.unbegun.contains(call) => Begun::No,
+            () if self.cut_off.contains(call) => Begun::Yes,
+            () => Begun::Perhaps,
+        }
+    }
+
+    /// Whether a run is at work.
+    pub(crate) fn is_running(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// The last entry of the timeline.
+    pub(crate) fn tip(&self) -> Option<&str> {
+        self.conversation.as_ref().and_then(|conversation| conversation.tip.as_deref())
+    }
+}
+
+impl Live {
+    /// How long a call has waited for leave.
+    pub(crate) fn waited_ms(&self, asks: &str, now_ms: i64) -> i64 {
+        self.asked_ms.get(asks).map_or(0, |since| (now_ms - since).max(0))
+    }
+}
+
+/// Keeps the end of what was printed.
+fn keep_end(printed: &mut String) {
+    if printed.len() > 2 * PRINTED {
+        let cut = printed.len() - PRINTED;
+        let cut = (cut..printed.len()).find(|at| printed.is_char_boundary(*at)).unwrap_or(printed.len());
+        printed.drain(..cut);
+    }
+}

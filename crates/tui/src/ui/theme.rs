@@ -1,0 +1,169 @@
+//! Colours and signs of the UI, by what a thing is. Must never be the only thing that tells two things apart: all of it can be read
+//! without colour.
+
+mod known;
+mod look;
+mod paints;
+#[cfg(test)]
+mod tests;
+
+use ratatui::style::{Modifier, Style};
+
+use crate::text::style;
+
+pub use known::Themes;
+pub use paints::Paints;
+
+/// How many colours the terminal shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colours {
+    /// None: only bold, underlined and reversed.
+    None,
+    /// The sixteen that the terminal's owner chose.
+    #[default]
+    Sixteen,
+    /// Sixteen million.
+    True,
+}
+
+/// What the terminal's background is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Background {
+    /// Dark.
+    #[default]
+    Dark,
+    /// Light.
+    Light,
+}
+
+/// What the table says of a [`Paint`].
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// Which.
+    pub paint: Paint,
+    /// Its name in files of themes.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+}
+
+macro_rules! paints {
+    ($($paint:ident $name:literal $about:literal;)*) => {
+        /// What a piece of text is; the theme decides how that looks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Paint {
+            $(#[doc = $about] $paint,)*
+        }
+
+        /// All of them, in their order.
+        pub const PAINTS: &[Named] =
+            &[$(Named { paint: Paint::$paint, name: $name, about: $about },)*];
+    };
+}
+
+paints! {
+    Plain "plain" "Ordinary text.";
+    Dim "dim" "Secondary: times, ids, hints.";
+    Bold "bold" "Emphasis.";
+    Italic "italic" "Leaning.";
+    Struck "struck" "Struck out.";
+    Accent "accent" "What can be chosen or typed.";
+    Heading "heading" "A heading.";
+    Link "link" "An address.";
+    Code "code" "Code in a line, and blocks of it where nothing is highlighted.";
+    Quote "quote" "A quotation.";
+    Good "good" "It worked.";
+    Warn "warn" "It needs attention.";
+    Error "error" "It failed.";
+    User "user" "A person speaks.";
+    Model "model" "A model speaks.";
+    Tool "tool" "A tool.";
+    Added "added" "An added line.";
+    Removed "removed" "A removed line.";
+    Selected "selected" "The selected row.";
+    Match "match" "A letter that fits what is searched.";
+    Border "border" "The border of what has the keys.";
+    Bar "bar" "Bars at the edge.";
+    Keyword "keyword" "Highlighted code: a keyword.";
+    Text "string" "Highlighted code: a string.";
+    Number "number" "Highlighted code: a number or constant.";
+    Comment "comment" "Highlighted code: a comment.";
+    Function "function" "Highlighted code: the name of a function.";
+    Type "type" "Highlighted code: the name of a type.";
+}
+
+/// The look of the UI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Theme {
+    /// What the terminal shows.
+    pub colours: Colours,
+    /// On what.
+    pub background: Background,
+    /// The colours that were chosen; without a choice those that fit the two.
+    pub chosen: Option<&'static Paints>,
+}
+
+impl Theme {
+    /// The usual colours for a terminal.
+    #[must_use]
+    pub const fn usual(colours: Colours, background: Background) -> Self {
+        Self { colours, background, chosen: None }
+    }
+
+    /// How this looks.
+    #[must_use]
+    pub fn style(self, paint: Paint) -> Style {
+        // What has a colour of its own is not faint besides: it could not be read.
+        let plain = Style::new().add_modifier(modifier(paint));
+        let on = |look: Style| {
+            let faint = if look.fg.is_some() { Modifier::DIM } else { Modifier::empty() };
+            Style { add_modifier: plain.add_modifier.difference(faint), ..plain }.patch(look)
+        };
+        let usual = || match (self.colours, self.background) {
+            (Colours::True, Background::Dark) => known::dark(),
+            (Colours::True, Background::Light) => known::light(),
+            (Colours::None | Colours::Sixteen, _) => known::terminal(),
+        };
+        match self.colours {
+            Colours::None if matches!(paint, Paint::Selected | Paint::Match) => {
+                plain.add_modifier(Modifier::REVERSED)
+            }
+            Colours::None => plain,
+            Colours::Sixteen => on(self.chosen.unwrap_or_else(usual).look(paint).in_sixteen()),
+            Colours::True => on(self.chosen.unwrap_or_else(usual).look(paint).in_full()),
+        }
+    }
+
+    /// How what the renderings of replies call so looks here.
+    #[must_use]
+    pub fn of(self, what: style::Style) -> Style {
+        self.style(match what {
+            style::Style::Dim => Paint::Dim,
+            style::Style::Bold => Paint::Bold,
+            style::Style::Accent => Paint::Accent,
+            style::Style::Good => Paint::Good,
+            style::Style::Warn => Paint::Warn,
+            style::Style::Error => Paint::Error,
+            style::Style::User => Paint::User,
+            style::Style::Model => Paint::Model,
+            style::Style::Tool => Paint::Tool,
+            style::Style::Added => Paint::Added,
+            style::Style::Removed => Paint::Removed,
+        })
+    }
+}
+
+/// What is seen of it without colour.
+fn modifier(paint: Paint) -> Modifier {
+    match paint {
+        Paint::Bold | Paint::Error | Paint::User | Paint::Model | Paint::Selected | Paint::Match => {
+            Modifier::BOLD
+        }
+        Paint::Heading => Modifier::BOLD.union(Modifier::UNDERLINED),
+        Paint::Italic | Paint::Quote | Paint::Comment => Modifier::ITALIC,
+        Paint::Struck => Modifier::CROSSED_OUT,
+        Paint::Link => Modifier::UNDERLINED,
+        Paint::Dim => Modifier::DIM,
+        _ => Modifier::empty(),
+    }
+}

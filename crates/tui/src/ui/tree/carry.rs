@@ -1,0 +1,43 @@
+//! What a branch or a fork has come to, to be said here: a conclusion comes along, the way to it stays there (`wants.md`, 15). Must
+//! never send it.
+
+use retake_wire::reply::Entry;
+use retake_wire::request::Log;
+use retake_wire::{Part, Reply, Role};
+
+use super::{Is, Node};
+use crate::ui::preview::last_of;
+
+/// So far back from the end a conclusion is looked for.
+const BACK: usize = 40;
+
+/// Which messages have to be read for what a row has come to; why there is nothing to carry over, as a sentence.
+pub(super) fn reads(conversation: &str, node: &Node) -> Result<Log, &'static str> {
+    match &node.is {
+        Is::Tip(branch) if branch.current => Err("you are here: there is nothing to carry over"),
+        Is::Tip(branch) => Ok(Log { branch: Some(branch.leaf.clone()), ..last_of(conversation, BACK) }),
+        Is::Fork(fork, _) => Ok(last_of(&fork.conversation, BACK)),
+        Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) => {
+            Err("only what a branch says can be carried over")
+        }
+    }
+}
+
+/// The last answer among these messages; where nobody answered, the last words.
+pub(super) fn conclusion(reply: &Reply) -> Option<String> {
+    let Reply::Entries(page) = reply else { return None };
+    let said = |is_meant: fn(&Entry) -> bool| {
+        page.entries.iter().rev().filter(|entry| is_meant(entry)).find_map(words)
+    };
+    said(|entry| entry.role == Role::Assistant).or_else(|| said(|entry| entry.role == Role::User))
+}
+
+/// What a message says, without its calls and its reasoning.
+fn words(entry: &Entry) -> Option<String> {
+    let texts = entry.parts.iter().filter_map(|part| match part {
+        Part::Text { text } if !text.trim().is_empty() => Some(text.trim()),
+        _ => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}

@@ -1,0 +1,105 @@
+//! A row of the tree as it is drawn. Must never be wider than its room.
+
+use retake_wire::reply::{Branch, Line};
+
+use super::{Is, Node};
+use crate::render::words;
+use crate::text::width;
+use crate::ui::rows::Ink;
+use crate::ui::theme::Paint;
+use crate::ui::words::look;
+
+/// Who said what.
+pub(super) fn said(line: &Line) -> String {
+    let (speaker, _) = words::said_by(line);
+    if line.preview.is_empty() { speaker } else { format!("{speaker} {}", words::quote(&line.preview, 60)) }
+}
+
+/// Draws one, behind its part of the graph.
+pub(super) fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
+    let here = match &node.is {
+        Is::Tip(branch) => branch.current,
+        Is::Beginning(here) => *here,
+        _ => false,
+    };
+    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(..)) {
+        let lanes = lanes.min(ink.room() / 3).max(1);
+        ink.column(&node.lanes, lanes, if here { Paint::Good } else { Paint::Accent });
+        ink.space(1);
+    }
+    match &node.is {
+        Is::Tip(branch) => draw_branch(branch, ink, now_ms),
+        Is::Parting(line) => ink.text(&format!("after {}", said(line)), Paint::Dim),
+        Is::Beginning(here) => {
+            ink.field(0, usize::MAX, if *here { Paint::Good } else { Paint::Dim });
+            ink.text(if *here { " · you are here" } else { "" }, Paint::Good);
+        }
+        Is::Heading(text) => ink.text(text, Paint::Dim),
+        Is::Fork(_, after) => {
+            ink.text("⑂ ", Paint::Accent);
+            let after = after.as_ref().filter(|_| ink.room() >= 50);
+            let about = after.map_or(0, |_| ink.room() / 2);
+            ink.field_column(0, ink.room().saturating_sub(about), Paint::Plain);
+            let after = after.map(|after| {
+                let when = words::when(&look(0, now_ms), after.time_ms);
+                let room = about.saturating_sub(width::columns(&when) + 10);
+                format!("after {} · {when}", width::truncate(&said(after), room))
+            });
+            let after = after.unwrap_or_default();
+            ink.column_right(&after, about, Paint::Dim);
+        }
+    }
+}
+
+/// Whether what it is called by is also how it ends.
+pub(super) fn is_one(branch: &Branch) -> bool {
+    branch.called.as_ref().is_some_and(|called| called.id == branch.last.id)
+}
+
+fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
+    let room = ink.room();
+    let (counts, when) = match room {
+        80.. => (20, 18),
+        66.. => (16, 18),
+        44.. => (0, 18),
+        _ => (0, 0),
+    };
+    let time = words::when(&look(0, now_ms), branch.last.time_ms);
+    // Where no column stands beside it, it takes no more than it needs.
+    let when = if counts == 0 { when.min(width::columns(&time) + 2) } else { when };
+    let right = counts + when;
+    if branch.current {
+        ink.text("you are here ", Paint::Good);
+    }
+    if branch.label.is_some() {
+        ink.text("[", Paint::Dim);
+        ink.field(2, 20, Paint::Warn);
+        ink.text("] ", Paint::Dim);
+    }
+    let left = ink.room().saturating_sub(right);
+    match branch.own {
+        0 => {
+            let at = format!("after {}", said(&branch.last));
+            ink.column(&at, left, Paint::Plain);
+        }
+        _ if is_one(branch) => ink.field_column(0, left, Paint::Plain),
+        _ => {
+            let before = ink.room();
+            ink.field(0, left * 3 / 5, Paint::Plain);
+            ink.text(" → ", Paint::Dim);
+            let left = left.saturating_sub(before - ink.room());
+            ink.field_column(1, left, Paint::Plain);
+        }
+    }
+    let own = match branch.own {
+        0 => String::new(),
+        own if own == branch.messages => words::count(own, "message"),
+        own => {
+            let of = format!("{own} of {}", words::number(branch.messages));
+            let in_words = format!("{of} messages");
+            if width::columns(&in_words) + 2 > counts { of } else { in_words }
+        }
+    };
+    ink.column_right(&own, counts, Paint::Dim);
+    ink.column_right(&time, when, Paint::Dim);
+}

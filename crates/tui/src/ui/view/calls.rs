@@ -1,0 +1,253 @@
+//! Calls of tools as cards: how it went, what it does, how long it took, and of what came of it as much as a person reads. Must
+//! never show more than that unless asked, and must never say that a call went well whose result is not known.
+
+use ratatui::text::{Line, Span};
+use retake_wire::CallShown;
+use serde_json::Value;
+
+use super::page::{Ink, Page};
+use crate::render::calls::{self, Begun, reads};
+use crate::render::words;
+use crate::text::{safe, time};
+use crate::ui::doc;
+use crate::ui::keymap::Command;
+use crate::ui::theme::Paint;
+
+/// So many lines are shown of what a call printed or why it failed.
+const LINES: usize = 5;
+
+/// So many of a diff.
+const DIFF_LINES: usize = 16;
+
+/// So many of anything, when it is unfolded.
+const MOST: usize = 500;
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Came<'a> {
+    /// It waits for the calls before it.
+    Waits,
+    /// It was never run, or what came of it is not here.
+    Unknown,
+    /// Its run was cut off.
+    Cut {
+        /// Whether it had begun; it had not, as while it waited for leave.
+        begun: Begun,
+        /// Nobody has gone on since.
+        is_last: bool,
+    },
+    /// It is over.
+    Over {
+        /// Its result.
+        content: &'a str,
+        /// Whether it failed.
+        failed: bool,
+        /// How long it worked, where that is known.
+        took_ms: Option<i64>,
+    },
+}
+
+/// What a call does, in a line.
+pub(super) fn line(name: &str, arguments: &str) -> String {
+    safe::line(&retake_wire::call_line(name, arguments)).into_owned()
+}
+
+/// What a call was asked to do, where a line does not hold all of it.
+fn whole(name: &str, arguments: &str) -> Option<String> {
+    let given: Value = serde_json::from_str(arguments).ok()?;
+    match name {
+        "shell" => {
+            let command = given.get("command")?.as_str()?;
+            (command.contains('\n') || doc::columns(command) > 60).then(|| command.to_owned())
+        }
+        "edit" | "write" | "patch" | "todo" => None,
+        _ => (arguments.len() > 60).then(|| format!("{given:#}")),
+    }
+}
+
+/// Where an edit changed what, as its result says, below its first line.
+fn hunks(name: &str, came: Came<'_>) -> Option<String> {
+    let Came::Over { content, failed: false, .. } = came else { return None };
+    let (_, hunks) = content.split_once("\n@@ ").filter(|_| name == "edit")?;
+    Some(format!("@@ {hunks}"))
+}
+
+/// The diff of a call, as far as its arguments say it.
+fn change(name: &str, arguments: &str) -> Option<String> {
+    if !matches!(name, "edit" | "write" | "patch") {
+        return None;
+    }
+    let given: Value = serde_json::from_str(arguments).ok()?;
+    let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    match name {
+        "patch" => word(&given, "patch"),
+        "write" => Some(replaced("", &word(&given, "content")?)),
+        _ => {
+            let edits = given.get("edits")?.as_array()?;
+            let one = |edit: &Value| Some(replaced(&word(edit, "old")?, &word(edit, "new")?));
+            Some(edits.iter().filter_map(one).collect::<Vec<_>>().join("@@\n"))
+        }
+    }
+}
+
+/// What an edit takes away and puts in its place; a line of what stays around it.
+fn replaced(old: &str, new: &str) -> String {
+    let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let (old_rest, new_rest) = (&old[same..], &new[same..]);
+    let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(old, new)| old == new).count();
+    let mut diff = String::new();
+    let mut push = |sign: char, lines: &[&str]| {
+        for line in lines {
+            diff.push(sign);
+            diff.push_str(line);
+            diff.push('\n');
+        }
+    };
+    push(' ', &old[same.saturating_sub(1)..same]);
+    push('-', &old_rest[..old_rest.len() - after]);
+    push('+', &new_rest[..new_rest.len() - after]);
+    push(' ', &new_rest[new_rest.len() - after..][..after.min(1)]);
+    diff
+}
+
+/// A call that is stored.
+pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Came<'_>, open: bool) {
+    let (sign, paint) = match came {
+        Came::Waits | Came::Unknown => ("○", Paint::Dim),
+        Came::Cut { .. } => ("!", Paint::Warn),
+        Came::Over { failed: true, .. } => ("✗", Paint::Error),
+        Came::Over { .. } => ("✓", Paint::Good),
+    };
+    let mut about = Vec::new();
+    match came {
+        Came::Waits => about.push("waits".to_owned()),
+        Came::Unknown => about.push("no result".to_owned()),
+        Came::Cut { begun: Begun::Perhaps, .. } => about.push("no result".to_owned()),
+        Came::Cut { .. } => about.push("interrupted".to_owned()),
+        Came::Over { content, failed, took_ms } => {
+            if reads(name) && !failed && !open && name != "todo" {
+                about.push(words::count(content.lines().count() as u64, "line"));
+            }
+            let took = took_ms.filter(|took| *took >= 1_000).map(time::lasted);
+            about.extend(took.map(|took| format!("took {took}")));
+        }
+    }
+    let sign = page.ink.span(sign, paint);
+    head(page, sign, &line(name, arguments), &about.join(" · "));
+    if let Some(all) = whole(name, arguments).filter(|_| open) {
+        page.text(&all, Paint::Code);
+    }
+    let change = hunks(name, came).or_else(|| change(name, arguments));
+    match came {
+        Came::Cut { begun, is_last } => page.text(&cut_off(name, begun, is_last), Paint::Warn),
+        Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
+        _ if change.is_some() => {
+            let change = change.unwrap_or_default();
+            beginning(page, &change, DIFF_LINES, true, open);
+        }
+        Came::Over { content, .. } if open && reads(name) => {
+            beginning(page, content, MOST, doc::is_diff(content), open);
+        }
+        Came::Over { content, .. } if !reads(name) => {
+            if doc::is_diff(content) {
+                beginning(page, content, DIFF_LINES, true, open);
+            } else {
+                end(page, content, Paint::Dim, open);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What became of a call whose run was cut off, and what to do.
+fn cut_off(name: &str, begun: Begun, is_last: bool) -> String {
+    let what = calls::cut_off(name, begun);
+    if !is_last {
+        return what.to_owned();
+    }
+    let then = if what.contains(':') { "; " } else { ": " };
+    format!("{what}{then}/retry asks again")
+}
+
+/// A result whose call is not here.
+pub(super) fn orphan(page: &mut Page<'_>, content: &str, failed: bool, open: bool) {
+    let (sign, paint) = if failed { ("✗", Paint::Error) } else { ("✓", Paint::Good) };
+    let sign = page.ink.span(sign, paint);
+    head(page, sign, "result of a call", "");
+    end(page, content, if failed { Paint::Plain } else { Paint::Dim }, open);
+}
+
+/// A call that runs, with the end of what it prints.
+pub(super) fn running(page: &mut Page<'_>, call: &CallShown, printed: &str, since_ms: i64) {
+    let took = page.ink.now_ms - since_ms;
+    let about = if took >= 1_000 { time::lasted(took) } else { String::new() };
+    let sign = spinner(&page.ink);
+    head(page, sign, &safe::line(&call.line), &about);
+    end(page, printed, Paint::Dim, false);
+}
+
+/// Turns as long as something goes on.
+pub(super) fn spinner(ink: &Ink<'_>) -> Span<'static> {
+    const TURNS: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+    let turn = usize::try_from(ink.now_ms.rem_euclid(1_000) / 100).unwrap_or(0);
+    ink.span(TURNS[turn % TURNS.len()], Paint::Accent)
+}
+
+/// The first line of a card.
+pub(super) fn head(page: &mut Page<'_>, sign: Span<'static>, line: &str, about: &str) {
+    let ink = page.ink;
+    let room = usize::from(ink.room());
+    let about = if about.is_empty() { String::new() } else { format!(" · {about}") };
+    let beside = doc::columns(&about);
+    let beside = if beside * 2 > room { 0 } else { beside };
+    let mut spans = vec![doc::cut(line, ink.theme.style(Paint::Bold), room - beside)];
+    if beside > 0 {
+        spans.push(ink.span(about, Paint::Dim));
+    }
+    page.signed(sign, [Line::from(spans)]);
+}
+
+/// The first lines of a text.
+pub(super) fn beginning(page: &mut Page<'_>, text: &str, most: usize, diff: bool, open: bool) {
+    let most = if open { MOST } else { most };
+    let all = text.trim_end().lines().count();
+    let first: Vec<&str> = text.trim_end().lines().take(most).collect();
+    if first.is_empty() {
+        return;
+    }
+    let (first, room, theme) = (first.join("\n"), page.ink.room(), page.ink.theme);
+    page.push(if diff {
+        doc::diff(&first, room, theme)
+    } else {
+        doc::plain(&first, room, theme, Paint::Dim)
+    });
+    if all > most {
+        let more = format!("… {} more{}", words::count((all - most) as u64, "line"), unfold(page, open));
+        page.cut(&more, Paint::Dim);
+    }
+}
+
+/// The last lines of a text.
+fn end(page: &mut Page<'_>, text: &str, paint: Paint, open: bool) {
+    // No more is read of it than can be shown.
+    let text = text.trim_end();
+    let most = if open { MOST } else { LINES };
+    let all = text.lines().count();
+    if all > most {
+        let before = format!("… {} before{}", words::count((all - most) as u64, "line"), unfold(page, open));
+        page.cut(&before, Paint::Dim);
+    }
+    let last: Vec<&str> = text.lines().skip(all.saturating_sub(most)).collect();
+    for line in doc::stripped(&last.join("\n")).split('\n').filter(|_| !last.is_empty()) {
+        if open {
+            page.text(line, paint);
+        } else {
+            page.cut(line, paint);
+        }
+    }
+}
+
+fn unfold(page: &Page<'_>, open: bool) -> String {
+    if open { String::new() } else { format!(", {} shows", page.ink.keys.named(Command::Output)) }
+}

@@ -1,0 +1,340 @@
+//! An entry of the timeline as lines. Must never drop a part or a mark without a word.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use ratatui::text::{Line, Span};
+use retake_wire::reply::Entry;
+use retake_wire::{Part, Role};
+
+use super::calls::{self, Came};
+use super::page::{Ink, Page};
+use crate::render::calls::Begun;
+use crate::render::{content, entries, words};
+use crate::text::{safe, width};
+use crate::ui::doc;
+use crate::ui::keymap::Command;
+use crate::ui::talk::Talk;
+use crate::ui::theme::Paint;
+
+/// So many lines are shown of what a person said.
+pub(super) const SAID: usize = 24;
+
+/// From so many columns on, messages are told with the numbers of their turns.
+const NUMBERED: u16 = 60;
+
+/// So far results are sought behind their calls.
+const NEAR: usize = 64;
+
+/// What is unfolded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Open {
+    /// The reasoning.
+    pub(super) reasoning: bool,
+    /// What tools printed.
+    pub(super) output: bool,
+    /// Everything of this entry.
+    pub(super) all: bool,
+}
+
+/// Whether the entry at this place is a result that stands in the card of its call.
+pub(super) fn is_joined(talk: &Talk, at: usize) -> bool {
+    let of = |entry: &Entry| entry.parts.iter().find_map(result_of).map(str::to_owned);
+    let entry = &talk.entries[at];
+    let Some(call) = of(entry).filter(|_| entry.role == Role::Tool) else { return false };
+    let before = talk.entries[..at].iter().rev().take(NEAR).find(|before| before.role != Role::Tool);
+    before.is_some_and(|before| calls_of(before).any(|id| id == call))
+}
+
+fn result_of(part: &Part) -> Option<&str> {
+    match part {
+        Part::ToolResult { call, .. } => Some(call),
+        _ => None,
+    }
+}
+
+fn calls_of(entry: &Entry) -> impl Iterator<Item = &str> {
+    entry.parts.iter().filter_map(|part| match part {
+        Part::ToolCall { id, .. } => Some(id.as_str()),
+        _ => None,
+    })
+}
+
+/// The results that follow an entry, and stand in its cards.
+fn results(talk: &Talk, at: usize) -> impl Iterator<Item = &Entry> {
+    let asks = calls_of(&talk.entries[at]).next().is_some();
+    let after = if asks { &talk.entries[at + 1..] } else { &[] };
+    after.iter().take(NEAR).take_while(|entry| entry.role == Role::Tool)
+}
+
+/// What came of a call, the so manieth of its entry; nothing, where it is shown as long as it runs or is asked about.
+fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'a>> {
+    let over = results(talk, at).find_map(|entry| {
+        entry.parts.iter().find_map(|part| match part {
+            Part::ToolResult { call, content, failed } if call == id => {
+                Some(Came::Over { content, failed: *failed, took_ms: entry.took_ms })
+            }
+            _ => None,
+        })
+    });
+    let key = key(&talk.entries[at], number);
+    match (&talk.live, over) {
+        (_, Some(over)) => Some(over),
+        (Some(live), None) if is_newest(talk, at) => {
+            let running = live.calls.iter().map(|call| &call.now.call);
+            let asked = live.asks.iter().map(|asks| &asks.call);
+            let shown = running.chain(asked).any(|call| call.call == key);
+            (!shown).then_some(Came::Waits)
+        }
+        (None, None) if is_newest(talk, at) => Some(Came::Cut { begun: talk.begun(&key), is_last: true }),
+        _ => Some(match talk.begun(&key) {
+            Begun::Yes => Came::Cut { begun: Begun::Yes, is_last: false },
+            _ => Came::Unknown,
+        }),
+    }
+}
+
+/// By what a run names a call: its entry, and which one of it that is, from 1.
+fn key(entry: &Entry, number: usize) -> String {
+    format!("{}-{number}", entry.id)
+}
+
+/// Whether nothing but results follows.
+fn is_newest(talk: &Talk, at: usize) -> bool {
+    let after = &talk.entries[at + 1..];
+    after.len() <= NEAR && after.iter().all(|entry| entry.role == Role::Tool)
+}
+
+/// Another number, whenever the entry looks different, but for its width and colours. What an entry says never changes: it can
+/// only be erased.
+pub(super) fn version(talk: &Talk, at: usize) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let entry = &talk.entries[at];
+    (&entry.mark, &entry.fold, &entry.label, entry.interrupted, entry.erased).hash(&mut hasher);
+    (entry.alternative, entry.parts.len(), entry.usage.is_some(), follows_card(talk, at)).hash(&mut hasher);
+    for result in results(talk, at) {
+        (&result.id, result.erased, result.took_ms).hash(&mut hasher);
+    }
+    for (number, id) in (1..).zip(calls_of(entry)) {
+        match came(talk, at, number, id) {
+            None => 0,
+            Some(Came::Waits) => 1,
+            Some(Came::Unknown) => 2,
+            Some(Came::Over { .. }) => 3,
+            Some(Came::Cut { begun, is_last }) => 4 + 2 * begun as u8 + u8::from(is_last),
+        }
+        .hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Whether an entry holds code that may have colours.
+pub(super) fn has_code(entry: &Entry) -> bool {
+    let is_code = |text: &str| text.contains("```") || text.contains("~~~");
+    entry.parts.iter().any(|part| matches!(part, Part::Text { text } if is_code(text)))
+}
+
+/// Whether the entry begins with a card right below another one.
+fn follows_card(talk: &Talk, at: usize) -> bool {
+    let is_card = |part: Option<&Part>| matches!(part, Some(Part::ToolCall { .. }));
+    let first = talk.entries[at].parts.iter().find(|part| !matches!(part, Part::Reasoning { .. }));
+    let before = talk.entries[..at].iter().rev().take(NEAR).find(|entry| entry.role != Role::Tool);
+    talk.entries[at].alternative.is_none()
+        && is_card(first)
+        && before.is_some_and(|before| is_card(before.parts.last()))
+}
+
+/// The lines of an entry; none, where it stands in the card of its call.
+pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Line<'static>> {
+    if is_joined(talk, at) {
+        return Vec::new();
+    }
+    let entry = &talk.entries[at];
+    let mut page = Page::new(ink);
+    if at > 0 && !follows_card(talk, at) {
+        page.gap();
+    }
+    let begun = page.lines.len();
+    let faint = entry.mark != "normal" || entry.fold.is_some();
+    match entry.role {
+        _ if entry.synthetic && !open.all => {
+            by_program(&mut page, entry);
+            return page.lines;
+        }
+        Role::User => said(&mut page, entry, faint, open),
+        Role::System => {
+            let text = parts_text(&entry.parts);
+            page.cut(if entry.synthetic { words::PROGRAM } else { "system" }, Paint::Warn);
+            calls::beginning(&mut page, &text, SAID, false, open.all);
+        }
+        Role::Assistant | Role::Tool => {
+            // An answer says before anything else that there are others.
+            if let Some(which) = entries::alternative(entry) {
+                page.text(&format!("[{which}]"), Paint::Warn);
+            }
+            answer(&mut page, talk, at, faint, open);
+        }
+    }
+    marks(&mut page, entry);
+    if page.lines.len() == begun {
+        // All of it is shown elsewhere, as long as it runs.
+        page.lines.clear();
+    }
+    page.lines
+}
+
+/// What a program said in the name of nobody: a line, as it is for the agent.
+fn by_program(page: &mut Page<'_>, entry: &Entry) {
+    let text = parts_text(&entry.parts);
+    let first = text.trim().lines().next().unwrap_or_default().to_owned();
+    let lines = text.trim().lines().count();
+    let mut flags = entries::flags(entry);
+    flags.retain(|flag| flag != entries::BY_PROGRAM);
+    let flags: String = flags.iter().map(|flag| format!(" [{flag}]")).collect();
+    let keys = [Command::Select, Command::SelectOpen].map(|command| name(page, command));
+    let more = if lines > 1 { format!(" … {} shows", keys.join(" ")) } else { String::new() };
+    let before = format!("{}: ", entries::BY_PROGRAM);
+    let taken = width::columns(&before) + width::columns(&flags) + width::columns(&more);
+    let room = usize::from(page.ink.room()).saturating_sub(taken).max(12);
+    let first = safe::line(&first).into_owned();
+    page.cut(&format!("{before}{}{more}{flags}", width::truncate(&first, room)), Paint::Dim);
+}
+
+fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
+    let text = parts_text(&entry.parts);
+    let (whole, theme) = (page.ink.room(), page.ink.theme);
+    // Commands name a turn by its number. It has columns of its own, where there are enough.
+    let turn = (entry.opens_turn && page.ink.width >= NUMBERED).then(|| format!("t{}", entry.turn));
+    let taken = turn.as_ref().map_or(0, |turn| u16::try_from(turn.len() + 2).unwrap_or(0));
+    let room = whole.saturating_sub(taken);
+    // Other white space is a control character, which is shown.
+    let text = text.trim_end_matches([' ', '\t', '\n']);
+    // No more of it is laid out than is shown.
+    let most = if open.all { text.len() } else { SAID * usize::from(room).max(40) };
+    let end =
+        text.split_inclusive('\n').take(if open.all { usize::MAX } else { SAID + 1 }).map(str::len).sum();
+    let end = (most.min(end)..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let mut lines = doc::said(&text[..end], room, theme, if faint { Paint::Dim } else { Paint::Plain });
+    if !open.all && (end < text.len() || lines.len() > SAID + 1) {
+        lines.truncate(SAID);
+        let keys = [Command::Select, Command::SelectOpen].map(|command| name(page, command));
+        let letters = words::count(text.chars().count() as u64, "letter");
+        let hint = format!("… {letters} · {} shows", keys.join(" "));
+        lines.push(Line::from(doc::cut(&hint, theme.style(Paint::Dim), room.into())));
+    }
+    if entry.observed && !entry.author.is_empty() {
+        lines.insert(
+            0,
+            Line::from(doc::cut(&safe::line(&entry.author), theme.style(Paint::Dim), room.into())),
+        );
+    }
+    if let (Some(turn), Some(first)) = (turn, lines.first_mut()) {
+        let gap = usize::from(whole).saturating_sub(first.width() + turn.len());
+        first.spans.push(Span::raw(" ".repeat(gap)));
+        first.spans.push(Span::styled(turn, theme.style(Paint::Dim)));
+    }
+    let sign = page.ink.span(">", Paint::User);
+    page.signed(sign, lines);
+}
+
+fn name(page: &Page<'_>, command: Command) -> String {
+    page.ink.keys.named(command)
+}
+
+fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) {
+    let entry = &talk.entries[at];
+    let (mut after_text, mut after_reasoning) = (false, false);
+    let mut number = 0;
+    for part in &entry.parts {
+        match part {
+            Part::Text { text } if text.trim().is_empty() => {}
+            Part::Text { text } => {
+                let (room, theme) = (page.ink.room(), page.ink.theme);
+                if std::mem::take(&mut after_reasoning) {
+                    page.gap();
+                }
+                let lines = doc::markdown(text, room, theme);
+                let dim = theme.style(Paint::Dim);
+                page.push(lines.into_iter().map(|line| if faint { line.patch_style(dim) } else { line }));
+                after_text = true;
+            }
+            Part::Reasoning { text, .. } => {
+                let is_open = open.reasoning || open.all;
+                reasoning(page, text, is_open);
+                // Where it is spread out, it ends with an empty line.
+                after_reasoning = !is_open && !text.trim().is_empty();
+            }
+            Part::ToolCall { id, name, arguments } => {
+                number += 1;
+                if let Some(came) = came(talk, at, number, id) {
+                    if std::mem::take(&mut after_text) {
+                        page.gap();
+                    }
+                    calls::stored(page, name, arguments, came, open.output || open.all);
+                }
+            }
+            Part::ToolResult { content, failed, .. } => {
+                calls::orphan(page, content, *failed, open.output || open.all);
+            }
+            Part::Image { .. } | Part::File { .. } | Part::Erased => page.text(&noted(part), Paint::Dim),
+        }
+    }
+    let answers = calls_of(entry).next().is_none();
+    if let Some(usage) = entry.usage.as_ref().and_then(content::usage).filter(|_| answers || open.all) {
+        page.text(&usage, Paint::Dim);
+    }
+}
+
+/// The reasoning, or that there is some.
+pub(super) fn reasoning(page: &mut Page<'_>, text: &str, open: bool) {
+    let text = text.trim();
+    if text.is_empty() {
+        return;
+    }
+    if open {
+        page.text(text, Paint::Dim);
+        page.gap();
+    } else {
+        let lines = words::count(text.lines().count() as u64, "line");
+        let line = format!("reasoning · {lines} · {} shows", name(page, Command::Reasoning));
+        page.cut(&line, Paint::Dim);
+    }
+}
+
+/// What is special about the entry.
+fn marks(page: &mut Page<'_>, entry: &Entry) {
+    let mut flags = entries::flags(entry);
+    if matches!(entry.role, Role::Assistant | Role::Tool) {
+        flags.retain(|flag| Some(flag) != entries::alternative(entry).as_ref());
+    }
+    if !flags.is_empty() {
+        page.text(&format!("[{}]", flags.join("] [")), Paint::Warn);
+    }
+}
+
+/// What stands for a part that is no text.
+fn noted(part: &Part) -> String {
+    match part {
+        Part::Image { media_type, url, .. } => match url {
+            Some(url) => format!("[image: {}]", safe::line(url)),
+            None => format!("[image: {}]", safe::line(media_type)),
+        },
+        Part::File { name, .. } => format!("[file: {}]", safe::line(name)),
+        Part::Erased => "[erased]".to_owned(),
+        Part::ToolCall { name, arguments, .. } => calls::line(name, arguments),
+        Part::Text { text } | Part::Reasoning { text, .. } => text.clone(),
+        Part::ToolResult { content, .. } => content.clone(),
+    }
+}
+
+/// What an entry says, as text: its words as they were written, else what stands for them, and what came of its calls. Reasoning
+/// is left out.
+pub(super) fn text_of(talk: &Talk, at: usize) -> String {
+    let all = std::iter::once(&talk.entries[at]).chain(results(talk, at));
+    all.map(|entry| parts_text(&entry.parts)).collect::<Vec<_>>().join("\n")
+}
+
+/// The same of parts.
+pub(super) fn parts_text(parts: &[Part]) -> String {
+    let shown = parts.iter().filter(|part| !matches!(part, Part::Reasoning { .. }));
+    shown.map(noted).collect::<Vec<_>>().join("\n")
+}

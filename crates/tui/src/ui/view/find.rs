@@ -1,0 +1,339 @@
+//! The search in a conversation: small letters find both, a capital finds itself only. It goes back from the newest entry by pieces, and
+//! earlier ones are loaded for it. Must never read more than a piece in one go, and must never count what it did not find.
+
+use std::ops::Range;
+
+use ratatui::text::{Line, Span};
+use retake_wire::Part;
+
+use super::{calls, entry};
+use crate::render::words;
+use crate::ui::talk::Talk;
+use crate::ui::theme::{Paint, Theme};
+
+/// So many bytes are searched in one go.
+const PIECE: usize = 256 * 1024;
+
+/// So many hits beyond the one that is shown are sought without being asked for.
+const AHEAD: usize = 50;
+
+/// What is sought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needle {
+    letters: Vec<char>,
+    /// Capitals are told from small letters.
+    exact: bool,
+}
+
+impl Needle {
+    /// These words.
+    pub(super) fn new(words: &str) -> Self {
+        let exact = words.chars().any(char::is_uppercase);
+        let letters = if exact {
+            words.chars().collect()
+        } else {
+            words.chars().flat_map(char::to_lowercase).collect()
+        };
+        Self { letters, exact }
+    }
+
+    /// Where a text holds it; no two of these overlap.
+    pub(super) fn hits(&self, text: &str) -> Vec<Range<usize>> {
+        let mut hits = Vec::new();
+        let mut rest = text;
+        while let Some((hit, after)) = self.next(rest) {
+            let from = text.len() - rest.len();
+            hits.push(from + hit.start..from + hit.end);
+            rest = after;
+        }
+        hits
+    }
+
+    fn next<'a>(&self, text: &'a str) -> Option<(Range<usize>, &'a str)> {
+        let first = *self.letters.first()?;
+        for (at, letter) in text.char_indices() {
+            let same = letter == first || (!self.exact && letter.to_lowercase().next() == Some(first));
+            if let Some(length) = same.then(|| self.length(&text[at..])).flatten() {
+                return Some((at..at + length, &text[at + length..]));
+            }
+        }
+        None
+    }
+
+    /// How many bytes it takes where a text begins with it.
+    fn length(&self, text: &str) -> Option<usize> {
+        let mut wanted = self.letters.iter();
+        for (at, letter) in text.char_indices() {
+            if wanted.len() == 0 {
+                return Some(at);
+            }
+            if self.exact {
+                if wanted.next() != Some(&letter) {
+                    return None;
+                }
+            } else if !letter.to_lowercase().all(|letter| wanted.next() == Some(&letter)) {
+                return None;
+            }
+        }
+        (wanted.len() == 0).then_some(text.len())
+    }
+}
+
+/// A hit: the entry in which it is shown, and which one there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) entry: String,
+    pub(super) number: usize,
+}
+
+/// A search: from the newest entry back, a piece at a time.
+#[derive(Debug, Default)]
+pub(super) struct Find {
+    pub(super) needle: Needle,
+    /// Newest first.
+    pub(super) hits: Vec<Hit>,
+    /// Which one is shown.
+    pub(super) at: Option<usize>,
+    /// An older one is wanted than those that are known.
+    wanted: bool,
+    /// Entries from here on are searched.
+    from: usize,
+    /// What was loaded then: how many entries, the first and the last of them.
+    of: Option<(usize, String, String)>,
+    /// What was shown before all had to be searched again.
+    shown: Option<Hit>,
+    /// There are entries before those that are loaded.
+    earlier: bool,
+}
+
+impl Find {
+    /// For these words. The newest hit is wanted.
+    pub(super) fn new(words: &str) -> Self {
+        Self { needle: Needle::new(words), wanted: true, ..Self::default() }
+    }
+
+    /// Goes on by a piece; whether another hit is to be shown now.
+    pub(super) fn go_on(&mut self, talk: &Talk) -> bool {
+        self.keep_place(talk);
+        let mut left = PIECE;
+        while self.from > 0 && left > 0 {
+            left = left.saturating_sub(self.search_before(talk));
+        }
+        if self.wanted && self.hits.len() > self.at.map_or(0, |at| at + 1) {
+            self.at = Some(self.at.map_or(0, |at| at + 1));
+            self.wanted = false;
+            return true;
+        }
+        self.wanted &= self.has_more();
+        false
+    }
+
+    /// Earlier entries may have been loaded since; where others changed, all is searched again.
+    fn keep_place(&mut self, talk: &Talk) {
+        self.earlier = talk.earlier;
+        let (Some(first), Some(last)) = (talk.entries.first(), talk.entries.last()) else {
+            let (needle, wanted) = (self.needle.clone(), self.wanted);
+            *self = Self { needle, wanted, earlier: talk.earlier, ..Self::default() };
+            return;
+        };
+        let loaded = talk.entries.len();
+        let came = self.of.as_ref().and_then(|(before, was_first, was_last)| {
+            let came = loaded.checked_sub(*before)?;
+            (*was_last == last.id && talk.entries[came].id == *was_first).then_some(came)
+        });
+        match came {
+            Some(0) => return,
+            Some(came) => {
+                self.from += came;
+                // Results whose calls were not loaded stand in the cards of these now.
+                while self.from < loaded && entry::is_joined(talk, self.from) {
+                    let joined = &talk.entries[self.from].id;
+                    self.hits.retain(|hit| hit.entry != *joined);
+                    self.from += 1;
+                }
+                self.wanted |= self.at.is_some() && self.hits.is_empty();
+                self.at = self.hits.len().checked_sub(1).and_then(|last| Some(self.at?.min(last)));
+            }
+            None => {
+                self.shown = self.at.take().and_then(|at| self.hits.get(at)).cloned().or(self.shown.take());
+                self.hits.clear();
+                self.from = loaded;
+            }
+        }
+        self.of = Some((loaded, first.id.clone(), last.id.clone()));
+    }
+
+    /// Searches the message before, with what came of its calls; how much that was.
+    fn search_before(&mut self, talk: &Talk) -> usize {
+        let end = self.from;
+        let mut begin = end - 1;
+        while begin > 0 && entry::is_joined(talk, begin) {
+            begin -= 1;
+        }
+        let (mut size, mut count) = (0, 0);
+        for part in talk.entries[begin..end].iter().flat_map(|entry| &entry.parts) {
+            let mut seek = |text: &str| {
+                size += text.len() + 64;
+                count += self.needle.hits(text).len();
+            };
+            match part {
+                Part::Text { text } => seek(text),
+                Part::ToolCall { name, arguments, .. } => seek(&calls::line(name, arguments)),
+                Part::ToolResult { content, .. } => seek(content),
+                _ => {}
+            }
+        }
+        for number in (0..count).rev() {
+            let hit = Hit { entry: talk.entries[begin].id.clone(), number };
+            if self.shown.as_ref() == Some(&hit) {
+                self.at = Some(self.hits.len());
+                self.shown = None;
+            }
+            self.hits.push(hit);
+        }
+        self.from = begin;
+        size.max(64)
+    }
+
+    /// Goes to an older hit, or to a newer one; whether it is known already.
+    pub(super) fn step(&mut self, newer: bool) -> bool {
+        let last = self.hits.len().checked_sub(1);
+        self.wanted = false;
+        self.at = match (self.at, last) {
+            (at, None) => {
+                self.wanted = true;
+                at
+            }
+            (None, Some(_)) => Some(0),
+            (Some(at), Some(last)) if newer => Some(at.checked_sub(1).unwrap_or(last)),
+            (Some(at), Some(last)) if at < last => Some(at + 1),
+            (Some(at), Some(_)) if self.has_more() => {
+                self.wanted = true;
+                Some(at)
+            }
+            (Some(_), Some(_)) => Some(0),
+        };
+        !self.wanted
+    }
+
+    fn has_more(&self) -> bool {
+        self.from > 0 || self.earlier
+    }
+
+    /// Whether earlier entries are to be loaded for it: as long as few older hits are known than the one that is shown.
+    pub(super) fn wants_earlier(&self) -> bool {
+        let older = self.hits.len().saturating_sub(self.at.unwrap_or(0));
+        self.earlier && self.from == 0 && (self.wanted || older < AHEAD)
+    }
+
+    /// Whether it goes on by itself.
+    pub(super) fn looks(&self) -> bool {
+        self.from > 0 || self.wants_earlier()
+    }
+
+    /// How far it is, in words. What is not searched yet is not counted, and that is said.
+    pub(super) fn told(&self) -> String {
+        let looks = if self.looks() { ", looking further back" } else { "" };
+        let more = if self.has_more() { "+" } else { "" };
+        let searched = self.of.as_ref().map_or(0, |(loaded, ..)| loaded - self.from);
+        match self.at {
+            Some(at) => format!("{}{more}{looks}", super::live::of(at + 1, self.hits.len())),
+            None if self.looks() => {
+                format!("nothing in the last {}{looks}", entries(searched))
+            }
+            None => "nothing found".to_owned(),
+        }
+    }
+}
+
+fn entries(amount: usize) -> String {
+    match amount {
+        1 => "message".to_owned(),
+        many => format!("{} messages", words::number(many as u64)),
+    }
+}
+
+/// Where the lines of an entry hold it, for each hit and each line of it; also where it goes over the end of a line.
+pub(super) fn places(lines: &[Line<'_>], needle: &Needle) -> Vec<Vec<(usize, Range<usize>)>> {
+    let mut joined = String::new();
+    // Where each line begins in the joined text, and where in itself.
+    let mut starts = Vec::with_capacity(lines.len());
+    for line in lines {
+        let text = line.to_string();
+        let bare = text.trim_start_matches(' ');
+        starts.push((joined.len(), text.len() - bare.len()));
+        joined.push_str(bare.trim_end_matches(' '));
+        joined.push(' ');
+    }
+    let one = |hit: Range<usize>| {
+        let first = starts.partition_point(|(start, _)| *start <= hit.start).saturating_sub(1);
+        let mut pieces = Vec::new();
+        for (line, (start, skipped)) in starts.iter().enumerate().skip(first) {
+            if *start >= hit.end {
+                break;
+            }
+            let end = starts.get(line + 1).map_or(joined.len(), |next| next.0) - 1;
+            let (from, to) = (hit.start.max(*start), hit.end.min(end));
+            if from < to {
+                pieces.push((line, from - start + skipped..to - start + skipped));
+            }
+        }
+        pieces
+    };
+    needle.hits(&joined).into_iter().map(one).collect()
+}
+
+/// The line with these places marked.
+pub(super) fn marked(line: Line<'static>, places: &[Range<usize>], theme: Theme) -> Line<'static> {
+    if places.is_empty() {
+        return line;
+    }
+    let text = line.to_string();
+    let mut spans = Vec::new();
+    let mut from = 0;
+    for span in line.spans {
+        let to = from + span.content.len();
+        let mut at = from;
+        for place in places.iter().filter(|place| place.start < to && place.end > from) {
+            let (start, end) = (place.start.max(from), place.end.min(to));
+            if start > at {
+                spans.push(Span::styled(text[at..start].to_owned(), span.style));
+            }
+            let style = span.style.patch(theme.style(Paint::Match));
+            spans.push(Span::styled(text[start..end].to_owned(), style));
+            at = end;
+        }
+        if at < to {
+            spans.push(Span::styled(text[at..to].to_owned(), span.style));
+        }
+        from = to;
+    }
+    Line { spans, ..line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_letters_find_both() {
+        let hits = |words, text| Needle::new(words).hits(text).len();
+        assert_eq!(hits("ab", "ab AB aB xab"), 4);
+        assert_eq!(hits("Ab", "ab AB Ab"), 1);
+        assert_eq!(hits("straße", "STRASSE Straße"), 1);
+        assert_eq!(hits("é", "É é e"), 2);
+        assert_eq!(hits("aa", "aaaa"), 2);
+        assert_eq!(hits("", "a"), 0);
+        assert_eq!(Needle::new("漢").hits("x漢字").first(), Some(&(1..4)));
+    }
+
+    #[test]
+    fn what_goes_over_the_end_of_a_line_is_found() {
+        let lines = [Line::raw("> the quick  "), Line::raw("  brown fox"), Line::raw("  brown")];
+        assert_eq!(places(&lines, &Needle::new("quick brown")), [[(0, 6..11), (1, 2..7)]]);
+        assert_eq!(places(&lines, &Needle::new("brown")).len(), 2);
+        assert_eq!(places(&lines, &Needle::new("fox")), [[(1, 8..11)]]);
+        let marked = marked(lines[1].clone(), std::slice::from_ref(&(2..7)), Theme::default());
+        assert_eq!((marked.spans.len(), marked.to_string().as_str()), (3, "  brown fox"));
+    }
+}

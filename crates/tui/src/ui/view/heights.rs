@@ -1,0 +1,83 @@
+//! How long the conversation is about, also where it was never laid out: for the bar at the right. Must never change as entries are laid
+//! out, so that the bar stays as it is while one scrolls.
+
+use retake_wire::reply::Entry;
+use retake_wire::{Part, Role};
+
+use super::entry;
+use super::page::Ink;
+use super::stage::{Place, Stage};
+use crate::ui::doc;
+use crate::ui::talk::Talk;
+
+/// What tells whether it is for these entries: how many, the first, the last, and the columns.
+type Of = (usize, String, String, u16);
+
+/// How long entries are about, in lines.
+#[derive(Debug, Default)]
+pub(super) struct Heights {
+    of: Option<Of>,
+    /// So many lines are above each entry, and above what is behind the last one.
+    above: Vec<usize>,
+}
+
+/// Which part of the whole is shown, in lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown {
+    /// So many are above.
+    pub(super) above: usize,
+    /// So many there are.
+    pub(super) all: usize,
+    /// The last one is shown.
+    pub(super) at_end: bool,
+}
+
+impl Heights {
+    /// Those of a conversation in so many columns.
+    pub(super) fn of(&mut self, talk: &Talk, ink: Ink<'_>) {
+        let ends = talk.entries.first().zip(talk.entries.last());
+        let of =
+            ends.map(|(first, last)| (talk.entries.len(), first.id.clone(), last.id.clone(), ink.room()));
+        if self.of == of && of.is_some() {
+            return;
+        }
+        self.of = of;
+        self.above.clear();
+        let mut above = 0;
+        for (at, entry) in talk.entries.iter().enumerate() {
+            self.above.push(above);
+            above += if entry::is_joined(talk, at) { 0 } else { about(entry, ink.room().into()) };
+        }
+        self.above.push(above);
+    }
+
+    /// Which part a screen is that begins there.
+    pub(super) fn shown(&self, stage: &mut Stage<'_>, top: Place, after: Place) -> Shown {
+        let entries = stage.talk.entries.len();
+        let of = |block: usize| self.above.get(block).copied().unwrap_or(0);
+        let comes = stage.height(entries);
+        let above = match top.block.checked_sub(entries) {
+            None => {
+                let about = of(top.block + 1) - of(top.block);
+                of(top.block) + top.line * about / stage.height(top.block).max(1)
+            }
+            Some(0) => of(entries) + top.line,
+            Some(_) => of(entries) + comes + top.line,
+        };
+        let all = of(entries) + comes + stage.height(entries + 1);
+        Shown { above, all, at_end: after == stage.end() }
+    }
+}
+
+/// How many lines an entry takes about.
+fn about(entry: &Entry, room: usize) -> usize {
+    let lines =
+        |text: &str| text.lines().map(|line| doc::columns(line).div_ceil(room.max(1)).max(1)).sum::<usize>();
+    let of = |part: &Part| match part {
+        Part::Text { text } if entry.role == Role::User => lines(text).min(entry::SAID),
+        Part::Text { text } => lines(text),
+        Part::ToolCall { .. } => 2,
+        _ => 1,
+    };
+    1 + entry.parts.iter().map(of).sum::<usize>()
+}

@@ -1,0 +1,478 @@
+//! What stands behind the last entry: the run at work, what it asks, notes, the to-do list, words that wait. Must never answer
+//! anything, and must never show a key that does not hold.
+
+use ratatui::text::{Line, Span};
+use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
+use retake_wire::{Asks, Part, Question};
+use serde_json::Value;
+
+use super::Asking;
+use super::calls;
+use super::entry::{self, parts_text};
+use super::page::{Ink, Page};
+use crate::render::agent::{self, Where};
+use crate::render::calls::ran_before;
+use crate::render::words;
+use crate::text::{safe, time, width};
+use crate::ui::doc;
+use crate::ui::keymap::Command;
+use crate::ui::talk::{Live, Talk, Tone};
+use crate::ui::theme::Paint;
+use crate::ui::words as rendered;
+
+/// So many rows are left to the answers to a question for leave, and to what stands around them.
+const AROUND: usize = 10;
+
+/// What a question is about has so many rows at least, however low the window is.
+const LEAST: usize = 4;
+
+/// In less rows what is asked stands in short at the end, where all of it does not fit.
+const SMALL: usize = 16;
+
+/// What a yes and a no do.
+const ALLOW: &str = "allow it, this once";
+const DENY: &str = "refuse, and say why";
+/// The same where there is room to say what else does.
+const DENY_WIDE: &str = "refuse, and say why; words that you send refuse it, too";
+
+/// Who is asked is told how long, once it was so long.
+const LONG_MS: i64 = 10_000;
+
+/// So much of the reasoning is shown while it comes.
+const REASONING: usize = 2_000;
+
+/// The list is sought so far back.
+const LIST_NEAR: usize = 400;
+
+/// What is drawn before the answer that comes.
+pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'static>> {
+    let mut page = Page::new(ink);
+    if live.text.is_empty() && live.reasoning.is_empty() {
+        return page.lines;
+    }
+    page.gap();
+    let thought = live.reasoning.trim();
+    if reasoning {
+        let from = thought.len().saturating_sub(REASONING);
+        let from = (from..thought.len()).find(|at| thought.is_char_boundary(*at)).unwrap_or(from);
+        let cut = if from > 0 { "…" } else { "" };
+        entry::reasoning(&mut page, &format!("{cut}{}", &thought[from..]), true);
+    } else {
+        entry::reasoning(&mut page, thought, false);
+        if !(thought.is_empty() || live.text.trim().is_empty()) {
+            page.gap();
+        }
+    }
+    page.lines
+}
+
+/// What is drawn behind it, in a view of so many rows, and whether the first question for leave hides some of what it asks about.
+pub(super) fn after(
+    talk: &Talk,
+    ink: Ink<'_>,
+    todo: Option<&(Todo, bool)>,
+    room: Room,
+    asking: Asking,
+    rows: usize,
+) -> (Vec<Line<'static>>, bool) {
+    let mut page = Page::new(ink);
+    let (mut asked_at, mut hides) = (0, false);
+    if let Some(live) = &talk.live {
+        (asked_at, hides) = work(&mut page, live, room, asking);
+    }
+    behind(&mut page, talk, todo);
+    let first = talk.live.as_ref().and_then(|live| Some((live, live.asks.first()?)));
+    match first {
+        Some((live, asks)) if rows < SMALL && page.lines.len() - asked_at > rows => {
+            let asking = Asking { is_small: true, ..asking };
+            let mut page = Page::new(ink);
+            work(&mut page, live, room, asking);
+            behind(&mut page, talk, todo);
+            let is_cut = in_short(&mut page, asks, asking, rows);
+            (page.lines, hides || is_cut && matches!(room, Room::Rows(_)))
+        }
+        None if asks_words(talk) && rows < SMALL && page.lines.len() - asked_at > rows => {
+            let asking = Asking { is_small: true, ..asking };
+            let mut page = Page::new(ink);
+            if let Some(live) = &talk.live {
+                (asked_at, _) = work(&mut page, live, room, asking);
+            }
+            behind(&mut page, talk, todo);
+            let is_cut = page.lines.len() - asked_at > rows;
+            (page.lines, is_cut)
+        }
+        _ => (page.lines, hides),
+    }
+}
+
+/// Whether a tool asks something.
+fn asks_words(talk: &Talk) -> bool {
+    talk.live.as_ref().is_some_and(|live| !live.questions.is_empty())
+}
+
+/// What is asked, as much as fits with its end, and below it a yes and a no: they are the last rows of a small view. Whether some of the
+/// question is left out.
+fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) -> bool {
+    let asking = Asking { is_small: false, ..asking };
+    let mut keys = Page::new(page.ink);
+    key(&mut keys, asking, Command::AllowOnce, ALLOW);
+    key(&mut keys, asking, Command::Deny, DENY);
+    if keys.lines.len() * 2 > rows {
+        let named = |command| match asking.is_writing {
+            true => page.ink.keys.beside_words(command).map(|key| key.to_string()).unwrap_or_default(),
+            false => page.ink.keys.named(command),
+        };
+        let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
+        keys.lines.clear();
+        keys.cut(&format!("{allow} allow · {deny} no"), Paint::Accent);
+    }
+    let columns = usize::from(page.ink.room());
+    let question = format!("may it run? {}", safe::line(&asks.call.line));
+    let mut lines = width::wrap(&question, columns);
+    let room = rows.saturating_sub(keys.lines.len()).max(1);
+    let is_cut = lines.len() > room;
+    if is_cut {
+        lines.truncate(room - 1);
+        lines.push(width::end(&question, columns.saturating_sub(1)));
+    }
+    let style = page.ink.theme.style(Paint::Bold);
+    let lines = lines.into_iter().map(|line| Line::styled(line, style));
+    page.signed(page.ink.span("?", Paint::Accent), lines.collect::<Vec<_>>());
+    page.lines.append(&mut keys.lines);
+    is_cut
+}
+
+/// Notes, the to-do list and words that wait.
+fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
+    let ink = page.ink;
+    for note in &talk.notes {
+        page.gap();
+        let (sign, paint) = match note.tone {
+            Tone::Quiet => ("·", Paint::Dim),
+            Tone::Done => ("✓", Paint::Good),
+            Tone::Wrong => ("✗", Paint::Error),
+        };
+        let lines = doc::rewrap(rendered::lines(&note.text, ink.theme), ink.room().into());
+        let sign = ink.span(sign, paint);
+        page.signed(sign, lines);
+    }
+    if let Some((todo, _)) = todo.filter(|(todo, is_new)| is_wanted(todo, *is_new, talk.is_running())) {
+        page.gap();
+        let done = todo.items.iter().filter(|item| item.state == TodoState::Done).count();
+        page.cut(&format!("to do: {done} of {} done", todo.items.len()), Paint::Dim);
+        page.rendered(&agent::todo(&rendered::look(ink.room(), ink.now_ms), todo));
+    } else if let Some(next) = todo.and_then(|(todo, _)| next(todo)) {
+        page.gap();
+        page.cut(&next, Paint::Dim);
+    }
+    for said in &talk.waiting {
+        page.gap();
+        let mut lines = doc::said(&parts_text(&said.parts), ink.room(), ink.theme, Paint::Dim);
+        lines.truncate(6);
+        let sign = ink.span(">", Paint::Dim);
+        page.signed(sign, lines);
+        let hint = format!("waits for the run · {} takes it back", ink.keys.named(Command::Unqueue));
+        page.cut(&hint, Paint::Dim);
+    }
+}
+
+/// How much of what a question is about can be shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Room {
+    /// All of it, also where the window does not hold that.
+    All,
+    /// What a window of so many rows holds beside the answers.
+    Rows(u16),
+}
+
+/// Whether a list is shown: as long as there is something to do, or the run that wrote it is at work; an old one only with a run.
+fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
+    let has_more = todo.items.iter().any(|item| item.state != TodoState::Done);
+    (is_new && (has_more || is_running)) || (has_more && is_running)
+}
+
+/// What is open still of a list that is no longer at work, in a line; nothing, where all is done.
+fn next(todo: &Todo) -> Option<String> {
+    let first = |state| todo.items.iter().find(|item| item.state == state);
+    let open = first(TodoState::Doing).or_else(|| first(TodoState::Open))?;
+    let done = todo.items.iter().filter(|item| item.state == TodoState::Done).count();
+    let all = todo.items.len();
+    Some(format!("to do: {done} of {all} done · next: {} · /todo lists all", safe::line(&open.text)))
+}
+
+/// The run at work. The line that the first question begins with, and whether some of what it is about is folded.
+fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> (usize, bool) {
+    let mut hides = false;
+    let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
+    let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
+    if !calls.is_empty() {
+        page.gap();
+    }
+    for call in calls {
+        calls::running(page, &call.now.call, &call.now.printed, call.since_ms);
+    }
+    let asked_at = page.lines.len() + 1;
+    for (number, asks) in live.asks.iter().enumerate() {
+        page.gap();
+        let is_cut = leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), room);
+        if number == 0 {
+            hides = is_cut;
+            answers(page, asks, asking);
+        } else {
+            page.cut("asked after the one above", Paint::Dim);
+        }
+    }
+    for question in &live.questions {
+        page.gap();
+        ask(page, question, asking);
+    }
+    if let Some(notice) = &live.notice {
+        page.gap();
+        page.text(notice, Paint::Warn);
+    }
+    if asking.is_small {
+        return (asked_at, hides);
+    }
+    page.gap();
+    let doing = match (
+        live.asks.is_empty() && live.questions.is_empty(),
+        live.calls.is_empty(),
+        live.text.is_empty(),
+    ) {
+        (false, _, _) => "waits for you",
+        (_, false, _) => "working",
+        (_, _, false) => "answering",
+        _ if !live.reasoning.is_empty() => "thinking",
+        _ => "waiting for the model",
+    };
+    let ink = page.ink;
+    let mut about = vec![time::lasted((ink.now_ms - live.since_ms).max(0))];
+    about.extend(live.model.as_ref().map(|model| safe::line(model).into_owned()));
+    about.push(format!("{} stops", ink.keys.named(Command::Stop)));
+    let line = format!("{doing} · {}", about.join(" · "));
+    let span = doc::cut(&line, ink.theme.style(Paint::Dim), ink.room().into());
+    let is_asked = !(live.asks.is_empty() && live.questions.is_empty());
+    let sign = if is_asked { ink.span("?", Paint::Accent) } else { calls::spinner(&ink) };
+    page.signed(sign, [Line::from(span)]);
+    (asked_at, hides)
+}
+
+/// A call that waits for leave, all of it: nobody says yes to what is left out. Where the window does not hold it, its middle is
+/// folded; whether it is.
+fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
+    let ink = page.ink;
+    let mut about = "may it run?".to_owned();
+    if waited_ms >= LONG_MS {
+        about.push_str(&format!(" · waits for {}", time::lasted(waited_ms)));
+    }
+    let mut head = doc::Run::of(&safe::line(&asks.call.line), ink.theme.style(Paint::Bold));
+    head.push(&format!(" · {about}"), ink.theme.style(Paint::Dim));
+    let head: Vec<_> = head.wrap(ink.room().into()).into_iter().map(Line::from).collect();
+    // Nothing is taken out of what is asked about: what would act on a terminal is a sign.
+    let detail = asks.call.detail.as_deref().map(safe::block).unwrap_or_default();
+    let detail = match detail.trim_end() {
+        "" => Vec::new(),
+        diff if doc::is_diff(diff) => doc::diff(diff, ink.room(), ink.theme),
+        text => doc::said(text, ink.room(), ink.theme, Paint::Dim),
+    };
+    let rows = match room {
+        Room::All => usize::MAX,
+        Room::Rows(rows) => usize::from(rows).saturating_sub(AROUND).max(LEAST),
+    };
+    let is_cut = head.len() + detail.len() > rows;
+    let for_detail = detail.len().min(rows / 2);
+    let head = folded(head, rows - for_detail, ink);
+    let detail = folded(detail, rows - head.len().min(rows), ink);
+    page.signed(ink.span("?", Paint::Accent), head);
+    match ran_before(asks, ink.now_ms) {
+        Some(before) => page.text(&before, Paint::Warn),
+        None => page.text(&asks.why, Paint::Dim),
+    }
+    page.push(detail);
+    is_cut
+}
+
+/// The first and the last of these lines, where they are more, and how many are between them.
+fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: Ink<'_>) -> Vec<Line<'static>> {
+    if lines.len() <= most {
+        return lines;
+    }
+    let shown = most.saturating_sub(1).max(2);
+    let (first, last) = (shown.div_ceil(2), shown / 2);
+    let between = lines.len().saturating_sub(first + last);
+    let all = ink.keys.named(Command::Output);
+    let more = format!("… {}, {all} shows all", words::count(between as u64, "more line"));
+    let more = doc::cut(&more, ink.theme.style(Paint::Warn), ink.room().into());
+    drop(lines.splice(first..first + between, [Line::from(more)]));
+    lines
+}
+
+/// How leave is given, and for what.
+fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
+    if !asking.is_small {
+        key(page, asking, Command::AllowOnce, ALLOW);
+    }
+    if let Some(rule) = agent::chosen(&asks.offers, asking.offer) {
+        key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, Where::Here)));
+        key(page, asking, Command::AllowAlways, &format!("allow {}", agent::the_same(rule)));
+    }
+    if let Some(next) = agent::wider(&asks.offers, asking.offer) {
+        let how = match (next, agent::chosen(&asks.offers, next)) {
+            (_, None) => "narrower again: this call alone".to_owned(),
+            (0, Some(rule)) => format!("narrower again: {}", agent::what(rule, Where::Here)),
+            (_, Some(rule)) => format!("wider: {}", agent::what(rule, Where::Here)),
+        };
+        key(page, asking, Command::AllowWider, &how);
+    }
+    if !asking.is_small {
+        let is_wide = usize::from(page.ink.room()) > doc::columns(DENY_WIDE) + 4;
+        key(page, asking, Command::Deny, if is_wide { DENY_WIDE } else { DENY });
+    }
+    if asking.is_writing {
+        let send = page.ink.keys.named(Command::Send);
+        page.text(
+            &format!("you are writing, and letters answer nothing; {send} refuses with your words"),
+            Paint::Dim,
+        );
+    }
+}
+
+/// A key that holds and what it does.
+fn key(page: &mut Page<'_>, asking: Asking, command: Command, help: &str) {
+    let ink = page.ink;
+    let (name, wide) = match (asking.is_writing, ink.keys.beside_words(command)) {
+        (true, None) => return,
+        (true, Some(key)) => (key.to_string(), 6),
+        (false, _) => (ink.keys.named(command), 3),
+    };
+    let beside = wide.max(doc::columns(&name)) + 1;
+    let help = doc::Run::of(help, ink.theme.style(Paint::Plain));
+    let room = usize::from(ink.room()).saturating_sub(beside).max(1);
+    let mut name = Some(name);
+    page.push(help.wrap(room).into_iter().map(|spans| {
+        let name = ink.span(format!("{:<beside$}", name.take().unwrap_or_default()), Paint::Accent);
+        Line::from_iter(std::iter::once(name).chain(spans))
+    }));
+}
+
+fn ask(page: &mut Page<'_>, question: &Question, asking: Asking) {
+    let ink = page.ink;
+    let lines = doc::plain(&question.question, ink.room(), ink.theme, Paint::Bold);
+    page.signed(ink.span("?", Paint::Accent), lines);
+    for (number, choice) in (1..).zip(&question.choices) {
+        let mut run = doc::Run::of(&format!("{number}. "), ink.theme.style(Paint::Accent));
+        run.push(&safe::line(choice), ink.theme.style(Paint::Plain));
+        page.push(run.wrap(ink.room().into()).into_iter().map(Line::from));
+    }
+    if asking.is_small {
+        // The composer says it.
+        return;
+    }
+    let how = match (question.choices.is_empty(), asking.is_writing) {
+        (true, _) => "your answer goes to the model",
+        (false, true) => "you are writing: what you send is the answer; numbers answer with nothing typed",
+        (false, false) => "type the number of an answer, or send other words",
+    };
+    page.text(how, Paint::Dim);
+}
+
+/// The newest list that the agent wrote, as far as it is near, and whether that was in the last turn.
+pub(super) fn todo(entries: &[Entry]) -> Option<(Todo, bool)> {
+    let last = entries.last()?;
+    let written = |entry: &Entry| {
+        entry.parts.iter().rev().find_map(|part| match part {
+            Part::ToolCall { name, arguments, .. } if name == "todo" => list(arguments),
+            _ => None,
+        })
+    };
+    let near = entries.iter().rev().take(LIST_NEAR);
+    near.into_iter().find_map(|entry| Some((written(entry)?, entry.turn == last.turn)))
+}
+
+fn list(arguments: &str) -> Option<Todo> {
+    let given: Value = serde_json::from_str(arguments).ok()?;
+    let item = |item: &Value| {
+        let state = match item.get("state")?.as_str()? {
+            "done" => TodoState::Done,
+            "doing" => TodoState::Doing,
+            _ => TodoState::Open,
+        };
+        Some(TodoItem { text: item.get("text")?.as_str()?.to_owned(), state })
+    };
+    Some(Todo { items: given.get("items")?.as_array()?.iter().filter_map(item).collect() })
+        .filter(|todo| !todo.items.is_empty())
+}
+
+/// What an empty conversation says: in so many rows what is needed first.
+pub(super) fn greeting(
+    ink: Ink<'_>,
+    version: &str,
+    model: Option<&str>,
+    place: Option<&str>,
+    rows: u16,
+) -> Vec<Line<'static>> {
+    let all = greeted(ink, version, model, place, true);
+    if all.len() <= usize::from(rows) { all } else { greeted(ink, version, model, None, false) }
+}
+
+fn greeted(
+    ink: Ink<'_>,
+    version: &str,
+    model: Option<&str>,
+    place: Option<&str>,
+    whole: bool,
+) -> Vec<Line<'static>> {
+    let mut page = Page::new(ink);
+    let mut first = doc::Run::of("retake", ink.theme.style(Paint::Accent));
+    if !version.is_empty() {
+        first.push(&format!(" {version}"), ink.theme.style(Paint::Dim));
+    }
+    first.push(": an AI agent in which nothing is final", ink.theme.style(Paint::Plain));
+    page.push(first.wrap(ink.room().into()).into_iter().map(Line::from));
+    if let Some(place) = place {
+        page.text(place, Paint::Dim);
+    }
+    page.gap();
+    let mut things = vec![
+        (Command::Send, "say what you want done"),
+        (Command::Rewind, "go back to before any message, files included"),
+        (Command::Undo, "take back the last thing said or done"),
+        (Command::List, "your other conversations"),
+        (Command::Help, "all keys and commands"),
+    ];
+    if whole {
+        things.push((Command::Quit, "leave; everything is kept"));
+    }
+    let names: Vec<_> = things.iter().map(|(command, _)| ink.keys.named(*command)).collect();
+    let wide = names.iter().map(|name| doc::columns(name)).max().unwrap_or(0);
+    for (name, (_, help)) in names.iter().zip(things) {
+        let fill = " ".repeat(wide - doc::columns(name) + 2);
+        let name = Span::styled(name.clone(), ink.theme.style(Paint::Accent));
+        let room = usize::from(ink.room()).saturating_sub(wide + 2);
+        let help = doc::cut(help, ink.theme.style(Paint::Plain), room);
+        let line = doc::rewrap(vec![Line::from(vec![name, Span::raw(fill), help])], ink.room().into());
+        page.push(line);
+    }
+    page.gap();
+    match model {
+        Some(model) if model == "demo" || model.starts_with("demo:") => {
+            page.text("the demo model answers: it needs no key", Paint::Dim);
+            page.text("for a real one: retake config set model.default PROVIDER/MODEL", Paint::Plain);
+        }
+        Some(model) => page.text(&format!("{} answers", safe::line(model)), Paint::Dim),
+        None => page.text(&format!("{} chooses the model", ink.keys.named(Command::Model)), Paint::Dim),
+    }
+    page.lines
+}
+
+/// How much is said behind the last entry: by the run, and by the UI.
+pub(super) fn news(talk: &Talk) -> (usize, usize) {
+    let live = talk.live.as_ref();
+    let said = live.map_or(0, |live| live.text.len() + live.asks.len() + live.questions.len());
+    (said, talk.notes.len() + talk.waiting.len())
+}
+
+/// How far a number of words is told, such as “3 of 17”.
+pub(super) fn of(number: usize, all: usize) -> String {
+    format!("{} of {}", words::number(number as u64), words::number(all as u64))
+}

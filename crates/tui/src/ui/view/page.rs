@@ -1,0 +1,90 @@
+//! Lines with their margin of two columns: the sign of who speaks or how a call went, and a column for the bar of what is selected.
+//! Must never make a line wider than the view.
+
+use ratatui::text::{Line, Span};
+
+use crate::ui::doc;
+use crate::ui::keymap::Keymap;
+use crate::ui::theme::{Paint, Theme};
+
+/// The margin takes so many columns.
+pub(super) const MARGIN: u16 = 2;
+
+/// With what is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ink<'a> {
+    /// Colours.
+    pub(super) theme: Theme,
+    /// Which keys do what.
+    pub(super) keys: &'a Keymap,
+    /// How wide the view is, with the margin.
+    pub(super) width: u16,
+    /// The time now, Unix milliseconds.
+    pub(super) now_ms: i64,
+}
+
+impl Ink<'_> {
+    /// How many columns are beside the margin.
+    pub(super) fn room(&self) -> u16 {
+        self.width.saturating_sub(MARGIN).max(1)
+    }
+
+    /// A piece of a line.
+    pub(super) fn span(&self, text: impl Into<String>, paint: Paint) -> Span<'static> {
+        Span::styled(text.into(), self.theme.style(paint))
+    }
+}
+
+/// Lines, one below the other.
+#[derive(Debug)]
+pub(super) struct Page<'a> {
+    /// With what.
+    pub(super) ink: Ink<'a>,
+    /// Them.
+    pub(super) lines: Vec<Line<'static>>,
+}
+
+impl<'a> Page<'a> {
+    /// An empty one.
+    pub(super) fn new(ink: Ink<'a>) -> Self {
+        Self { ink, lines: Vec::new() }
+    }
+
+    /// An empty line.
+    pub(super) fn gap(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    /// Lines beside the margin; the sign stands before the first one.
+    pub(super) fn signed(&mut self, sign: Span<'static>, lines: impl IntoIterator<Item = Line<'static>>) {
+        let mut sign = Some(sign);
+        for mut line in lines {
+            let before = sign.take().unwrap_or_else(|| Span::raw(" "));
+            line.spans.splice(0..0, [before, Span::raw(" ")]);
+            self.lines.push(line);
+        }
+    }
+
+    /// Lines beside the margin.
+    pub(super) fn push(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
+        self.signed(Span::raw(" "), lines);
+    }
+
+    /// A text in one colour, wrapped.
+    pub(super) fn text(&mut self, text: &str, paint: Paint) {
+        let lines = doc::plain(text, self.ink.room(), self.ink.theme, paint);
+        self.push(lines);
+    }
+
+    /// A text on one line, cut where it is too long.
+    pub(super) fn cut(&mut self, text: &str, paint: Paint) {
+        let span = doc::cut(text, self.ink.theme.style(paint), self.ink.room().into());
+        self.push([Line::from(span)]);
+    }
+
+    /// A rendering that is there already.
+    pub(super) fn rendered(&mut self, text: &str) {
+        let lines = crate::ui::words::lines(text, self.ink.theme);
+        self.push(doc::rewrap(lines, self.ink.room().into()));
+    }
+}

@@ -1,0 +1,204 @@
+//! The conversation as one long column of lines, of which only those near the screen are ever laid out. Must never lay out an entry
+//! that is not needed for what is shown.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ratatui::text::{Line, Span};
+
+use super::entry::{self, Open};
+use super::page::Ink;
+use crate::ui::doc;
+use crate::ui::talk::Talk;
+use crate::ui::theme::Theme;
+
+/// More laid out entries are not kept.
+const KEPT: usize = 400;
+
+/// How an entry was laid out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Version {
+    content: u64,
+    open: Open,
+    width: u16,
+    theme: Theme,
+}
+
+#[derive(Debug)]
+struct Laid {
+    version: Version,
+    /// When it was, where it holds code, which looks different as languages are learnt.
+    code: Option<u64>,
+    lines: Arc<[Line<'static>]>,
+    used: u64,
+}
+
+/// Entries that are laid out.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    laid: HashMap<String, Laid>,
+    /// Counts drawings.
+    turn: u64,
+    /// How often an entry was laid out.
+    #[cfg(test)]
+    pub(super) count: usize,
+}
+
+impl Cache {
+    /// How many are kept.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.laid.len()
+    }
+
+    /// Another drawing begins: what the last ones did not need goes.
+    pub(super) fn turn(&mut self) {
+        self.turn += 1;
+        if self.laid.len() > KEPT {
+            let turn = self.turn;
+            self.laid.retain(|_, laid| laid.used + 8 > turn);
+        }
+    }
+}
+
+/// Where a line is: the place of its block, and the line in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// An entry; behind the last one the answer that comes, then the rest.
+    pub(super) block: usize,
+    /// The line in it.
+    pub(super) line: usize,
+}
+
+/// Everything that can be shown.
+pub(super) struct Stage<'a> {
+    /// The conversation.
+    pub(super) talk: &'a Talk,
+    /// With what.
+    pub(super) ink: Ink<'a>,
+    /// What is unfolded, of an entry.
+    pub(super) open: &'a dyn Fn(&str) -> Open,
+    /// What was laid out.
+    pub(super) cache: &'a mut Cache,
+    /// The answer that comes: what is before it, and itself.
+    pub(super) live: (Vec<Line<'static>>, &'a [Line<'static>]),
+    /// What is behind it.
+    pub(super) rest: Vec<Line<'static>>,
+}
+
+impl Stage<'_> {
+    /// How many blocks there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.talk.entries.len() + 2
+    }
+
+    /// The lines of an entry.
+    pub(super) fn entry(&mut self, at: usize) -> Arc<[Line<'static>]> {
+        let id = &self.talk.entries[at].id;
+        let version = Version {
+            content: entry::version(self.talk, at),
+            open: (self.open)(id),
+            width: self.ink.width,
+            theme: self.ink.theme,
+        };
+        let now = doc::generation();
+        let turn = self.cache.turn;
+        if let Some(laid) = self
+            .cache
+            .laid
+            .get_mut(id)
+            .filter(|laid| laid.version == version && laid.code.is_none_or(|code| code == now))
+        {
+            laid.used = turn;
+            return Arc::clone(&laid.lines);
+        }
+        #[cfg(test)]
+        {
+            self.cache.count += 1;
+        }
+        let lines: Arc<[_]> = entry::lines(self.talk, at, self.ink, version.open).into();
+        let code = entry::has_code(&self.talk.entries[at]).then_some(now);
+        let laid = Laid { version, code, lines: Arc::clone(&lines), used: turn };
+        self.cache.laid.insert(id.clone(), laid);
+        lines
+    }
+
+    /// How many lines a block has.
+    pub(super) fn height(&mut self, block: usize) -> usize {
+        match block.checked_sub(self.talk.entries.len()) {
+            None => self.entry(block).len(),
+            Some(0) => self.live.0.len() + self.live.1.len(),
+            Some(_) => self.rest.len(),
+        }
+    }
+
+    /// A line that is there.
+    pub(super) fn line(&mut self, place: Place) -> Line<'static> {
+        let line = match place.block.checked_sub(self.talk.entries.len()) {
+            None => self.entry(place.block).get(place.line).cloned(),
+            Some(0) => match place.line.checked_sub(self.live.0.len()) {
+                None => self.live.0.get(place.line).cloned(),
+                Some(line) => self.live.1.get(line).cloned().map(|mut line| {
+                    line.spans.insert(0, Span::raw("  "));
+                    line
+                }),
+            },
+            Some(_) => self.rest.get(place.line).cloned(),
+        };
+        line.unwrap_or_default()
+    }
+
+    /// The place so many lines above.
+    pub(super) fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
+        while lines > place.line {
+            if place.block == 0 {
+                return Place::default();
+            }
+            lines -= place.line;
+            place.block -= 1;
+            place.line = self.height(place.block);
+        }
+        place.line -= lines;
+        place
+    }
+
+    /// The place so many lines below, or the end.
+    pub(super) fn down(&mut self, mut place: Place, lines: usize) -> Place {
+        place.line += lines;
+        while place.block < self.blocks() {
+            let height = self.height(place.block);
+            if place.line < height {
+                return place;
+            }
+            place.line -= height;
+            place.block += 1;
+        }
+        self.end()
+    }
+
+    /// Behind the last line.
+    pub(super) fn end(&self) -> Place {
+        Place { block: self.blocks(), line: 0 }
+    }
+
+    /// The first line of a screen of so many rows that ends at the end.
+    pub(super) fn last_screen(&mut self, rows: usize) -> Place {
+        let end = self.end();
+        self.up(end, rows)
+    }
+
+    /// The places of the lines of a screen.
+    pub(super) fn screen(&mut self, top: Place, rows: usize) -> Vec<Place> {
+        let mut places = Vec::with_capacity(rows);
+        let mut place = top;
+        while places.len() < rows && place.block < self.blocks() {
+            let height = self.height(place.block);
+            while places.len() < rows && place.line < height {
+                places.push(place);
+                place.line += 1;
+            }
+            place = Place { block: place.block + 1, line: 0 };
+        }
+        places
+    }
+}
