@@ -12,3 +12,4 @@ pub(crate) mod marks;
 pub(crate) mod prose;
 pub(crate) mod purity;
 pub(crate) mod shape;
+pub(crate) mod walls;

@@ -139,7 +139,7 @@ fn absolute(module: &Path, words: &[String]) -> Option<Path> {
 }
 
 /// The paths of a `use` without its groups, each with the name that it brings in.
-fn expand(tokens: &[Token<'_>]) -> Vec<(Path, String)> {
+pub(crate) fn expand(tokens: &[Token<'_>]) -> Vec<(Path, String)> {
     let mut found = Vec::new();
     let mut prefix: Path = Vec::new();
     // How long the prefix was where each group began.

@@ -1,7 +1,7 @@
 //! Runs all checks over the tree. What is checked where is the tables here; how, each check's own module.
 
 use crate::checks::{
-    cycles, depends, documents, edges, errors, fields, language, layout, marks, prose, purity, shape,
+    cycles, depends, documents, edges, errors, fields, language, layout, marks, prose, purity, shape, walls,
 };
 use crate::finding::Finding;
 use crate::source::Source;
@@ -21,9 +21,6 @@ const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
     fields::check,
 ];
 
-/// Documents whose language is not in order yet.
-const LATER: &[&str] = &["ARCHITECTURE.md"];
-
 /// Everything that is not in order, sorted by place; empty when the tree is tidy.
 ///
 /// # Errors
@@ -39,6 +36,7 @@ pub fn tidy(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
         found.extend(cycles::check(manifest.krate(), &tree.sources));
         found.extend(prose::check(manifest.krate(), &tree.sources));
     }
+    found.extend(walls::check(&tree.sources));
     found.extend(language::ceilings(&tree.sources));
     found.extend(papers(tree)?);
     found.sort();
@@ -58,18 +56,18 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let crates: Vec<_> = tree.manifests.iter().map(|m| m.krate()).collect();
     let architecture = tree.text("ARCHITECTURE.md")?;
     let mut found = documents::architecture(&architecture, &crates);
-    for path in ["ARCHITECTURE.md", "docs/security.md"].into_iter().filter(|path| tree.has(path)) {
-        found.extend(documents::tests(path, &tree.text(path)?, &tree.sources));
+    for path in ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/security.md"] {
+        let text = if tree.has(path) { tree.text(path)? } else { String::new() };
+        found.extend(documents::tests(path, &text, &tree.sources));
+        found.extend(documents::files(path, &text, &tree.sources));
     }
     let readme = tree.text("README.md")?;
     found.extend(documents::commands(&readme, &tree.text(".ci/run")?));
     found.extend(language::readme(&readme));
-    let is_plain = |path: &&&str| path.ends_with(".md") && !LATER.contains(path);
+    let is_plain = |path: &&&str| path.ends_with(".md");
     let documents = documents::REQUIRED.iter().filter(is_plain);
     let in_folders = [tree.documents("docs")?, tree.documents("docs/guide")?].concat();
-    for path in
-        documents.copied().chain(in_folders.iter().map(String::as_str)).filter(|path| !LATER.contains(path))
-    {
+    for path in documents.copied().chain(in_folders.iter().map(String::as_str)) {
         found.extend(language::check(path, &tree.text(path)?));
     }
     Ok(found)

@@ -50,6 +50,25 @@ pub(crate) fn tests(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> 
     gone.into_iter().map(finding).collect()
 }
 
+/// A document names no file of code that is gone: `core/src/fold.rs`, or a folder such as `server/src/hub/`.
+pub(crate) fn files(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
+    let is_file = |name: &&str| {
+        let is_plain = name.contains('/') && name.chars().all(|c| lex::is_word(c) || "/.-".contains(c));
+        is_plain && (name.ends_with(".rs") || name.contains("/src/"))
+    };
+    let is_there = |name: &str| {
+        let part = format!("/{}", name.trim_start_matches("crates/"));
+        let is_of = |source: &Source| {
+            let path = source.path();
+            path.ends_with(&part) || path.contains(&format!("{}/", part.trim_end_matches('/')))
+        };
+        sources.iter().any(|source| is_of(source) || source.path().ends_with(&format!("{part}.rs")))
+    };
+    let named: BTreeSet<&str> = text.split('`').skip(1).step_by(2).filter(is_file).collect();
+    let gone = named.into_iter().filter(|name| !is_there(name));
+    gone.map(|name| Finding::new(path, 0, format!("there is no file `{name}`"))).collect()
+}
+
 fn functions(source: &Source) -> impl Iterator<Item = &str> {
     let code = &source.all().code;
     places(code, "fn").into_iter().filter_map(|at| {
@@ -74,7 +93,7 @@ pub(crate) fn commands(readme: &str, ci: &str) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{architecture, commands, tests};
+    use super::{architecture, commands, files, tests};
     use crate::source::Source;
 
     #[test]
@@ -96,6 +115,14 @@ mod tests {
             tests("A.md", "`it_is_still_there` and `it_is_long_gone`, `it_is_long_gone`", &sources).len(),
             1
         );
+    }
+
+    #[test]
+    fn a_file_that_is_named_is_there() {
+        let sources = [Source::new("crates/x/src/a/b.rs", "")];
+        let text = "`x/src/a/b.rs`, `a/b.rs`, `crates/x/src/a/b.rs`, `x/src/a`, `x/src/a/`, `x/src/a/b`";
+        assert_eq!(files("A.md", text, &sources), []);
+        assert_eq!(files("A.md", "`x/src/c.rs`, `x/src/b`, `a/c.rs`, `a.rs`", &sources).len(), 3);
     }
 
     #[test]

@@ -16,11 +16,18 @@ const EDGES: &[&str] = &[
     "crates/bench/",
 ];
 
-/// The one file that may overwrite entries.
+/// The one file that may overwrite entries and operations.
 const ERASE: &str = "crates/store/src/sqlite/erase.rs";
 
-/// SQL that would change or remove what was said.
-const OVERWRITES: &[&str] = &["DELETE FROM ENTRY", "UPDATE ENTRY", "REPLACE INTO ENTRY"];
+/// SQL that would change or remove an entry or an operation.
+const OVERWRITES: &[&str] = &[
+    "DELETE FROM ENTRY",
+    "UPDATE ENTRY",
+    "REPLACE INTO ENTRY",
+    "DELETE FROM OPERATION",
+    "UPDATE OPERATION",
+    "REPLACE INTO OPERATION",
+];
 
 /// A domain type is converted by hand; only an edge's own types derive serialisation.
 pub(crate) fn serialisation(source: &Source) -> Vec<Finding> {
@@ -37,14 +44,14 @@ pub(crate) fn serialisation(source: &Source) -> Vec<Finding> {
     places(code, "derive(").into_iter().filter(derives_it).map(|at| source.finding(at, what)).collect()
 }
 
-/// Entries are only ever inserted; erase is the one exception.
+/// Entries and operations are only ever inserted; erase is the one exception.
 pub(crate) fn append_only(source: &Source) -> Vec<Finding> {
     let exempt = source.is_test() || source.path() == ERASE || source.krate() == "xtask";
     if exempt {
         return Vec::new();
     }
     let sql = source.production().literals.to_ascii_uppercase();
-    let what = format!("entries are append only; only {ERASE} may overwrite one");
+    let what = format!("entries and operations are append only; only {ERASE} may overwrite one");
     let find = |words: &&str| source.find(&sql, words, &what);
     OVERWRITES.iter().flat_map(find).collect()
 }
@@ -76,6 +83,7 @@ mod tests {
         assert_eq!(found("crates/store/src/sqlite/erase.rs", delete), 0);
         assert_eq!(found("crates/store/src/a.rs", "const A: &str = \"UPDATE entry SET x = 1\";"), 1);
         assert_eq!(found("crates/store/src/a.rs", "const A: &str = \"UPDATE entry_count SET x = 1\";"), 0);
+        assert_eq!(found("crates/store/src/a.rs", "const A: &str = \"UPDATE operation SET x = 1\";"), 1);
         assert_eq!(found("crates/store/src/a.rs", "// DELETE FROM entry\n"), 0);
     }
 }
