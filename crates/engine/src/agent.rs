@@ -1,12 +1,12 @@
 //! The agent: which tools there are, what it may do, and who is asked. What it has done follows the path, as facts, effects
 //! and runs of the store; nothing of it is kept here but what waits for a person.
 
-mod audience;
-mod look;
-mod settle;
+mod environment;
+mod inspect;
+mod permissions;
+mod presence;
+mod settings_file;
 mod spool;
-mod standing;
-mod surroundings;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -19,12 +19,12 @@ use retake_tools::{Guarded, Sandbox, Secrets, Surroundings, Toolbox, processes};
 use crate::engine::Engine;
 use crate::error::Result;
 
-pub use audience::{Audience, Present};
-pub(crate) use look::JOBS;
-use look::job_of;
-pub use look::{JobPrinted, JobShown, Todo, TodoState, Used};
-pub use settle::{PermissionChange, SettledRules};
-pub use surroundings::CommandEnvironment;
+pub use environment::CommandEnvironment;
+pub(crate) use inspect::JOBS;
+use inspect::job_of;
+pub use inspect::{JobPrinted, JobShown, Todo, TodoState, Used};
+pub use permissions::{PermissionChange, SettledRules};
+pub use presence::{Audience, Present};
 
 /// What an agent can do, and may.
 #[derive(Clone)]
@@ -59,20 +59,20 @@ pub struct AgentConfig {
 
 /// What the agent keeps in memory for all conversations.
 #[derive(Default)]
-pub(crate) struct Waits {
+pub(crate) struct AgentState {
     /// Calls that were begun in the background, or that left something running.
     jobs: Mutex<HashSet<String>>,
     /// In which environments the commands of requests run.
-    surroundings: Mutex<surroundings::Given>,
+    surroundings: Mutex<environment::Given>,
     /// In which one they run where that is not known.
     own: OnceLock<Arc<Surroundings>>,
     /// Who says whether a person is there.
     audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.
-    standing: Mutex<standing::Standing>,
+    standing: Mutex<settings_file::Standing>,
 }
 
-impl Waits {
+impl AgentState {
     /// What a call has noted of a job of its own.
     pub(crate) fn notes(&self, facts: &[Fact]) {
         locked(&self.jobs).extend(facts.iter().filter_map(job_of).map(str::to_owned));

@@ -14,7 +14,7 @@ use retake_core::{
 };
 use retake_store::Store;
 
-use crate::agent::{AgentConfig, Waits};
+use crate::agent::{AgentConfig, AgentState};
 use crate::clock::Clock;
 use crate::error::{EngineError, Kind, Result};
 use crate::files::{Files, FilesConfig};
@@ -22,7 +22,7 @@ use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
 
-use crate::unbroken::Unbroken;
+use crate::completion::Completions;
 pub(crate) use session::Claim;
 use session::Sessions;
 
@@ -52,14 +52,14 @@ pub struct Parts {
 pub struct Engine {
     parts: Parts,
     pub(crate) sessions: Sessions,
-    pub(crate) importing: crate::port::Staging,
+    pub(crate) importing: crate::transfer::Staging,
     pub(crate) files: Files,
     pub(crate) started: Started,
-    pub(crate) waits: Waits,
+    pub(crate) waits: AgentState,
     erasures: AtomicU64,
     /// The owner ends: what is stopped from now on, no person has stopped.
     ends: AtomicBool,
-    pub(crate) unbroken: Unbroken,
+    pub(crate) unbroken: Completions,
 }
 
 impl Engine {
@@ -72,10 +72,10 @@ impl Engine {
             importing: Default::default(),
             files,
             started: Started::default(),
-            waits: Waits::default(),
+            waits: AgentState::default(),
             erasures: AtomicU64::new(0),
             ends: AtomicBool::new(false),
-            unbroken: Unbroken::default(),
+            unbroken: Completions::default(),
         });
         engine.recover().await?;
         Ok(engine)
@@ -200,7 +200,7 @@ impl Engine {
         Ok(self.store().snapshot(conversation).await?.folder().map(PathBuf::from))
     }
 
-    /// Waits until nothing runs, for so long; what runs then is stopped, and waited for as long again. So is a step back or forth.
+    /// AgentState until nothing runs, for so long; what runs then is stopped, and waited for as long again. So is a step back or forth.
     pub async fn finish(&self, patience: std::time::Duration) {
         for last in [false, true] {
             let late = self.parts.clock.sleep(patience);

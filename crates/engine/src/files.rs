@@ -4,43 +4,43 @@
 //! The store decides, `worktree` acts, and this keeps the order of the two: whatever a crash leaves is finished at the next
 //! start.
 
-mod adopted;
-mod again;
+mod adoption;
 mod ancestors;
 mod apply;
-mod around;
-mod attribute;
-mod called;
-mod carry;
-mod coming;
+mod as_of;
+mod attribution;
+mod authors;
+mod call_capture;
+mod call_info;
+mod capture_state;
+mod carry_out;
 mod compare;
+mod conversation_folders;
+mod diff;
 mod doctor;
+mod effects;
 mod erase;
 mod exec;
-mod folders;
 mod git;
-mod halt;
+mod git_hooks;
+mod hard_links;
 mod jobs;
-mod keep;
-mod leave;
-mod links;
-mod look;
-mod moment;
-mod moved;
-mod nested;
+mod known_folders;
+mod moved_content;
+mod moved_lines;
+mod nested_repositories;
+mod options;
 mod origin;
 mod plan;
-mod planted;
+mod progress;
 mod recover;
 mod restore;
-mod rewritten;
+mod retention;
+mod returning;
 mod secrets;
-mod several;
 mod status;
-mod unseen;
-mod whose;
-mod wish;
-mod work;
+mod stop_run;
+mod uncaptured;
 mod workspace;
 
 use std::collections::HashMap;
@@ -52,30 +52,30 @@ use retake_core::WorkspaceNo;
 use retake_worktree::{PackObjects, Rules};
 use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
 
-pub use again::ShownDiff;
-pub use apply::{FilesApplied, FolderDone};
-pub(crate) use around::Around;
-pub(crate) use called::name_of;
-pub use called::{Asked, Called};
+pub use apply::{AppliedFiles, FolderDone};
+pub use as_of::{AsOf, Below, Named};
+pub(crate) use call_capture::Around;
+pub(crate) use call_info::name_of;
+pub use call_info::{Asked, Called};
+pub(crate) use conversation_folders::{Further, not_kept};
+pub use conversation_folders::{headed_in, named_in, shown_in};
+pub use diff::ShownDiff;
+pub use effects::{EffectShown, Effects};
 pub use erase::{ErasePlan, ErasedRows, ObjectsErased};
 pub use exec::Exec;
 pub(crate) use exec::{command_line, lives_on};
-pub use folders::{FolderShown, PathShown};
-pub use keep::{Keep, LetGo, Prune, Pruned};
-pub use leave::{EffectShown, Effects};
-pub use moment::{Below, Moment, Named};
+pub use git_hooks::put_back;
+pub use known_folders::{FolderShown, PathShown};
+pub use options::FileOptions;
 pub use origin::{DeltaOrigin, PlannedDeltas};
-pub use plan::{FilesPlanned, FolderPlan, Running};
-pub use planted::put_back;
+pub use plan::{FolderPlan, PlannedFiles, Running};
+pub use progress::Doing;
+pub(crate) use progress::Work;
 pub use restore::Restore;
 pub use retake_core::Scope;
-pub(crate) use several::{Further, not_kept};
-pub use several::{headed_in, named_in, shown_in};
+pub use retention::{Keep, Prune, Pruned, Released};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
-pub use unseen::Unseen;
-pub use wish::FilesWish;
-pub use work::Doing;
-pub(crate) use work::Work;
+pub use uncaptured::Uncaptured;
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};
@@ -156,7 +156,7 @@ impl Files {
         }
     }
 
-    /// Waits until nobody captures, plans or applies, and keeps them out while it lives.
+    /// AgentState until nobody captures, plans or applies, and keeps them out while it lives.
     async fn quiet(&self) -> OwnedRwLockWriteGuard<()> {
         Arc::clone(&self.at_work).write_owned().await
     }

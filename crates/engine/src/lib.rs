@@ -4,6 +4,7 @@
 
 mod agent;
 pub mod clock;
+mod completion;
 mod confinement;
 mod engine;
 mod error;
@@ -14,7 +15,6 @@ pub mod mcp;
 pub mod model;
 mod names;
 mod open;
-mod port;
 mod process;
 pub mod prompt;
 mod read;
@@ -22,7 +22,7 @@ mod run;
 pub mod secret;
 pub mod settings;
 mod steps;
-mod unbroken;
+mod transfer;
 
 pub use agent::{
     AgentConfig, Audience, CommandEnvironment, JobAtWork, JobPrinted, JobShown, PermissionChange, Present,
@@ -32,20 +32,20 @@ pub use confinement::Confinement;
 pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    Asked, Below, ByCalls, Called, DeltaOrigin, Doing, EffectShown, Effects, ErasePlan, ErasedRows, Exec,
-    FilesApplied, FilesConfig, FilesPlanned, FilesStatus, FilesWish, FolderDone, FolderPlan, FolderShown,
-    FolderStatus, Job, Keep, LetGo, Moment, Named, ObjectsErased, PathShown, PlannedDeltas, Prune, Pruned,
-    Restore, Running, Scope, ShownDiff, Unseen, headed_in, named_in, put_back, shown_in,
+    AppliedFiles, AsOf, Asked, Below, ByCalls, Called, DeltaOrigin, Doing, EffectShown, Effects, ErasePlan,
+    ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderShown,
+    FolderStatus, Job, Keep, Named, ObjectsErased, PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned,
+    Released, Restore, Running, Scope, ShownDiff, Uncaptured, headed_in, named_in, put_back, shown_in,
 };
 pub use history::Prompts;
 pub use open::OpenRequest;
-pub use port::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 pub use process::{OutputFile, make_private, supervise};
 pub use read::Subscription;
 pub use run::{
-    Asks, CallEnded, CallShown, Decision, Ended, Following, Outcome, Permit, Question, RunEvent, RunNow,
-    RunRequest, Start,
+    Asks, CallEnded, CallShown, Decision, Ended, Outcome, Permit, Question, RunEvent, RunNow, RunRequest,
+    RunSubscription, Start,
 };
+pub use transfer::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 
 pub use steps::{Done, RefusedStep, WholeReceipt};
 

@@ -70,7 +70,7 @@ impl Engine {
         let mut notices = opened.notices;
         notices.extend(engine.settle_files().await?);
         engine.take_over_jobs(living.await.unwrap_or_default()).await?;
-        engine.keep_house();
+        engine.collect_in_background();
         Ok((engine, notices))
     }
 }

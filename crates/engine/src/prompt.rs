@@ -11,9 +11,9 @@
 //!
 //! [`Role::System`]: retake_core::Role::System
 
+mod bounded_read;
 mod complete;
 mod instructions;
-mod look;
 mod mentions;
 mod system;
 

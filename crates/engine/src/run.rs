@@ -3,12 +3,12 @@
 //! What came before a stop or a cut is kept, marked interrupted; when nothing came, a stopped turn is taken back
 //! as if it had never been. A stream in progress is saved each second outside the log.
 
-mod again;
 mod answer;
 mod attach;
 mod call;
-mod close;
 mod drive;
+mod edit;
+mod ending;
 mod event;
 mod feed;
 mod guard;
@@ -16,9 +16,9 @@ mod host;
 mod opening;
 mod queue;
 mod recover;
-mod reword;
-mod scene;
+mod repeat;
 mod servers;
+mod setup;
 
 use std::sync::Arc;
 
@@ -32,13 +32,13 @@ use retake_store::StoreError;
 use self::drive::Driver;
 use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
-use crate::files::{FilesApplied, FilesWish};
+use crate::files::{AppliedFiles, FileOptions};
 use crate::model::Choice;
 
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};
 pub(crate) use feed::{Events, Feed, Listening};
-pub use feed::{Following, RunNow};
+pub use feed::{RunNow, RunSubscription};
 pub(crate) use opening::Changed;
 pub(crate) use queue::told_unsaid;
 
@@ -76,7 +76,7 @@ pub struct RunRequest {
     /// What it may do besides; words that have to wait lose it.
     pub permit: Permit,
     /// What a step back to another answer or another wording does with files.
-    pub files: FilesWish,
+    pub files: FileOptions,
     /// The head that the author saw.
     pub seen: Seen,
     /// Who asks, by which request.
@@ -126,7 +126,7 @@ struct Ground {
     /// The receipt of what started it.
     receipt: Option<Receipt>,
     /// The step back that it began with.
-    back: Option<Arc<FilesApplied>>,
+    back: Option<Arc<AppliedFiles>>,
     /// What it answers.
     answering: Answering,
     /// What to take back when it is stopped before any output, in this order.

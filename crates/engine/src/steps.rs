@@ -13,7 +13,7 @@ use retake_core::{
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
-use crate::files::{FilesApplied, FilesPlanned, FilesWish, ObjectsErased};
+use crate::files::{AppliedFiles, FileOptions, ObjectsErased, PlannedFiles};
 
 /// What an action did.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub enum Done {
     /// Steps with their files, in order. `refused` is why the next one was not taken.
     Steps {
         /// What each step did.
-        applied: Vec<FilesApplied>,
+        applied: Vec<AppliedFiles>,
         /// Why the next step was not taken.
         refused: Option<EngineError>,
     },
@@ -75,7 +75,7 @@ fn steps_of(action: &Action) -> Option<(usize, OfSteps)> {
 }
 
 /// Whether single hunks are chosen. They are those of one step's plan and fit no other.
-fn chooses_hunks(options: &FilesWish) -> bool {
+fn chooses_hunks(options: &FileOptions) -> bool {
     let mut choices = options.chosen.paths.values().chain(options.elsewhere.values());
     choices.any(|choice| matches!(choice, Choice::Hunks(_)))
 }
@@ -86,7 +86,12 @@ impl Engine {
     /// # Errors
     ///
     /// The first step was refused: nothing has changed.
-    pub async fn act(self: &Arc<Self>, of: ConversationId, apply: Apply, options: FilesWish) -> Result<Done> {
+    pub async fn act(
+        self: &Arc<Self>,
+        of: ConversationId,
+        apply: Apply,
+        options: FileOptions,
+    ) -> Result<Done> {
         if matches!(apply.action, Action::Erase { .. }) {
             let (receipt, objects) = self.erase(of, apply).await?;
             return Ok(Done::Erased(receipt, objects));
@@ -113,7 +118,7 @@ impl Engine {
         self: &Arc<Self>,
         of: ConversationId,
         apply: Apply,
-        options: FilesWish,
+        options: FileOptions,
         (count, step): (usize, OfSteps),
     ) -> Result<Done> {
         let options = self.as_seen(of, &apply.action, options).await?;
@@ -175,8 +180,8 @@ impl Engine {
         &self,
         of: ConversationId,
         action: &Action,
-        options: &FilesWish,
-        all: &FilesPlanned,
+        options: &FileOptions,
+        all: &PlannedFiles,
     ) -> Result<Option<RefusedStep>> {
         let Some((_, step)) = steps_of(action) else { return Ok(None) };
         let steps = all.conversation.as_ref().map_or(0, |half| half.ops);
@@ -235,7 +240,7 @@ impl Engine {
 }
 
 /// The first path that waits for a choice.
-fn first_conflict(planned: &FilesPlanned, done: usize) -> Option<RefusedStep> {
+fn first_conflict(planned: &PlannedFiles, done: usize) -> Option<RefusedStep> {
     planned.files.iter().find_map(|folder| {
         let path = folder.plan.paths.iter().find(|path| matches!(path.verdict, Verdict::Conflict(_)))?;
         Some(RefusedStep { done, folder: folder.folder.clone(), path: path.clone() })

@@ -4,7 +4,7 @@
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{Action, Apply, Part, Receipt, Seen};
-use retake_engine::{Ended, FilesWish, Outcome, Permit, Result, RunEvent, RunRequest, Start};
+use retake_engine::{Ended, FileOptions, Outcome, Permit, Result, RunEvent, RunRequest, Start};
 use retake_testkit::{Said, Table, ask, done, failure, text};
 
 /// A request with an id.
@@ -15,7 +15,7 @@ fn request(table: &Table, id: &str, start: Start) -> RunRequest {
         model: None,
         steer: None,
         permit: Permit::default(),
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         seen: Seen::Anything,
         by,
     }

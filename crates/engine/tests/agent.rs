@@ -34,8 +34,8 @@ use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 use retake_engine::{
-    AgentConfig, Decision, Ended, Engine, FilesConfig, FilesWish, Keep, Parts, Permit, RunEvent, RunRequest,
-    Start,
+    AgentConfig, Decision, Ended, Engine, FileOptions, FilesConfig, Keep, Parts, Permit, RunEvent,
+    RunRequest, Start,
 };
 use retake_store::{Keeper, Sqlite, Store};
 use retake_tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
@@ -156,7 +156,7 @@ impl Desk {
             model: None,
             steer: None,
             permit: Permit::default(),
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             seen: Seen::Anything,
             by: self.engine.by(None),
         }
@@ -243,7 +243,7 @@ impl Desk {
 
     async fn apply(&self, action: Action) {
         let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
-        self.engine.apply_both(self.id, apply, FilesWish::default()).await.expect("applied");
+        self.engine.apply_both(self.id, apply, FileOptions::default()).await.expect("applied");
     }
 }
 

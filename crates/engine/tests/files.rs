@@ -40,8 +40,8 @@ use retake_core::{
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::{
-    AgentConfig, Engine, Exec, FilesApplied, FilesConfig, FilesPlanned, FilesWish, FolderPlan, Keep, Outcome,
-    Result, RunEvent, Scope, shown_in,
+    AgentConfig, AppliedFiles, Engine, Exec, FileOptions, FilesConfig, FolderPlan, Keep, Outcome,
+    PlannedFiles, Result, RunEvent, Scope, shown_in,
 };
 use retake_store::{Keeper, Sqlite, Store};
 use retake_testkit::{Puppet, start_with};
@@ -189,17 +189,17 @@ impl Yard {
         Action::Rewind(self.engine.entry(self.id, turn).await.expect("a turn"))
     }
 
-    async fn plan(&self, action: Action, wish: FilesWish) -> FilesPlanned {
+    async fn plan(&self, action: Action, wish: FileOptions) -> PlannedFiles {
         self.engine.plan_both(self.id, action, wish).await.expect("planned")
     }
 
-    async fn apply(&self, action: Action, wish: FilesWish) -> Result<FilesApplied> {
+    async fn apply(&self, action: Action, wish: FileOptions) -> Result<AppliedFiles> {
         let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
         self.engine.apply_both(self.id, apply, wish).await
     }
 
     async fn does(&self, action: Action) -> Receipt {
-        self.apply(action, FilesWish::default()).await.expect("done").receipt
+        self.apply(action, FileOptions::default()).await.expect("done").receipt
     }
 
     /// Goes back to before a turn, files included.
@@ -217,7 +217,7 @@ impl Yard {
 
     /// What a plan of going back would do to each path.
     async fn verdicts(&self, turn: &str) -> Vec<String> {
-        let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
+        let plan = self.plan(self.rewind(turn).await, FileOptions::default()).await;
         let shown = |folder: FolderPlan| {
             let name = |path: &FilePath| shown_in(folder.folder.as_deref(), path);
             let paths = folder.plan.paths.iter();
@@ -228,7 +228,7 @@ impl Yard {
 
     /// The files of a plan of going back in which something uncertain stays, and why.
     async fn uncertain(&self, turn: &str) -> Vec<String> {
-        let plan = own(self.plan(self.rewind(turn).await, FilesWish::default()).await);
+        let plan = own(self.plan(self.rewind(turn).await, FileOptions::default()).await);
         let why = |path: &PathPlan| {
             path.uncertain().into_iter().map(|why| format!("{} {why:?}", path.path)).collect::<Vec<_>>()
         };
@@ -259,18 +259,18 @@ impl Yard {
 }
 
 /// What would become of the conversation's own folder.
-fn own(plan: FilesPlanned) -> FilePlan {
+fn own(plan: PlannedFiles) -> FilePlan {
     plan.files.into_iter().next().expect("files").plan
 }
 
 /// A choice for one path.
-fn choose(path: &str, choice: Choice) -> FilesWish {
+fn choose(path: &str, choice: Choice) -> FileOptions {
     let path = FilePath::new(path.as_bytes()).expect("a path");
-    FilesWish { chosen: Chosen { paths: [(path, choice)].into(), others: None }, ..FilesWish::default() }
+    FileOptions { chosen: Chosen { paths: [(path, choice)].into(), others: None }, ..FileOptions::default() }
 }
 
-fn scope(scope: Scope) -> FilesWish {
-    FilesWish { scope, ..FilesWish::default() }
+fn scope(scope: Scope) -> FileOptions {
+    FileOptions { scope, ..FileOptions::default() }
 }
 
 /// Three turns, each of which writes its number into `a` and makes a file of its own.

@@ -28,7 +28,7 @@ const KEY: &str = "sk-test-0123456789";
 /// Bounds everything that should not take long.
 const SOON: Duration = Duration::from_secs(30);
 
-/// An endpoint `here` of a kind, and what a turn sees of it. Waits of retries take no time.
+/// An endpoint `here` of a kind, and what a turn sees of it. AgentState of retries take no time.
 struct Face {
     settings: Settings,
     clock: ManualClock,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{Action, Apply, ConversationId, Part, Role, SayRequest, Seen};
 use retake_engine::clock::ManualClock;
-use retake_engine::{Engine, FilesWish};
+use retake_engine::{Engine, FileOptions};
 use retake_store::{Backend, Keeper, Memory, MemoryRows, Result, Store};
 use retake_testkit::{Puppet, start};
 
@@ -66,11 +66,11 @@ async fn a_rewind_that_takes_no_files_is_a_reading_and_a_commit() {
     let (entry, readings) = desk.costs(engine.entry(id, "t11")).await;
     assert_eq!(readings, 1);
     let rewind = Action::Rewind(entry.expect("turn 11"));
-    let (planned, readings) = desk.costs(engine.plan_both(id, rewind.clone(), FilesWish::default())).await;
+    let (planned, readings) = desk.costs(engine.plan_both(id, rewind.clone(), FileOptions::default())).await;
     assert_eq!((planned.expect("planned").effects.count, readings), (0, 1));
     for action in [rewind, Action::Undo(1)] {
         let apply = Apply { action, seen: Seen::Anything, by: engine.by(None) };
-        let (applied, readings) = desk.costs(engine.apply_both(id, apply, FilesWish::default())).await;
+        let (applied, readings) = desk.costs(engine.apply_both(id, apply, FileOptions::default())).await;
         let receipt = applied.expect("applied").receipt;
         assert_eq!((receipt.unchanged, readings), (false, 1));
         let (_, readings) = desk.costs(engine.kept().aftermath(&receipt)).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use retake_core::{Action, Apply, Part, Role, Seen, Usage};
 use retake_engine::model::Chunk;
-use retake_engine::{FilesWish, Outcome, Permit, RunEvent, RunRequest, Start};
+use retake_engine::{FileOptions, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_testkit::{Table, ask, done, ended, failure, start, text};
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn while_a_model_answers_nothing_goes_back() {
         model: None,
         steer: None,
         permit: Permit::default(),
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         seen: Seen::Anything,
         by: table.engine.by(None),
     };
@@ -153,7 +153,7 @@ async fn another_answer_ends_the_run_at_work_first_where_that_is_wished() {
         model: None,
         steer: None,
         permit: Permit::default(),
-        files: FilesWish { stop, ..FilesWish::default() },
+        files: FileOptions { stop, ..FileOptions::default() },
         seen,
         by: table.engine.by(None),
     };
@@ -197,7 +197,7 @@ async fn an_empty_message_is_refused_before_anything_is_stored() {
         model: None,
         steer: None,
         permit: Permit::default(),
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         seen: Seen::Anything,
         by: table.engine.by(None),
     };

@@ -8,9 +8,9 @@ mod files;
 mod folders;
 mod mcp;
 mod owner;
-mod port;
 mod reads;
 mod steps;
+mod transfer;
 
 use std::path::{Path, PathBuf};
 

@@ -1,23 +1,23 @@
 //! The owner over sockets: every request of `wire` at its place in the table, the same on each socket. Must never do anything that
 //! a `Client` in the same process can't.
 
-mod ask;
+mod bad_request;
 mod body;
 mod example;
-mod explain;
 mod json;
-mod line;
-mod link;
+mod links;
 mod listen;
 mod openapi;
-mod port;
+mod parse;
+mod parts;
 mod problem;
-mod said;
 mod serve;
 mod shape;
+mod slow_readers;
 mod socket;
 mod stream;
 mod token;
+mod transfer;
 
 pub use openapi::document as openapi;
 pub use serve::{Served, Serving, serve};

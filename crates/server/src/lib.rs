@@ -3,13 +3,13 @@
 mod agent;
 mod convert;
 mod dispatch;
-mod holders;
+mod draft_locks;
+mod events;
 mod http;
-mod hub;
-mod office;
-mod once;
+mod idempotency;
 mod open;
-mod present;
+mod owner;
+mod presence;
 mod runs;
 
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use retake_engine::Engine;
 use retake_engine::settings::Settings;
 use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
-use hub::Hub;
-use office::Office;
-use once::Once;
-use present::Present;
+use events::Subscriptions;
+use idempotency::InFlight;
+use owner::OwnerInfo;
+use presence::Present;
 
-pub use holders::{Holding, hold};
+pub use draft_locks::{Holding, hold};
 pub use http::{Served, Serving, openapi, reachable, serve, socket_of, token_of};
 pub use open::{Options, Stays, open};
-pub use present::Attending;
+pub use presence::AttachedClient;
 
 /// How often an owner looks whether its data directory is where it was. Whoever comes and whatever is written looks, too.
 const LOOK: Duration = Duration::from_secs(1);
@@ -40,11 +40,11 @@ const LOOK: Duration = Duration::from_secs(1);
 pub struct InProcess {
     pub(crate) engine: Arc<Engine>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) office: Arc<Office>,
+    pub(crate) hub: Arc<Subscriptions>,
+    pub(crate) owner_info: Arc<OwnerInfo>,
     pub(crate) present: Arc<Present>,
     /// Requests under way that have a key.
-    pub(crate) once: Arc<Once>,
+    pub(crate) once: Arc<InFlight>,
     /// Held by who reads a draft and writes it anew.
     pub(crate) drafting: Arc<tokio::sync::Mutex<()>>,
 }
@@ -52,12 +52,12 @@ pub struct InProcess {
 impl InProcess {
     /// Waits until a client tells the owner to stop. From the call on, as long as what comes back lives, clients can.
     pub fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.office.told_to_stop()
+        self.owner_info.told_to_stop()
     }
 
     /// Waits until the data directory is no longer where it was opened, and says so; for ever, once the owner is over.
     pub fn displaced(&self) -> impl Future<Output = Problem> + Send + use<> {
-        let (engine, office) = (Arc::downgrade(&self.engine), Arc::clone(&self.office));
+        let (engine, owner_info) = (Arc::downgrade(&self.engine), Arc::clone(&self.owner_info));
         async move {
             loop {
                 match engine.upgrade().map(|engine| engine.check_place()) {
@@ -67,7 +67,7 @@ impl InProcess {
                 }
                 tokio::select! {
                     () = tokio::time::sleep(LOOK) => {}
-                    () = office.displaced.notified() => {}
+                    () = owner_info.displaced.notified() => {}
                 }
             }
         }
@@ -77,7 +77,7 @@ impl InProcess {
     pub(crate) fn is_in_place(&self) -> bool {
         let is_there = self.engine.check_place().is_ok();
         if !is_there {
-            self.office.displaced.notify_one();
+            self.owner_info.displaced.notify_one();
         }
         is_there
     }
@@ -101,12 +101,12 @@ impl Client for InProcess {
             return self.dispatch(request).await;
         }
         let server = self.clone();
-        self.engine.to_the_end(async move { server.done_once(request).await }).await
+        self.engine.run_to_completion(async move { server.done_once(request).await }).await
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let server = self.clone();
-        self.engine.to_the_end(async move { server.begun_once(run).await }).await
+        self.engine.run_to_completion(async move { server.begun_once(run).await }).await
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {

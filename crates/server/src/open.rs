@@ -12,8 +12,8 @@ use retake_wire::{Problem, ProblemKind};
 
 use crate::InProcess;
 use crate::convert::problem;
-use crate::office::Office;
-use crate::present::Present;
+use crate::owner::OwnerInfo;
+use crate::presence::Present;
 
 /// Where everything is, and who types.
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
     };
     let data_dir = request.data_dir.clone();
     let (engine, notices) = Engine::open(request).await.map_err(problem)?;
-    crate::holders::clear(&data_dir);
-    let office = Arc::new(Office::new(data_dir, options.config_file, engine.by(None).time.0));
+    crate::draft_locks::clear(&data_dir);
+    let owner_info = Arc::new(OwnerInfo::new(data_dir, options.config_file, engine.by(None).time.0));
     let idle = match options.stays {
         Stays::UntilTold => None,
         Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
@@ -75,5 +75,5 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
     engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
     let (settings, hub) = (Arc::new(settings), Arc::default());
     let (once, drafting) = (Arc::default(), Arc::default());
-    Ok((InProcess { engine, settings, hub, office, present, once, drafting }, notices))
+    Ok((InProcess { engine, settings, hub, owner_info, present, once, drafting }, notices))
 }

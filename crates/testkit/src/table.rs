@@ -10,7 +10,7 @@ use retake_core::{Action, Apply, ConversationId, PageRequest, Projection, Readin
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::{
-    AgentConfig, Ended, Engine, FilesConfig, FilesWish, Parts, Permit, RunEvent, RunRequest, Start,
+    AgentConfig, Ended, Engine, FileOptions, FilesConfig, Parts, Permit, RunEvent, RunRequest, Start,
 };
 use retake_store::{Keeper, Memory, Store};
 
@@ -50,7 +50,7 @@ impl Table {
             model: None,
             steer: None,
             permit: Permit::default(),
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             seen: Seen::Anything,
             by: self.engine.by(None),
         };

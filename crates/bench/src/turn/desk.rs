@@ -18,7 +18,7 @@ use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 use retake_engine::{
-    AgentConfig, Engine, FilesConfig, FilesWish, Keep, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
+    AgentConfig, Engine, FileOptions, FilesConfig, Keep, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
 };
 use retake_store::{Import, ImportEntry, Keeper, Said, Sqlite, Store};
 use retake_tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
@@ -214,7 +214,7 @@ impl Desk {
             model: None,
             steer: None,
             permit: Permit::default(),
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             seen: Seen::Anything,
             by: self.engine.by(None),
         };

@@ -9,8 +9,8 @@ use std::path::Path;
 use retake_core::{Action, ConversationId, Keep, Path as EntryPath, Pos, Scope};
 use retake_store::StoreError;
 
-use super::several::shown_in;
-use super::wish::FilesWish;
+use super::conversation_folders::shown_in;
+use super::options::FileOptions;
 use crate::engine::Engine;
 use crate::error::Result;
 
@@ -23,7 +23,7 @@ impl Engine {
         &self,
         of: ConversationId,
         action: &Action,
-        wish: &FilesWish,
+        wish: &FileOptions,
     ) -> Result<Vec<String>> {
         let snapshot = self.store().snapshot(of).await?;
         let own = snapshot.conversation();

@@ -12,19 +12,19 @@ use retake_core::{
 use retake_store::Outlook;
 use retake_worktree::{Noting, Report};
 
-use super::carry::{Applying, told};
-use super::leave::Effects;
+use super::carry_out::{Applying, told};
+use super::conversation_folders::{lock_each, named_in, shown_in};
+use super::effects::Effects;
+use super::options::FileOptions;
 use super::plan::{FolderPlan, digest_of};
-use super::several::{lock_each, named_in, shown_in};
-use super::unseen::Unseen;
-use super::wish::FilesWish;
+use super::uncaptured::Uncaptured;
 use super::workspace::{Held, accept};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 
 /// What was done.
 #[derive(Debug)]
-pub struct FilesApplied {
+pub struct AppliedFiles {
     /// The operation's receipt.
     pub receipt: Receipt,
     /// What became of files, the conversation's own folder first.
@@ -37,7 +37,7 @@ pub struct FilesApplied {
     /// What can't be taken back.
     pub effects: Effects,
     /// What calls that were taken back did where captures do not see it: it stays as it is.
-    pub unseen: Unseen,
+    pub unseen: Uncaptured,
     /// Calls that were taken back without a result: what they did is not known.
     pub unanswered: Vec<Unanswered>,
     /// Words that waited for a run, and come back to whoever asked.
@@ -63,14 +63,14 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FilesWish,
-    ) -> Result<FilesApplied> {
+        wish: FileOptions,
+    ) -> Result<AppliedFiles> {
         let apply = worded(apply, &wish);
         if let Some(receipt) = self.recorded(conversation, &apply).await? {
-            return Ok(FilesApplied::without_files(receipt));
+            return Ok(AppliedFiles::without_files(receipt));
         }
         let engine = Arc::clone(self);
-        self.to_the_end(async move { engine.apply_first(conversation, apply, wish).await }).await
+        self.run_to_completion(async move { engine.apply_first(conversation, apply, wish).await }).await
     }
 
     /// Refuses several steps that were seen as one plan and are no longer so, and what is chosen for a name that none of them has. Each of
@@ -79,10 +79,15 @@ impl Engine {
     /// # Errors
     ///
     /// The plan is stale, or has nothing of a name; as of [`Engine::plan_both`].
-    pub async fn as_seen(&self, of: ConversationId, action: &Action, wish: FilesWish) -> Result<FilesWish> {
+    pub async fn as_seen(
+        &self,
+        of: ConversationId,
+        action: &Action,
+        wish: FileOptions,
+    ) -> Result<FileOptions> {
         let chooses = !(wish.chosen.paths.is_empty() && wish.elsewhere.is_empty());
         let seen = wish.seen;
-        let wish = FilesWish { seen: None, of_several: true, ..wish };
+        let wish = FileOptions { seen: None, of_several: true, ..wish };
         if seen.is_none() && !chooses {
             return Ok(wish);
         }
@@ -114,9 +119,9 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FilesWish,
+        wish: FileOptions,
         ahead: &Outlook,
-    ) -> Result<FilesApplied> {
+    ) -> Result<AppliedFiles> {
         let unseen = self.unseen(conversation, &ahead.said, &wish).await?;
         if !self.takes_of(conversation, &apply.action, &wish, ahead.changes).await? {
             if wish.scope == Scope::Files {
@@ -124,13 +129,13 @@ impl Engine {
             }
             wish.fits_nothing()?;
             let stays = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
-            let done = FilesApplied::without_files(self.apply(conversation, wish.half(apply)).await?);
-            return Ok(FilesApplied { scope: wish.scope, stays, unseen, ..done });
+            let done = AppliedFiles::without_files(self.apply(conversation, wish.half(apply)).await?);
+            return Ok(AppliedFiles { scope: wish.scope, stays, unseen, ..done });
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.claim_exclusively(conversation).await?;
         let done = self.apply_alone(conversation, apply, wish).await?;
-        Ok(FilesApplied { unseen, ..done })
+        Ok(AppliedFiles { unseen, ..done })
     }
 
     /// The same, of who has claimed the conversation.
@@ -138,13 +143,13 @@ impl Engine {
         self: &Arc<Self>,
         claim: &Claim,
         apply: Apply,
-        wish: FilesWish,
-    ) -> Result<FilesApplied> {
+        wish: FileOptions,
+    ) -> Result<AppliedFiles> {
         let conversation = claim.conversation();
         if !self.takes_files(conversation, &apply.action, &wish).await? {
             let stays = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
-            let done = FilesApplied::without_files(self.store().apply(conversation, wish.half(apply)).await?);
-            return Ok(FilesApplied { scope: wish.scope, stays, ..done });
+            let done = AppliedFiles::without_files(self.store().apply(conversation, wish.half(apply)).await?);
+            return Ok(AppliedFiles { scope: wish.scope, stays, ..done });
         }
         let _access = self.exclusive(conversation).await;
         self.apply_alone(conversation, apply, wish).await
@@ -155,8 +160,8 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FilesWish,
-    ) -> Result<FilesApplied> {
+        wish: FileOptions,
+    ) -> Result<AppliedFiles> {
         self.without_jobs(conversation, &apply.action, wish.stop).await?;
         let (held, mut stays) = self.concerned(conversation, &apply.action, &wish).await?;
         let (held, locks) = lock_each(held).await?;
@@ -170,7 +175,7 @@ impl Engine {
             _ => self.conversation_half(conversation, apply, &plans).await?,
         };
         let applied = Applying::new(self, held, locks, plans).run(conversation, apply).await?;
-        Ok(FilesApplied { scope: wish.scope, stays, ..applied })
+        Ok(AppliedFiles { scope: wish.scope, stays, ..applied })
     }
 
     async fn recorded(&self, conversation: ConversationId, apply: &Apply) -> Result<Option<Receipt>> {
@@ -196,7 +201,7 @@ impl Engine {
     }
 }
 
-impl FilesApplied {
+impl AppliedFiles {
     pub(crate) fn without_files(receipt: Receipt) -> Self {
         Self::new(receipt, Vec::new())
     }
@@ -208,7 +213,7 @@ impl FilesApplied {
             scope: Scope::Both,
             stays: Vec::new(),
             effects: Effects::default(),
-            unseen: Unseen::default(),
+            unseen: Uncaptured::default(),
             unanswered: Vec::new(),
             waited: Vec::new(),
             ended: Vec::new(),
@@ -218,7 +223,7 @@ impl FilesApplied {
 
 /// The same, with what tells it from another request: its wording, or else what it asks for. What is stored in the end is
 /// not always what was asked: an exact head, files alone.
-fn worded(mut apply: Apply, wish: &FilesWish) -> Apply {
+fn worded(mut apply: Apply, wish: &FileOptions) -> Apply {
     let asked = (&apply.action, apply.seen, wish.scope, &wish.chosen, &wish.elsewhere, &wish.restore);
     let asks = || retake_store::digest(&format!("{:?}", asked));
     if apply.by.request.is_some() && apply.by.wording.is_none() {
@@ -257,7 +262,7 @@ fn against(plans: &[FolderPlan]) -> &'static str {
 
 /// Refuses a plan that leaves something to be chosen, that has nothing of a name that was chosen for, or that is not the one that was
 /// seen.
-fn check(plans: &[FolderPlan], wish: &FilesWish) -> Result<()> {
+fn check(plans: &[FolderPlan], wish: &FileOptions) -> Result<()> {
     if wish.seen.is_some_and(|seen| seen != digest_of(plans)) {
         return Err(stale_plan());
     }
@@ -296,7 +301,7 @@ fn few(names: &[String]) -> String {
 }
 
 /// A name that something was chosen for, and that is not in the plan; as it is shown.
-fn unplanned(plans: &[FolderPlan], wish: &FilesWish) -> Option<String> {
+fn unplanned(plans: &[FolderPlan], wish: &FileOptions) -> Option<String> {
     let is_planned = |name: &[u8], is_whole: bool| {
         plans.iter().any(|folder| {
             let below = folder.folder.as_deref().or_else(|| is_whole.then_some(&*folder.root));

@@ -10,8 +10,8 @@ use retake_core::{
 };
 use retake_worktree::{Known, Manifest};
 
+use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
-use super::moment::{Below, Moment, is_below, named_below};
 use super::restore::uncovered;
 use super::workspace::Held;
 use crate::engine::Engine;
@@ -40,8 +40,8 @@ impl Engine {
         &self,
         conversation: ConversationId,
         paths: Below,
-        from: Moment,
-        to: Option<Moment>,
+        from: AsOf,
+        to: Option<AsOf>,
     ) -> Result<Vec<(Option<PathBuf>, Vec<FileChange>)>> {
         let mut folders: Vec<Option<PathBuf>> = paths.iter().map(|named| named.folder.clone()).collect();
         folders.sort();
@@ -66,8 +66,8 @@ impl Engine {
         held: Held,
         conversation: ConversationId,
         paths: &[Option<FilePath>],
-        from: &Moment,
-        to: Option<&Moment>,
+        from: &AsOf,
+        to: Option<&AsOf>,
     ) -> Result<Vec<FileChange>> {
         let (held, _) = self.capture(held, None).await?;
         let (held, now) = blocking(move || {
@@ -99,10 +99,10 @@ impl Engine {
         held: &Held,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
-        moment: Option<&Moment>,
+        moment: Option<&AsOf>,
     ) -> Result<View> {
         let mut records = match moment {
-            Some(Moment::Checkpoint(rows)) => {
+            Some(AsOf::Checkpoint(rows)) => {
                 let manifest = self.manifest(held, rows).await?;
                 return Ok(View { records: manifest.records.clone(), manifest: Some(manifest) });
             }
@@ -123,7 +123,7 @@ impl Engine {
         held: &Held,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
-        moment: Option<&Moment>,
+        moment: Option<&AsOf>,
     ) -> Result<BTreeMap<FilePath, Option<Record>>> {
         let mut past = BTreeMap::new();
         let Some(moment) = moment else { return Ok(past) };
@@ -137,7 +137,7 @@ impl Engine {
                 past.insert(wish.path, wish.stack.checkpoint(layers));
             }
         }
-        let Moment::Before(entry) = moment else {
+        let AsOf::Before(entry) = moment else {
             return Ok(past);
         };
         let Some(said) = self.said_at(conversation, *entry).await? else {

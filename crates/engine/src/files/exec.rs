@@ -14,9 +14,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 
-use super::around::{Around, Before};
+use super::call_capture::{Around, Before};
+use super::conversation_folders::not_kept;
 use super::jobs::TO_END;
-use super::several::not_kept;
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Events, Outcome, RunEvent};

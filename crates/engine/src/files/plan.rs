@@ -12,18 +12,18 @@ use retake_core::{
 use retake_store::{Wanted, WantedFiles};
 use retake_worktree::Objects;
 
+use super::authors::{self, Told};
 use super::blocking;
-use super::coming::Settling;
-use super::folders::refuse_mounted;
+use super::capture_state::Looking;
+use super::conversation_folders::HeldAll;
+use super::effects::Effects;
 use super::git::{GitHalf, of_git};
-use super::leave::Effects;
-use super::links::of_links;
-use super::look::Looking;
-use super::nested;
-use super::several::HeldAll;
-use super::unseen::Unseen;
-use super::whose::{self, Told};
-use super::wish::FilesWish;
+use super::hard_links::of_links;
+use super::known_folders::refuse_mounted;
+use super::nested_repositories;
+use super::options::FileOptions;
+use super::returning::Settling;
+use super::uncaptured::Uncaptured;
 use super::workspace::Held;
 use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Result};
@@ -43,7 +43,7 @@ pub struct FolderPlan {
 
 /// Both halves of a plan.
 #[derive(Clone, Debug)]
-pub struct FilesPlanned {
+pub struct PlannedFiles {
     /// What would become of the conversation; nothing for files alone.
     pub conversation: Option<Planned>,
     /// What would become of files, the conversation's own folder first; nothing for the conversation alone, or where there is no
@@ -58,7 +58,7 @@ pub struct FilesPlanned {
     /// What can't be taken back.
     pub effects: Effects,
     /// What calls that are taken back did where captures do not see it, first first: it stays as it is.
-    pub unseen: Unseen,
+    pub unseen: Uncaptured,
     /// A run is at work: it has to be ended first.
     pub at_work: bool,
     /// So many messages wait for it to end: they come back to whoever ends it.
@@ -89,8 +89,8 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: Action,
-        wish: FilesWish,
-    ) -> Result<FilesPlanned> {
+        wish: FileOptions,
+    ) -> Result<PlannedFiles> {
         self.plan_on(conversation, action, wish, Sight::New).await
     }
 
@@ -99,8 +99,8 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: Action,
-        wish: FilesWish,
-    ) -> Result<FilesPlanned> {
+        wish: FileOptions,
+    ) -> Result<PlannedFiles> {
         self.plan_on(conversation, action, wish, Sight::JustNow).await
     }
 
@@ -108,9 +108,9 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: Action,
-        wish: FilesWish,
+        wish: FileOptions,
         sight: Sight,
-    ) -> Result<FilesPlanned> {
+    ) -> Result<PlannedFiles> {
         let planned = match wish.scope {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
@@ -150,7 +150,7 @@ impl Engine {
         let digest = digest_of(&files);
         let at_work = self.is_running(conversation) && (takes_files || moves(&action));
         let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
-        Ok(FilesPlanned {
+        Ok(PlannedFiles {
             conversation: planned,
             files,
             digest,
@@ -168,7 +168,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: &Action,
-        wish: &FilesWish,
+        wish: &FileOptions,
     ) -> Result<bool> {
         let changes = self.store().has_changes(conversation).await?;
         self.takes_of(conversation, action, wish, changes).await
@@ -179,7 +179,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: &Action,
-        wish: &FilesWish,
+        wish: &FileOptions,
         changes: bool,
     ) -> Result<bool> {
         if wish.restore.is_some() || wish.scope == Scope::Conversation || !changes {
@@ -216,7 +216,7 @@ impl Engine {
         held: HeldAll,
         conversation: ConversationId,
         action: &Action,
-        wish: &FilesWish,
+        wish: &FileOptions,
     ) -> Result<(HeldAll, Vec<FolderPlan>, Vec<String>)> {
         wish.fits(held.all.iter().map(|held| held.root.path()))?;
         let wanted = match &wish.restore {
@@ -267,7 +267,7 @@ impl Engine {
         held: Held,
         conversation: ConversationId,
         (action, wanted): (&Action, Option<&Wanted>),
-        wish: &FilesWish,
+        wish: &FileOptions,
         own: bool,
     ) -> Result<(Held, FilePlan, Vec<String>)> {
         let chosen = &wish.chosen_in(held.root.path(), own);
@@ -286,13 +286,13 @@ impl Engine {
         let (held, GitHalf { stays, has, worktrees }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let mut first = draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
-        let (held, moved) = nested::moved(first.held, &first.plan).await?;
+        let (held, moved) = nested_repositories::moved(first.held, &first.plan).await?;
         first.held = held;
         if !moved.is_empty() {
-            first.git_s.extend(nested::with_them(&first.plan, &moved));
+            first.git_s.extend(nested_repositories::with_them(&first.plan, &moved));
             first = draw(first.held, wishes.clone(), chosen, &objects, Told::default(), first.git_s).await?;
         }
-        let drawn = match whose::is_asked(&first.plan) || *chosen != Chosen::default() {
+        let drawn = match authors::is_asked(&first.plan) || *chosen != Chosen::default() {
             true => self.drawn_again(first, wishes, conversation, chosen, &objects).await?,
             false => first,
         };
@@ -300,8 +300,8 @@ impl Engine {
         if wish.restore.is_none() {
             refuse_mounted(&held, &plan, (!own).then(|| held.root.path()), chosen)?;
         }
-        nested::blame(&mut plan, &moved);
-        let (held, nested) = nested::stays(held, &plan, own, (moved, worktrees)).await?;
+        nested_repositories::blame(&mut plan, &moved);
+        let (held, nested) = nested_repositories::stays(held, &plan, own, (moved, worktrees)).await?;
         let (held, links) = of_links(held, &plan).await?;
         let rewritten = self.rewritten(conversation, &held, &plan).await?;
         let (held, planted) = self.planted_since(held, own).await?;

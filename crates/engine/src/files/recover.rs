@@ -5,7 +5,7 @@ use retake_core::{FileChange, WorkspaceInfo};
 use retake_store::IntentRow;
 use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
 
-use super::several::shown_in;
+use super::conversation_folders::shown_in;
 use super::workspace::{Held, lock};
 use super::{blocking, workspace::see};
 use crate::engine::Engine;

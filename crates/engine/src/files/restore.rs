@@ -7,8 +7,8 @@ use std::sync::Arc;
 use retake_core::{Capture, ConversationId, FilePath, Hint, Record, Remedy, Want, Wish, WorkspaceNo};
 use retake_worktree::{Known, Manifest, Objects, WhyNot, WorktreeError};
 
+use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
-use super::moment::{Below, Moment, is_below, named_below};
 use super::workspace::Held;
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -19,7 +19,7 @@ pub struct Restore {
     /// Which.
     pub paths: Below,
     /// To when.
-    pub to: Moment,
+    pub to: AsOf,
 }
 
 impl Engine {
@@ -36,7 +36,7 @@ impl Engine {
             return Ok((held, Vec::new()));
         }
         let (held, wishes, then) = match &restore.to {
-            Moment::Checkpoint(rows) => {
+            AsOf::Checkpoint(rows) => {
                 let then = Arc::new(self.manifest(&held, rows).await?);
                 let (held, wishes) = self.versions(held, conversation, &paths, Arc::clone(&then)).await?;
                 (held, wishes, Some(then))

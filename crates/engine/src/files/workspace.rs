@@ -18,9 +18,9 @@ use retake_worktree::{
 };
 use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
-use super::attribute::{Attributed, Calls};
-use super::planted::{Id, Planted};
-use super::work::{Doing, Work};
+use super::attribution::{Attributed, Calls};
+use super::git_hooks::{Id, Planted};
+use super::progress::{Doing, Work};
 use super::{Files, blocking};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use retake_core::{Fact, Part};
 
-use super::{Places, look};
+use super::{Places, bounded_read};
 
 /// What the keys of facts begin with that tell which version of a file was given; the path follows.
 pub const FACT: &str = "instructions/";
@@ -98,13 +98,13 @@ fn of_folder(
         }
     }
     // One byte more, so that a file that just fits is not called cut.
-    let look = look::beginning(&leads, MOST as u64 + 1).ok()?;
+    let look = bounded_read::beginning(&leads, MOST as u64 + 1).ok()?;
     // A link is the word of whoever made it.
     let owners = [look.about.uid(), path.symlink_metadata().ok()?.uid()];
     if !near && !owners.into_iter().all(|owner| is_trusted(owner, &places.folder)) {
         return None;
     }
-    let text = look::text(&look.bytes)?;
+    let text = bounded_read::text(&look.bytes)?;
     if text.trim().is_empty() {
         return None;
     }

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use retake_core::{Fact, Part, Source};
 
-use super::{Places, look};
+use super::{Places, bounded_read};
 
 /// The longest text that is attached.
 const MOST_TEXT: u64 = 64 * 1024;
@@ -210,7 +210,7 @@ fn attached(name: &str, path: &Path) -> Result<Part, String> {
         let listing = listing(path).map_err(|error| told(&error))?;
         return Ok(text_file(name, listing.into_bytes()));
     }
-    let look = look::beginning(path, MOST_PDF + 1).map_err(|error| told(&error))?;
+    let look = bounded_read::beginning(path, MOST_PDF + 1).map_err(|error| told(&error))?;
     let within = |what: &str, most: u64, more: &str| {
         let why = || format!("{what} has {} bytes, and {most} are the most{more}", look.len);
         (look.len <= most).then_some(()).ok_or_else(why)
@@ -224,7 +224,7 @@ fn attached(name: &str, path: &Path) -> Result<Part, String> {
         let media_type = Some("application/pdf".into());
         return Ok(Part::File { name: name.to_owned(), media_type, source: Source::Inline(look.bytes) });
     }
-    if look::text(&look.bytes).is_none() {
+    if bounded_read::text(&look.bytes).is_none() {
         return Err("it is neither text nor a picture nor a PDF".into());
     }
     within("it", MOST_TEXT, "; the agent can read it")?;

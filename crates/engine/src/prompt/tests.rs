@@ -178,10 +178,10 @@ fn trial_23_a_path_into_which_a_link_has_come_since_is_not_read() {
     symlink(&secret, &link).expect("a link");
     symlink(world.places.home.as_ref().expect("home"), &folder).expect("a link");
     for path in [link, folder.join("secret")] {
-        let why = look::beginning(&path, 100).err().expect("it is another file").to_string();
+        let why = bounded_read::beginning(&path, 100).err().expect("it is another file").to_string();
         assert!(why.contains("elsewhere"), "{why}");
     }
-    assert_eq!(look::beginning(&secret, 100).expect("it is there").bytes, b"hunter2");
+    assert_eq!(bounded_read::beginning(&secret, 100).expect("it is there").bytes, b"hunter2");
 }
 
 /// What comes through a pipe may be anybody's: a log, a page, the output of a build.

@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use retake_core::{By, ConversationId, Receipt};
 use retake_store::StoreError;
 
-use super::{Ended, Events, Following, Outcome, RunEvent, RunNow};
+use super::{Ended, Events, Outcome, RunEvent, RunNow, RunSubscription};
 use crate::engine::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -33,7 +33,7 @@ impl Engine {
 }
 
 /// Hands on what the run says, until it ends or nobody takes it.
-async fn relay(mut following: Following, events: Events) {
+async fn relay(mut following: RunSubscription, events: Events) {
     loop {
         let next = tokio::select! {
             biased;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::drive::{Driver, Inbox};
 use super::event::{Asks, CallShown, Called, Decision, RunEvent};
 use super::guard::Guards;
-use super::host::Backstage;
+use super::host::ToolHost;
 use crate::error::{EngineError, Result};
 use crate::files::Around;
 
@@ -290,12 +290,12 @@ impl Driver {
     }
 
     /// What a call works with.
-    fn stage(&self, ready: &Ready) -> Backstage {
+    fn stage(&self, ready: &Ready) -> ToolHost {
         let reads = ready.intent.touches.iter().filter_map(|touch| match touch {
             Touch::Read(path) => Some(path.clone()),
             _ => None,
         });
-        Backstage {
+        ToolHost {
             engine: Arc::clone(&self.engine),
             conversation: self.claim.conversation(),
             key: ready.key.clone(),
@@ -313,7 +313,7 @@ impl Driver {
     }
 }
 
-impl Backstage {
+impl ToolHost {
     /// Runs a call and stores what came of it.
     async fn run(self, ready: Ready) -> Result<()> {
         let Some(tool) = ready.tool.clone() else { return Ok(()) };

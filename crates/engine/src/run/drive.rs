@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::call::Ready;
 use super::event::Decision;
-use super::scene::Scene;
+use super::setup::RunSetup;
 use super::{Ended, Events, Ground, Outcome, RunEvent, name_of};
 use crate::engine::{Claim, Engine};
 use crate::error::{EngineError, Result};
@@ -37,7 +37,7 @@ pub(super) struct Driver {
     pub(super) choice: Choice,
     pub(super) ground: Ground,
     pub(super) events: Events,
-    pub(super) scene: Scene,
+    pub(super) scene: RunSetup,
     pub(super) fence: Fence,
     /// The model's name.
     pub(super) model: String,
@@ -65,7 +65,7 @@ impl Driver {
         choice: Choice,
         ground: Ground,
         fence: Fence,
-        scene: Scene,
+        scene: RunSetup,
         events: Events,
     ) -> Self {
         let (inbox, woken) = mpsc::unbounded_channel();
@@ -142,7 +142,7 @@ impl Driver {
         }
     }
 
-    /// Waits for something to happen.
+    /// AgentState for something to happen.
     async fn wake(&mut self) -> Option<TurnInput> {
         let beat = self.engine.parts().clock.sleep(BEAT);
         tokio::select! {

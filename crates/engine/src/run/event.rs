@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retake_core::{EffectClass, EntryId, Receipt, Rule, ToolOutcome};
 
 use super::Ended;
-use crate::files::FilesApplied;
+use crate::files::AppliedFiles;
 
 /// What a run says while it goes on.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub enum RunEvent {
     /// Another run goes on; this one waits behind it.
     Queued,
     /// The prompt is stored; the model is called. Of a run that went back first, what became of that.
-    Started(Option<Receipt>, String, Option<Arc<FilesApplied>>),
+    Started(Option<Receipt>, String, Option<Arc<AppliedFiles>>),
     /// More of the answer.
     Text(String),
     /// More of the reasoning.

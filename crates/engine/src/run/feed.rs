@@ -109,17 +109,17 @@ impl Feed {
 
 impl Engine {
     /// Follows what runs of a conversation say: what the one at work has said so far, and what comes then.
-    pub fn follow_runs(&self, conversation: ConversationId) -> (RunNow, Following) {
+    pub fn follow_runs(&self, conversation: ConversationId) -> (RunNow, RunSubscription) {
         let session = self.session(conversation);
         let now = locked(&session.feed.now);
-        (now.clone(), Following(session.feed.told.subscribe()))
+        (now.clone(), RunSubscription(session.feed.told.subscribe()))
     }
 }
 
 /// Hears what runs of a conversation say.
-pub struct Following(broadcast::Receiver<Arc<RunEvent>>);
+pub struct RunSubscription(broadcast::Receiver<Arc<RunEvent>>);
 
-impl Following {
+impl RunSubscription {
     /// The next event, waiting for it; nothing for who has fallen too far behind.
     pub async fn next(&mut self) -> Option<Arc<RunEvent>> {
         self.0.recv().await.ok()
@@ -228,7 +228,7 @@ impl Events {
         self.answer(event);
     }
 
-    /// Waits until who started the run has taken most of what it was told: for a command that is theirs alone.
+    /// AgentState until who started the run has taken most of what it was told: for a command that is theirs alone.
     pub(crate) async fn taken(&self) {
         for own in &self.own {
             let mut pending = own.pending.subscribe();
@@ -237,7 +237,7 @@ impl Events {
         }
     }
 
-    /// Waits until nobody takes them who started the run.
+    /// AgentState until nobody takes them who started the run.
     pub(super) async fn gone(&self) {
         for own in &self.own {
             own.sender.closed().await;

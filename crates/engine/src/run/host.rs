@@ -26,7 +26,7 @@ const READ: &str = "read";
 
 /// What a call works with.
 #[derive(Clone)]
-pub(super) struct Backstage {
+pub(super) struct ToolHost {
     pub(super) engine: Arc<Engine>,
     pub(super) conversation: ConversationId,
     /// The call.
@@ -47,7 +47,7 @@ pub(super) struct Backstage {
     pub(super) spool: PathBuf,
 }
 
-impl Backstage {
+impl ToolHost {
     /// What a call is given. A command may write in the folders that were looked at, and in no other root; files there that hold
     /// secrets by their names are kept from it, but for those that a rule lets be read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&Around>) -> Result<Call> {
@@ -81,7 +81,7 @@ impl Backstage {
 }
 
 #[async_trait]
-impl Host for Backstage {
+impl Host for ToolHost {
     async fn fact(&self, key: &str) -> Option<String> {
         // What can't be read is not known: a tool that needs it says so.
         self.engine.store().fact(self.conversation, key.to_owned()).await.ok().flatten()

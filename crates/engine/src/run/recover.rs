@@ -8,7 +8,7 @@ use retake_store::StreamRow;
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::files::FilesWish;
+use crate::files::FileOptions;
 
 impl Engine {
     /// Deals with every run and every stream that was in progress when the last owner ended.
@@ -32,7 +32,7 @@ impl Engine {
                 let by = self.by(None);
                 let compensate = Apply { action: Action::Compensate(step), seen: Seen::Anything, by };
                 // Refused when something was said since: then it stays, and undo takes it back.
-                drop(self.apply_both(conversation, compensate, FilesWish::default()).await);
+                drop(self.apply_both(conversation, compensate, FileOptions::default()).await);
             }
             return Ok(self.store().save_stream(conversation, None).await?);
         }

@@ -1,7 +1,7 @@
 //! Another answer and another wording, with the files of what they take the place of.
 
 use retake_core::{Action, Mode, Part};
-use retake_engine::{FilesWish, Outcome, RunRequest, Scope, Start};
+use retake_engine::{FileOptions, Outcome, RunRequest, Scope, Start};
 use serde_json::json;
 
 use super::{Desk, calls, words};
@@ -65,7 +65,7 @@ async fn another_wording_takes_files_along_or_leaves_them() {
     assert!(desk.engine.waiting(desk.id).await.expect("read").is_empty());
     desk.apply(Action::Undo(1)).await;
     assert_eq!(desk.read("a.txt").as_deref(), Some("old\n"));
-    let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let files = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
     desk.script.then(words("left"));
     let request = RunRequest { files, ..desk.request(edit()) };
     let events = desk.engine.run(desk.id, request).await.expect("started");

@@ -8,8 +8,8 @@ use retake_core::{
     Action, Apply, EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch,
 };
 use retake_engine::{
-    Decision, Effects, Engine, ExportFormat, FilesApplied, FilesWish, Outcome, Result, RunEvent, RunRequest,
-    Scope, Start,
+    AppliedFiles, Decision, Effects, Engine, ExportFormat, FileOptions, Outcome, Result, RunEvent,
+    RunRequest, Scope, Start,
 };
 use retake_tools::{Call, Output, Sandbox, Sandboxed, ShellConfig, Tool};
 use serde_json::{Value, json};
@@ -63,8 +63,8 @@ fn lines(effects: &Effects) -> Vec<&str> {
     effects.calls.iter().map(|call| call.arguments.as_deref().unwrap_or(&call.tool)).collect()
 }
 
-fn stop() -> FilesWish {
-    FilesWish { stop: true, ..FilesWish::default() }
+fn stop() -> FileOptions {
+    FileOptions { stop: true, ..FileOptions::default() }
 }
 
 impl Desk {
@@ -73,10 +73,10 @@ impl Desk {
     }
 
     async fn leaves(&self, engine: &Engine, action: Action) -> Effects {
-        engine.plan_both(self.id, action, FilesWish::default()).await.expect("planned").effects
+        engine.plan_both(self.id, action, FileOptions::default()).await.expect("planned").effects
     }
 
-    async fn does(&self, action: Action, seen: Seen, wish: FilesWish) -> Result<FilesApplied> {
+    async fn does(&self, action: Action, seen: Seen, wish: FileOptions) -> Result<AppliedFiles> {
         let apply = Apply { action, seen, by: self.engine.by(None) };
         self.engine.apply_both(self.id, apply, wish).await
     }
@@ -110,7 +110,7 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
     let effects = desk.leaves(&desk.engine, back.clone()).await;
     assert_eq!(lines(&effects), [r#"{"to":"bob"}"#, r#"{"to":"ann"}"#]);
     assert!(effects.calls.iter().all(|call| call.state == EffectState::Done));
-    let applied = desk.does(back, Seen::Anything, FilesWish::default()).await.expect("rewound");
+    let applied = desk.does(back, Seen::Anything, FileOptions::default()).await.expect("rewound");
     assert_eq!(applied.effects, effects, "what was said before is said after");
     desk.script.then(mail("ann"));
     desk.script.then(words("then not"));
@@ -188,7 +188,7 @@ async fn what_was_done_is_told_and_known_again_in_another_data_folder() {
     other.id = other.engine.import_end(import).await.expect("imported").conversation;
     assert_eq!(other.leaves(&other.engine, back.clone()).await, effects);
     assert_eq!(effects.count, 1);
-    other.does(back, Seen::Anything, FilesWish::default()).await.expect("rewound");
+    other.does(back, Seen::Anything, FileOptions::default()).await.expect("rewound");
     other.script.then(mail("ann"));
     other.script.then(words("then not"));
     let mut again = Vec::new();
@@ -224,7 +224,7 @@ async fn a_call_that_never_ended_is_told_as_such_after_a_restart() {
     let next = engine_on(&desk.store, &desk.dir, &desk.script, Mode::AllowAll).await;
     // Of the conversation alone: the first owner has the files, as it never ended.
     let back = Action::Rewind(desk.turn_of("t1").await);
-    let wish = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let wish = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
     let effects = next.plan_both(desk.id, back, wish).await.expect("planned").effects;
     assert_eq!(lines(&effects), [r#"{"to":"nobody"}"#]);
     assert_eq!(effects.calls[0].state, EffectState::Begun);
@@ -257,7 +257,7 @@ async fn a_fork_knows_what_its_siblings_have_done() {
     let sibling = fork(Some(here)).await.expect("forked").conversation;
     desk.turn("write", vec![mail("ann"), words("sent")]).await;
     let child = fork(None).await.expect("forked").conversation;
-    let plan = desk.engine.plan_both(child, Action::Rewind(desk.turn_of("t2").await), FilesWish::default());
+    let plan = desk.engine.plan_both(child, Action::Rewind(desk.turn_of("t2").await), FileOptions::default());
     assert_eq!(lines(&plan.await.expect("planned").effects), [r#"{"to":"ann"}"#]);
     desk.script.then(mail("ann"));
     let request = desk.request(Start::Say(vec![Part::text("write")], None));
@@ -280,9 +280,9 @@ async fn what_is_at_work_is_ended_where_that_is_wished_and_words_that_wait_come_
     let first = desk.begins("two").await;
     let second = desk.waits("three").await;
     let back = Action::Rewind(desk.turn_of("t1").await);
-    let plan = desk.engine.plan_both(desk.id, back.clone(), FilesWish::default()).await.expect("planned");
+    let plan = desk.engine.plan_both(desk.id, back.clone(), FileOptions::default()).await.expect("planned");
     assert_eq!((plan.at_work, plan.waiting), (true, 1));
-    let refused = desk.does(back.clone(), Seen::Anything, FilesWish::default()).await.expect_err("at work");
+    let refused = desk.does(back.clone(), Seen::Anything, FileOptions::default()).await.expect_err("at work");
     assert_eq!(refused.code, "run_active");
     let head = plan.conversation.expect("both").plan.head;
     let applied = desk.does(back, Seen::Exactly(head), stop()).await.expect("rewound");
@@ -356,7 +356,7 @@ async fn a_stale_step_ends_nothing_and_a_refused_one_lets_what_waits_go_on() {
     let stale = desk.does(back(), Seen::Exactly(old), stop()).await.expect_err("stale");
     assert!(stale.head.is_some() && desk.engine.is_running(desk.id), "{stale:?}");
     desk.script.then(words("3"));
-    let other = FilesWish { seen: Some([9; 16]), ..stop() };
+    let other = FileOptions { seen: Some([9; 16]), ..stop() };
     let refused = desk.does(back(), Seen::Anything, other).await.expect_err("another plan was seen");
     assert_eq!(refused.code, "stale_plan");
     assert_eq!(desk.follow(second, &mut |_| None).await.0.outcome, Outcome::Succeeded);

@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 use retake_core::{EntryId, Mode, NewRun, Part, Role, RunInput, Seen, Steer, Time, Words, joined_text};
-use retake_engine::{EngineError, FilesWish, Outcome, RunEvent, RunRequest, Start};
+use retake_engine::{EngineError, FileOptions, Outcome, RunEvent, RunRequest, Start};
 use serde_json::json;
 
 use super::{Desk, calls, words};
@@ -14,7 +14,7 @@ impl Desk {
         self.engine.run(self.id, request).await.expect("taken")
     }
 
-    /// Waits until the model was asked so often.
+    /// AgentState until the model was asked so often.
     async fn until_asked(&self, times: usize) {
         while self.script.times() < times {
             tokio::task::yield_now().await;
@@ -239,7 +239,7 @@ impl Desk {
         let (entry, parts) = (self.entry_with(line).await, vec![Part::text(text)]);
         let by = self.engine.by(None);
         let (_, back) =
-            self.engine.edit(self.id, entry, parts, FilesWish::default(), Seen::Anything, by).await?;
+            self.engine.edit(self.id, entry, parts, FileOptions::default(), Seen::Anything, by).await?;
         Ok(back.waited.iter().map(|words| joined_text(&words.parts)).collect())
     }
 

@@ -14,7 +14,7 @@ use retake_core::{
     Action, Apply, ConversationId, Mode, Part, Pos, Receipt, RunState, Seen, Steer, joined_text,
 };
 use retake_engine::model::{Catalogue, Choice, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt};
-use retake_engine::{Ended, Engine, EngineError, FilesWish, Outcome, Permit, RunEvent, RunRequest, Start};
+use retake_engine::{Ended, Engine, EngineError, FileOptions, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_store::{Keeper, Memory, Store};
 use retake_tools::ShellConfig;
 use serde_json::json;
@@ -191,7 +191,7 @@ impl Owner {
             model: None,
             steer,
             permit: Permit::default(),
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             seen: Seen::Anything,
             by: self.engine.by(None),
         };
@@ -271,7 +271,7 @@ impl Owner {
     /// Goes back or forth, the way that people do.
     async fn moves(&self, action: Action, stop: bool) {
         let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
-        let wish = FilesWish { stop, ..FilesWish::default() };
+        let wish = FileOptions { stop, ..FileOptions::default() };
         match self.engine.apply_both(self.id, apply, wish).await {
             Ok(applied) => self.came_back(&applied.waited),
             Err(error) => self.quoted(&error.message),

@@ -3,7 +3,7 @@
 //! table of `adoption_rows`.
 
 use retake_core::{Action, Against, Choice, Chosen, EntryId, Reason, Verdict};
-use retake_engine::{FilesWish, Scope};
+use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, scope};
 
@@ -33,7 +33,7 @@ impl Yard {
         second
     }
 
-    async fn said(&self, action: Action, wish: FilesWish) -> String {
+    async fn said(&self, action: Action, wish: FileOptions) -> String {
         self.plan(action, wish).await.stays.join("\n")
     }
 
@@ -79,7 +79,7 @@ async fn rewind_case_50_other_turns_merge_with_what_was_adopted_and_the_same_lin
     let entries = vec![yard.engine.entry(yard.id, "t2").await.expect("a turn"), deltas[1].1];
     let drop = Action::Mark { verb: Reason::Drop, entries, range: true, seen: None };
     yard.apply(drop, scope(Scope::Conversation)).await.expect("done");
-    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     assert!(matches!(plan.paths[0].verdict, Verdict::Conflict(_)), "{plan:?}");
     assert_eq!(plan.paths[0].against, Some(Against::Hand));
 }
@@ -109,7 +109,7 @@ async fn rewind_case_52_a_checkout_returns_what_was_adopted_to_its_turn() {
     yard.one_half("t1", Scope::Conversation).await;
     yard.say("something else").await;
     let checkout = Action::Checkout(Some(tip));
-    let said = yard.said(checkout.clone(), FilesWish::default()).await;
+    let said = yard.said(checkout.clone(), FileOptions::default()).await;
     assert!(said.contains("2 files belong to their turns again"), "{said}");
     yard.does(checkout).await;
     assert!(yard.has_files());
@@ -149,7 +149,7 @@ async fn trial_02_a_path_that_was_kept_is_the_persons_and_one_that_was_skipped_i
         let yard = begun().await;
         yard.apply(yard.drop_first(Reason::Drop).await, choose("p", choice.clone())).await.expect("done");
         assert_eq!(yard.read("p").as_deref(), Some("hi\n"));
-        let asked = yard.said(yard.drop_first(Reason::Show).await, FilesWish::default()).await;
+        let asked = yard.said(yard.drop_first(Reason::Show).await, FileOptions::default()).await;
         assert!(!asked.contains("your own"), "{asked}");
         yard.does(yard.drop_first(Reason::Show).await).await;
         yard.back("t1").await;
@@ -193,7 +193,7 @@ async fn a_fork_s_plan_mentions_no_files_of_its_parent_that_are_the_persons_own(
         }
         let fork = yard.engine.fork(yard.id, Some(tip), None, yard.engine.by(None)).await.expect("forked");
         let fork = Yard { id: fork.conversation, engine: yard.engine.clone(), dir: yard.dir.clone() };
-        let said = fork.said(fork.rewind("t1").await, FilesWish::default()).await;
+        let said = fork.said(fork.rewind("t1").await, FileOptions::default()).await;
         match in_the_fork {
             Some(in_the_fork) => assert!(said.contains(in_the_fork), "{half:?}: {said}"),
             None => assert_eq!(said, "", "{half:?}"),
@@ -205,7 +205,7 @@ async fn a_fork_s_plan_mentions_no_files_of_its_parent_that_are_the_persons_own(
     let fork = yard.engine.fork(yard.id, None, None, yard.engine.by(None)).await.expect("forked");
     yard.apply(yard.drop_first(Reason::Drop).await, scope(Scope::Conversation)).await.expect("done");
     let fork = Yard { id: fork.conversation, engine: yard.engine.clone(), dir: yard.dir.clone() };
-    let said = fork.said(fork.rewind("t1").await, FilesWish::default()).await;
+    let said = fork.said(fork.rewind("t1").await, FileOptions::default()).await;
     assert!(said.contains("2 files stay") && !said.contains("retake rewind"), "{said}");
 }
 
@@ -234,7 +234,7 @@ async fn a_renamed_file_that_was_kept_stays_with_what_the_person_wrote_into_it()
 
 #[tokio::test]
 async fn trial_07_what_was_skipped_is_in_the_files_or_not_when_the_conversation_alone_comes_back() {
-    let skip = |half| FilesWish {
+    let skip = |half| FileOptions {
         chosen: Chosen { others: Some(Choice::Skip), ..Chosen::default() },
         ..scope(half)
     };

@@ -9,7 +9,7 @@
 
 use futures::future::join_all;
 use retake_core::{Action, Apply, Choice, ConversationId, EntryId, Head, Part, Reason, Role, Seen};
-use retake_engine::{FilesWish, Result, Scope};
+use retake_engine::{FileOptions, Result, Scope};
 use tokio::sync::OnceCell;
 
 use super::{Yard, choose, crash, scope};
@@ -17,7 +17,7 @@ use super::{Yard, choose, crash, scope};
 /// The columns: the conversation alone, files alone, or both with one path kept.
 const COLUMNS: [&str; 6] = ["conversation", "files", "p=disk", "a=yours", "n=disk", "o=disk"];
 
-fn wish(column: usize) -> FilesWish {
+fn wish(column: usize) -> FileOptions {
     match COLUMNS[column] {
         "conversation" => scope(Scope::Conversation),
         "files" => scope(Scope::Files),
@@ -149,7 +149,7 @@ impl Desk {
         desk
     }
 
-    async fn begin(&mut self, first: First, wish: FilesWish) -> Result<()> {
+    async fn begin(&mut self, first: First, wish: FileOptions) -> Result<()> {
         let turn = self.first;
         match first {
             First::Back => self.does(Action::Rewind(turn.opener), wish).await,
@@ -157,24 +157,24 @@ impl Desk {
             First::Edit => self.edit(turn, wish).await,
             First::Retry => self.retry(turn, wish).await,
             First::Into => {
-                self.does(Action::Rewind(turn.opener), FilesWish::default()).await?;
+                self.does(Action::Rewind(turn.opener), FileOptions::default()).await?;
                 self.heads[0] = self.yard.head().await;
                 self.does(Action::Checkout(Some(turn.result)), wish).await
             }
         }
     }
 
-    async fn does(&self, action: Action, wish: FilesWish) -> Result<()> {
+    async fn does(&self, action: Action, wish: FileOptions) -> Result<()> {
         self.yard.apply(action, wish).await.map(drop)
     }
 
-    async fn edit(&self, turn: Turned, wish: FilesWish) -> Result<()> {
+    async fn edit(&self, turn: Turned, wish: FileOptions) -> Result<()> {
         let Yard { engine, id, .. } = &self.yard;
         let parts = vec![Part::text("put otherwise")];
         engine.edit(*id, turn.opener, parts, wish, Seen::Anything, engine.by(None)).await.map(drop)
     }
 
-    async fn retry(&mut self, turn: Turned, wish: FilesWish) -> Result<()> {
+    async fn retry(&mut self, turn: Turned, wish: FileOptions) -> Result<()> {
         self.does(Action::Retry(turn.answer), wish).await?;
         self.answers = Some([turn.answer, self.yard.said_by(Role::Assistant, "answered again").await]);
         Ok(())
@@ -195,7 +195,7 @@ impl Desk {
 
     /// A step that a table names.
     async fn step(mut self, step: Later) -> (Self, Result<()>) {
-        let both = FilesWish::default();
+        let both = FileOptions::default();
         let (first, last) = (self.first, self.last.unwrap_or(self.first));
         let done = match step {
             Undo => self.does(Action::Undo(1), both).await,
@@ -286,7 +286,7 @@ impl Desk {
             Err(_) => self.yard.engine.entry(self.yard.id, "t2").await?,
         };
         let action = Action::Rewind(first);
-        self.does(action, FilesWish::default()).await
+        self.does(action, FileOptions::default()).await
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use retake_core::Choice;
-use retake_engine::FilesWish;
+use retake_engine::FileOptions;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
@@ -208,7 +208,7 @@ async fn trial_08_setuid_is_given_to_exactly_the_bytes_that_had_it() {
     yard.run("echo two >> f").await;
     yard.run("echo three >> f").await;
     mark(&yard, "f", 0o4755, "of three");
-    let refused = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect_err("refused");
+    let refused = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect_err("refused");
 
     assert_eq!(refused.code, "files_refused");
     assert!(refused.message.contains("f: its setuid or setgid bit"), "{}", refused.message);
@@ -226,8 +226,8 @@ async fn noted_links(yard: &Yard) -> Vec<String> {
     let of_links = |stays: Vec<String>| -> Vec<String> {
         stays.into_iter().filter(|line| line.contains("hard link")).collect()
     };
-    let planned = of_links(yard.plan(yard.rewind("t1").await, FilesWish::default()).await.stays);
-    let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect("done");
+    let planned = of_links(yard.plan(yard.rewind("t1").await, FileOptions::default()).await.stays);
+    let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
     assert_eq!(planned, of_links(done.stays), "plan and receipt");
     planned
 }

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use retake_core::{Action, Choice, Chosen, Reason, Verdict};
-use retake_engine::{FilesWish, Scope};
+use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, own, scope};
 
@@ -133,7 +133,7 @@ async fn trial_06_what_comes_below_a_turn_that_stays_clashes_only_with_what_was_
             let turn = yard.engine.entry(yard.id, "t1").await.expect("a turn");
             let mark = |verb| Action::Mark { verb, entries: vec![turn, call], range: true, seen: None };
             let chosen = Chosen { others: chosen.clone(), ..Chosen::default() };
-            let wish = FilesWish { chosen, ..FilesWish::default() };
+            let wish = FileOptions { chosen, ..FileOptions::default() };
             yard.apply(mark(Reason::Drop), wish).await.expect("done");
             yard.call("chmod 604 f; sed -i 's/^8$/LATER/' g h", None).await;
             fs::set_permissions(yard.path("f"), Permissions::from_mode(0o640)).expect("set");
@@ -143,7 +143,7 @@ async fn trial_06_what_comes_below_a_turn_that_stays_clashes_only_with_what_was_
                 &yard.read("h").unwrap().replace("LATER", "PERSON").replace("\n2\n", "\nPERSON\n"),
             );
             let comes = if is_shown { mark(Reason::Show) } else { Action::Undo(1) };
-            let plan = own(yard.plan(comes.clone(), FilesWish::default()).await);
+            let plan = own(yard.plan(comes.clone(), FileOptions::default()).await);
             let conflicts = plan.paths.iter().filter(|path| matches!(path.verdict, Verdict::Conflict(_)));
             let conflicts: Vec<String> = conflicts.map(|path| path.path.to_string()).collect();
             assert_eq!(conflicts, ["h"], "shown: {is_shown}");

@@ -201,7 +201,7 @@ async fn killed_at_any_point_of_a_capture_what_was_changed_is_the_calls_or_kept(
 /// Going back to before the first turn works, and leaves what is uncertain; or says plainly that it is in the way.
 async fn first_turn(yard: &Yard, uncertain: bool, when: &str) {
     let there = yard.all();
-    let done = yard.apply(yard.rewind("t1").await, super::FilesWish::default()).await;
+    let done = yard.apply(yard.rewind("t1").await, super::FileOptions::default()).await;
     match done {
         Err(error) => {
             assert!(uncertain && error.code == "conflict", "{when}: {error}");

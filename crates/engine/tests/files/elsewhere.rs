@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use retake_core::Choice;
-use retake_engine::{FilesWish, Scope};
+use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, scope};
 
@@ -17,7 +17,7 @@ async fn refused(yard: &Yard, code: &str) -> String {
     let before = (yard.turns().await, yard.all());
     let mut said = String::new();
     for scope in [Scope::Both, Scope::Files] {
-        let wish = FilesWish { scope, ..FilesWish::default() };
+        let wish = FileOptions { scope, ..FileOptions::default() };
         let action = yard.rewind("t1").await;
         let planned =
             yard.engine.plan_both(yard.id, action.clone(), wish.clone()).await.expect_err("refused");

@@ -2,7 +2,7 @@
 //! *Plan*).
 
 use retake_core::{Against, Choice, Verdict};
-use retake_engine::FilesWish;
+use retake_engine::FileOptions;
 
 use super::{Yard, choose};
 
@@ -53,7 +53,7 @@ impl Yard {
 
     /// What a plan says of git.
     async fn stays(&self, turn: &str) -> Vec<String> {
-        self.plan(self.rewind(turn).await, FilesWish::default()).await.stays
+        self.plan(self.rewind(turn).await, FileOptions::default()).await.stays
     }
 }
 
@@ -282,12 +282,12 @@ async fn trial_10_folders_in_which_git_keeps_something_are_named_and_blamed_on_n
                     with what is not committed in it";
     let sub = "the folder d2/sub stays, it holds a git repository: remove it yourself when nobody needs its commits";
     assert_eq!(yard.stays("t1").await, [sub, worktree]);
-    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     let kept = plan.paths.iter().filter(|path| path.verdict == Verdict::NotEmpty);
     let kept: Vec<_> = kept.map(|path| (path.path.to_string(), path.against)).collect();
     let of_git = |name: &str| (name.to_owned(), Some(Against::Git));
     assert_eq!(kept, [of_git("d2"), of_git("d2/sub"), of_git("tree")]);
-    let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect("done");
+    let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
     assert_eq!(done.stays, [sub, worktree], "the receipt says it again");
     assert_eq!((yard.read("d2/sub/f"), yard.path("tree/.git").exists()), (None, true));
     yard.git("git worktree remove --force tree");
@@ -298,7 +298,7 @@ async fn trial_10_folders_in_which_git_keeps_something_are_named_and_blamed_on_n
 async fn trial_10_a_folder_that_holds_what_is_not_covered_is_not_said_to_be_somebody_else_s() {
     let yard = Yard::with(&[]).await;
     yard.run("mkdir -p made/node_modules; echo 1 > made/node_modules/x").await;
-    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     let made: Vec<_> = plan.paths.iter().map(|path| (path.path.to_string(), path.against)).collect();
     assert_eq!(made, [("made".to_owned(), Some(Against::Uncovered))]);
 }
@@ -327,7 +327,7 @@ async fn trial_10_a_worktree_outside_of_the_folder_is_removed_before_its_branch(
             "the branch br stays, which a command made: `git branch -D br` removes it".to_owned(),
         ];
         assert_eq!(yard.stays("t2").await, stays, "{script}");
-        let done = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect("done");
+        let done = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect("done");
         assert_eq!(done.stays, stays, "{script}: the receipt says it again");
         yard.undo().await;
         yard.back_by_advice("t1").await;
@@ -404,7 +404,7 @@ async fn trial_10_a_repository_that_a_turn_moved_is_not_split_and_goes_back_with
         let told = format!("`mv {to} {from}` moves it back");
         assert_eq!(stays.iter().filter(|line| line.contains(&told)).count(), 1, "{script}: {stays:?}");
         assert!(!stays.iter().any(|line| line.contains("remove")), "{script}: {stays:?}");
-        let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect("done");
+        let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
         assert_eq!(done.stays, stays, "{script}: the receipt says it again");
         assert!(!yard.path("sub").exists(), "{script}: it is not split");
         yard.undo().await;

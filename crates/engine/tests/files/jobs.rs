@@ -1,11 +1,11 @@
 //! What a command changes, whoever of its children does it, and what they change after it has returned (spec `rewind.md`,
 //! case 5).
 
-use retake_engine::FilesWish;
+use retake_engine::FileOptions;
 
 use super::Yard;
 
-/// Waits until somebody else has done something.
+/// AgentState until somebody else has done something.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..2000 {
         if is_so() {
@@ -53,7 +53,7 @@ impl Yard {
 
     /// The turns whose calls a plan would take back, path by path.
     async fn blamed(&self, turn: &str) -> Vec<String> {
-        let plan = self.plan(self.rewind(turn).await, FilesWish::default()).await;
+        let plan = self.plan(self.rewind(turn).await, FileOptions::default()).await;
         let deltas = self.engine.kept().deltas(self.id).await.expect("deltas");
         let mut told = Vec::new();
         for path in plan.files.into_iter().flat_map(|folder| folder.plan.paths) {
@@ -146,13 +146,13 @@ async fn what_a_call_that_is_taken_back_has_left_running_is_ended_first() {
     let yard = with_job().await;
     yard.run("echo two > b").await;
     let (action, before) = (yard.rewind("t1").await, yard.all());
-    let plan = yard.plan(action.clone(), FilesWish::default()).await;
+    let plan = yard.plan(action.clone(), FileOptions::default()).await;
     assert_eq!(plan.running.iter().map(|running| running.processes > 0).collect::<Vec<_>>(), [true]);
-    assert!(yard.plan(yard.rewind("t2").await, FilesWish::default()).await.running.is_empty(), "it stays");
-    let refused = yard.apply(action.clone(), FilesWish::default()).await.expect_err("refused");
+    assert!(yard.plan(yard.rewind("t2").await, FileOptions::default()).await.running.is_empty(), "it stays");
+    let refused = yard.apply(action.clone(), FileOptions::default()).await.expect_err("refused");
     assert_eq!((refused.code, yard.turns().await, yard.all()), ("still_running", 2, before));
     let id = yard.engine.kept().open_calls().await.expect("calls")[0].id.clone();
-    yard.apply(action, FilesWish { stop: true, ..FilesWish::default() }).await.expect("done");
+    yard.apply(action, FileOptions { stop: true, ..FileOptions::default() }).await.expect("done");
     assert!(!alive(&id) && yard.engine.kept().open_calls().await.expect("calls").is_empty());
     assert_eq!(yard.turns().await, 0);
     yard.undo().await;
@@ -165,7 +165,7 @@ async fn a_process_that_does_not_want_to_end_is_made_to() {
     yard.run("(trap '' TERM; while :; do sleep 0.01; done) > /dev/null 2>&1 &").await;
     let id = yard.engine.kept().open_calls().await.expect("calls")[0].id.clone();
     assert!(alive(&id));
-    let wish = FilesWish { stop: true, ..FilesWish::default() };
+    let wish = FileOptions { stop: true, ..FileOptions::default() };
     yard.apply(yard.rewind("t1").await, wish).await.expect("done");
     assert!(!alive(&id));
 }

@@ -8,7 +8,7 @@ use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, Keep, Prune};
 use tempfile::TempDir;
 
-use super::{Action, FilesWish, Scope, Yard, choose};
+use super::{Action, FileOptions, Scope, Yard, choose};
 
 /// Bytes of a file that can't be compressed.
 fn noise(yard: &Yard, name: &str, seed: u64) {
@@ -83,7 +83,7 @@ async fn a_checkpoint_is_kept_whatever_its_age() {
     let paths = yard.engine.paths(yard.id, vec![b"mine".to_vec()]).await.expect("a path");
     let to = yard.engine.moment(yard.id, Some("dear")).await.expect("a checkpoint");
     let restore = Some(retake_engine::Restore { paths, to });
-    let wish = FilesWish { scope: Scope::Files, restore, ..FilesWish::default() };
+    let wish = FileOptions { scope: Scope::Files, restore, ..FileOptions::default() };
     yard.apply(Action::Files(Reason::Files), wish).await.expect("it is kept whole");
     assert_eq!(std::fs::read(yard.path("mine")).expect("it is back").len(), 40_000);
     let names: Vec<_> = yard.engine.captures(yard.id, None, 99).await.expect("captures");
@@ -114,7 +114,7 @@ async fn a_plan_over_what_is_not_kept_any_more_says_so_and_the_rest_goes_back() 
     let yard = much().await;
     let yard = later(yard, Keep { quota: 60_000, ..Keep::default() }, 0).await;
     yard.engine.prune(Prune::ToQuota).await.expect("pruned");
-    let plan = yard.plan(yard.rewind("t5").await, FilesWish::default()).await;
+    let plan = yard.plan(yard.rewind("t5").await, FileOptions::default()).await;
     let paths = super::own(plan).paths;
     let gone = paths.iter().find(|path| path.path.to_string() == "b").expect("it is named");
     assert!(
@@ -139,7 +139,7 @@ async fn while_nobody_is_at_work_it_is_collected_by_itself() {
     let yard = Yard { engine, id, dir };
     let captures = async || yard.engine.prune(Prune::Look).await.expect("looked").captures;
     assert!(captures().await > 0);
-    yard.engine.keep_house();
+    yard.engine.collect_in_background();
     let collected = async {
         while captures().await > 0 {
             clock.advance(Duration::from_secs(60));

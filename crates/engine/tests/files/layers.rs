@@ -7,7 +7,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use retake_core::{Action, Choice, Chosen, Reason, Verdict};
-use retake_engine::{FilesWish, Scope};
+use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, own};
 
@@ -21,8 +21,8 @@ fn text(words: &[(usize, &str)]) -> String {
 }
 
 /// A choice for every path.
-fn all(choice: Choice) -> FilesWish {
-    FilesWish { chosen: Chosen { others: Some(choice), ..Chosen::default() }, ..FilesWish::default() }
+fn all(choice: Choice) -> FileOptions {
+    FileOptions { chosen: Chosen { others: Some(choice), ..Chosen::default() }, ..FileOptions::default() }
 }
 
 impl Yard {
@@ -41,7 +41,7 @@ impl Yard {
     }
 
     /// Drops the turn whose call was the nth that changed files.
-    async fn drops(&self, turn: usize, wish: FilesWish) {
+    async fn drops(&self, turn: usize, wish: FileOptions) {
         self.apply(self.drop_of(turn).await, wish).await.expect("done");
     }
 
@@ -77,7 +77,7 @@ async fn trial_06_a_turn_that_removed_the_file_gives_back_what_a_person_wrote_be
     yard.run("sed -i 's/^line 5$/A1/' f").await;
     yard.edits("f", &[("A1", "PERSON")]);
     yard.run("rm f").await;
-    yard.drops(1, FilesWish::default()).await;
+    yard.drops(1, FileOptions::default()).await;
     assert_eq!(yard.read("f"), None);
     yard.back("t2").await;
     assert_eq!(yard.read("f"), Some(text(&[(5, "PERSON")])));
@@ -91,7 +91,7 @@ async fn trial_06_what_a_person_wrote_below_a_removal_comes_back_also_where_the_
     yard.edits("f", &[("A1", "PERSON")]);
     yard.run("rm f").await;
     yard.run("echo anew > f").await;
-    yard.drops(2, FilesWish::default()).await;
+    yard.drops(2, FileOptions::default()).await;
     assert_eq!(yard.read("f").as_deref(), Some("anew\n"));
     yard.back("t3").await;
     assert_eq!(yard.read("f"), Some(text(&[(5, "PERSON"), (30, "A0")])));
@@ -175,7 +175,7 @@ async fn trial_03_a_rename_that_the_person_s_edit_does_not_fit_is_a_conflict() {
     yard.run("mv s/x m/x").await;
     yard.edits("m/x", &[("line 5", "PERSON")]);
     yard.run("echo agent >> m/x").await;
-    let plan = own(yard.plan(yard.drop_of(1).await, FilesWish::default()).await);
+    let plan = own(yard.plan(yard.drop_of(1).await, FileOptions::default()).await);
     let verdict =
         |name: &str| &plan.paths.iter().find(|path| path.path.to_string() == name).expect("it").verdict;
     assert!(matches!(verdict("m/x"), Verdict::Conflict(_)), "{:?}", verdict("m/x"));
@@ -192,7 +192,7 @@ async fn rewind_case_56_trial_04_empty_and_tiny_files_are_no_rename() {
             ["notes.txt Conflict(Bytes)", "pkg/__init__.py Recreate"],
             "{tiny:?}"
         );
-        let refused = yard.apply(yard.rewind("t1").await, FilesWish::default()).await.expect_err("refused");
+        let refused = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect_err("refused");
         assert_eq!((refused.code, yard.read("pkg/__init__.py")), ("conflict", None));
         yard.apply(yard.rewind("t1").await, choose("notes.txt", Choice::Disk)).await.expect("done");
         assert_eq!(yard.read("pkg/__init__.py").as_deref(), Some(tiny));
@@ -214,11 +214,11 @@ async fn trial_04_a_dropped_change_leaves_the_name_that_a_later_turn_moved_the_f
     yard.run("echo AGENT >> f").await;
     yard.run("mv f m/y").await;
     let with = text(&[]) + "AGENT\n";
-    yard.drops(1, FilesWish::default()).await;
+    yard.drops(1, FileOptions::default()).await;
     assert_eq!((yard.read("f"), yard.read("m/y")), (None, Some(text(&[]))));
     yard.undo().await;
     assert_eq!((yard.read("f"), yard.read("m/y")), (None, Some(with)));
-    yard.drops(1, FilesWish::default()).await;
+    yard.drops(1, FileOptions::default()).await;
     yard.back("t2").await;
     assert_eq!((yard.read("f"), yard.read("m/y")), (Some(text(&[])), None));
 }
@@ -228,7 +228,7 @@ async fn trial_04_a_removal_that_was_adopted_is_a_conflict_as_one_by_hand_is() {
     let yard = Yard::with_text(&[]).await;
     yard.run("echo AGENT >> f").await;
     yard.run("rm f").await;
-    let only = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let only = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
     yard.apply(yard.rewind("t2").await, only).await.expect("done");
     assert_eq!(yard.verdicts("t1").await, ["f Conflict(Removed)"]);
 }
@@ -266,7 +266,7 @@ async fn decides_one_name(redone: bool, name: &str, choice: Choice) {
         Ok(_) => {
             assert!(has().contains(&true), "{when}: the person's line is lost");
             let back = if redone { Action::Undo(1) } else { Action::Redo(1) };
-            if yard.apply(back, FilesWish::default()).await.is_ok() {
+            if yard.apply(back, FileOptions::default()).await.is_ok() {
                 assert!(has().contains(&true), "{when}: the person's line is lost on the way back");
             }
         }
@@ -327,7 +327,7 @@ async fn trial_07_undo_of_a_turn_follows_a_rename_and_a_removal_that_the_person_
         let yard = Yard::with_text(&[]).await;
         yard.run("sed -i 's/^line 5$/AGENT/' f").await;
         yard.run(script).await;
-        yard.apply(Action::Undo(1), FilesWish { scope: Scope::Conversation, ..FilesWish::default() })
+        yard.apply(Action::Undo(1), FileOptions { scope: Scope::Conversation, ..FileOptions::default() })
             .await
             .expect("done");
         yard
@@ -336,7 +336,7 @@ async fn trial_07_undo_of_a_turn_follows_a_rename_and_a_removal_that_the_person_
     yard.undo().await;
     assert_eq!((yard.read("f"), yard.read("g")), (None, Some(text(&[]))));
     let yard = kept("rm f").await;
-    let plan = own(yard.plan(Action::Undo(1), FilesWish::default()).await);
+    let plan = own(yard.plan(Action::Undo(1), FileOptions::default()).await);
     assert!(matches!(plan.paths[0].verdict, Verdict::Conflict(_)), "{plan:?}");
 }
 
@@ -346,7 +346,7 @@ async fn trial_07_a_turn_goes_from_below_one_whose_line_a_person_wrote_over() {
     yard.run("sed -i 's/^line 5$/A1/' f").await;
     yard.run("sed -i 's/^line 20$/A2/' f").await;
     yard.edits("f", &[("A2", "PERSON")]);
-    yard.drops(1, FilesWish::default()).await;
+    yard.drops(1, FileOptions::default()).await;
     assert_eq!(yard.read("f"), Some(text(&[(20, "PERSON")])));
     assert_eq!(yard.verdicts("t2").await, ["f Conflict(Bytes)"]);
     yard.undo().await;
@@ -371,7 +371,7 @@ async fn trial_06_a_change_follows_a_file_that_was_moved_away_though_another_one
         yard.run("sed -i 's/^line 5$/AGENT/' f").await;
         yard.run(script).await;
         yard.run("echo another > f").await;
-        yard.drops(1, FilesWish::default()).await;
+        yard.drops(1, FileOptions::default()).await;
         assert_eq!(yard.read("f").as_deref(), Some("another\n"), "{script}");
         assert_eq!(new.map(|new| yard.read(new)), new.map(|_| Some(text(&[]))));
         yard.back("t3").await;
@@ -394,7 +394,7 @@ async fn trial_06_what_a_person_took_out_of_a_turn_that_stays_does_not_return_wh
             let person = if chained { None } else { Some((30, "PERSON")) };
             text(&words.iter().copied().chain(person).collect::<Vec<_>>())
         };
-        yard.drops(1, FilesWish::default()).await;
+        yard.drops(1, FileOptions::default()).await;
         assert_eq!(yard.read("f"), Some(with(&[(20, "B2")])), "chained: {chained}");
         yard.back("t2").await;
         assert_eq!(yard.read("f"), Some(with(&[])));
@@ -408,9 +408,9 @@ async fn trial_06_what_a_person_took_out_of_a_turn_that_stays_does_not_return_wh
 #[tokio::test]
 async fn trial_06_a_person_s_line_outlives_a_dropped_turn_that_is_shown_exactly() {
     for (gone, come, exactly) in [
-        (FilesWish::default(), all(Choice::Checkpoint), true),
+        (FileOptions::default(), all(Choice::Checkpoint), true),
         (all(Choice::Checkpoint), all(Choice::Checkpoint), true),
-        (all(Choice::Checkpoint), FilesWish::default(), false),
+        (all(Choice::Checkpoint), FileOptions::default(), false),
     ] {
         let yard = Yard::with_text(&[]).await;
         yard.run("sed -i 's/^line 5$/A1/' f").await;
@@ -453,7 +453,7 @@ async fn trial_06_a_person_s_line_outlives_a_choice_of_their_version() {
         yard.drops(1, choose("f", Choice::Yours)).await;
         let theirs = Some(text(&[(5, "A1"), (30, "PERSON")]));
         assert_eq!(yard.read("f"), theirs, "{later}");
-        let back = yard.apply(yard.rewind("t2").await, FilesWish::default()).await;
+        let back = yard.apply(yard.rewind("t2").await, FileOptions::default()).await;
         match line {
             5 => assert_eq!(back.expect_err("it is in the same place").code, "conflict"),
             _ => drop(back.expect("done")),
@@ -479,7 +479,7 @@ async fn rewind_case_36_a_dropped_file_does_not_come_back_with_a_later_removal()
     yard.edits("f", &[("line 30", "PERSON")]);
     yard.run("sed -i 's/^line 5$/LATER/' f").await;
     yard.run("rm f").await;
-    yard.drops(1, FilesWish::default()).await;
+    yard.drops(1, FileOptions::default()).await;
     assert_eq!(yard.read("f"), None);
     yard.back("t3").await;
     assert_eq!(yard.read("f").as_deref(), Some("LATER\nPERSON\n"));

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use futures::future::poll_fn;
 use retake_core::{Action, Care};
-use retake_engine::{Engine, FilesWish};
+use retake_engine::{Engine, FileOptions};
 
 use super::{Yard, a, three};
 
-/// Waits for it until it has been looked at so often, and lets go of it then. Whether it was over.
+/// AgentState for it until it has been looked at so often, and lets go of it then. Whether it was over.
 async fn let_go_after(looks: usize, work: impl Future) -> bool {
     let (mut work, mut left) = (pin!(work), looks);
     poll_fn(|context| {
@@ -40,7 +40,7 @@ async fn who_goes_away_in_the_middle_of_a_step_leaves_it_done() {
     for looks in 1..=40 {
         for action in [yard.rewind("t2").await, Action::Undo(1)] {
             // What was begun by who is gone may still be at work.
-            over += u64::from(let_go_after(looks, yard.apply(action, FilesWish::default())).await);
+            over += u64::from(let_go_after(looks, yard.apply(action, FileOptions::default())).await);
             is_whole(&yard).await;
         }
         while yard.turns().await < 3 {
@@ -76,12 +76,12 @@ async fn a_step_at_work_is_not_told_as_broken_off() {
     for turn in 0..20 {
         let action = if turn % 2 == 0 { yard.rewind("t2").await } else { Action::Undo(1) };
         let (done, checked) =
-            tokio::join!(yard.apply(action, FilesWish::default()), yard.engine.doctor(Care::Look));
+            tokio::join!(yard.apply(action, FileOptions::default()), yard.engine.doctor(Care::Look));
         done.expect("done");
         let checked = checked.expect("looked at");
         assert_eq!((checked.problems, checked.mended), (Vec::new(), Vec::new()), "{turn}");
         let (action, mended) = (Action::Undo(1), yard.engine.settle_files());
-        let (_, mended) = tokio::join!(yard.plan(action, FilesWish::default()), mended);
+        let (_, mended) = tokio::join!(yard.plan(action, FileOptions::default()), mended);
         assert_eq!(mended.expect("looked at"), [""; 0]);
         is_whole(&yard).await;
     }

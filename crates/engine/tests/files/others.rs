@@ -1,7 +1,7 @@
 //! What others wrote stays, merges or is a conflict (spec `rewind.md`, cases 15 to 21).
 
 use retake_core::Choice;
-use retake_engine::FilesWish;
+use retake_engine::FileOptions;
 
 use super::{Yard, choose};
 
@@ -122,7 +122,7 @@ async fn what_is_chosen_for_a_name_that_the_plan_has_not_is_refused_with_the_nam
     yard.write("two\nlines", "mine\n");
     assert_eq!(said(wrong()).await, format!(r"{nothing}the conflicts are a, two\nlines"));
     let elsewhere = [(yard.path("a\u{1b}"), Choice::Disk)].into();
-    let told = said(FilesWish { elsewhere, ..FilesWish::default() }).await;
+    let told = said(FileOptions { elsewhere, ..FileOptions::default() }).await;
     assert!(told.ends_with(r"work/a\u{1b}; the conflicts are a, two\nlines"), "{told}");
     assert_eq!((yard.read("a").as_deref(), yard.read("clean").as_deref()), (Some("mine\n"), Some("two\n")));
     // By its absolute name it is the same file, and what is in no conflict can be chosen for, too.

@@ -1,7 +1,7 @@
 //! Named files, put back as they were before a turn, at a head or at a checkpoint; one step, which undo takes back.
 
 use retake_core::{Action, Apply, Choice, Chosen, Reason, Role, Seen};
-use retake_engine::{EngineError, FilesApplied, FilesWish, Restore, Result, Scope};
+use retake_engine::{AppliedFiles, EngineError, FileOptions, Restore, Result, Scope};
 
 use super::{Yard, a, choose, three};
 
@@ -9,14 +9,18 @@ const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 pub(super) const FILES: Action = Action::Files(Reason::Files);
 
 impl Yard {
-    pub(super) async fn wish(&self, paths: &[&str], to: Option<&str>) -> Result<FilesWish> {
+    pub(super) async fn wish(&self, paths: &[&str], to: Option<&str>) -> Result<FileOptions> {
         let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
         let paths = self.engine.paths(self.id, paths).await?;
         let to = self.engine.moment(self.id, to).await?;
-        Ok(FilesWish { scope: Scope::Files, restore: Some(Restore { paths, to }), ..FilesWish::default() })
+        Ok(FileOptions {
+            scope: Scope::Files,
+            restore: Some(Restore { paths, to }),
+            ..FileOptions::default()
+        })
     }
 
-    pub(super) async fn puts_back(&self, paths: &[&str], to: Option<&str>) -> FilesApplied {
+    pub(super) async fn puts_back(&self, paths: &[&str], to: Option<&str>) -> AppliedFiles {
         self.apply(FILES, self.wish(paths, to).await.expect("it is known")).await.expect("put back")
     }
 
@@ -92,7 +96,7 @@ async fn others_work_is_merged_or_a_conflict_before_a_turn() {
     yard.puts_back(&["a"], None).await;
     assert_eq!(yard.read("a"), Some(LINES.replace('8', "eight")));
     let wish = yard.wish(&["b"], None).await.expect("known");
-    let wish = FilesWish { chosen: choose("b", Choice::Checkpoint).chosen, ..wish };
+    let wish = FileOptions { chosen: choose("b", Choice::Checkpoint).chosen, ..wish };
     yard.apply(FILES, wish).await.expect("chosen");
     assert_eq!(yard.read("b").as_deref(), Some("one\n"));
     yard.undo().await;
@@ -128,7 +132,7 @@ async fn a_checkpoint_is_what_was_there_whoever_wrote_it() {
     assert_eq!(yard.read("d/new"), None);
     yard.undo().await;
     let exactly = Chosen { others: Some(Choice::Checkpoint), ..Chosen::default() };
-    let wish = FilesWish { chosen: exactly, ..yard.wish(&["."], Some("#2")).await.expect("by number") };
+    let wish = FileOptions { chosen: exactly, ..yard.wish(&["."], Some("#2")).await.expect("by number") };
     yard.apply(FILES, wish).await.expect("done");
     assert_eq!((yard.read("d/new"), a(&yard).as_str()), (None, "1\n"));
     assert!(yard.would(&["."], Some("here")).await.is_empty());
@@ -248,7 +252,7 @@ async fn the_same_request_is_done_once_and_a_stale_plan_is_refused() {
     assert_eq!(reused.code, "request_reused");
     let digest = yard.plan(FILES, other.clone()).await.digest;
     yard.write("made1", "mine\n");
-    let stale = yard.apply(FILES, FilesWish { seen: Some(digest), ..other }).await.expect_err("stale");
+    let stale = yard.apply(FILES, FileOptions { seen: Some(digest), ..other }).await.expect_err("stale");
     assert_eq!((stale.code, yard.read("made1").as_deref()), ("stale_plan", Some("mine\n")));
 }
 
@@ -344,8 +348,8 @@ async fn a_restore_says_which_marks_differ_and_stay_and_how_they_are_taken_back(
     let yard = &yard;
     let told = |to| async move {
         let last = yard.said_by(Role::User, "last").await;
-        let stays = yard.plan(Action::Restore(to), FilesWish::default()).await.stays;
-        let done = yard.apply(Action::Restore(to), FilesWish::default()).await.expect("restored");
+        let stays = yard.plan(Action::Restore(to), FileOptions::default()).await.stays;
+        let done = yard.apply(Action::Restore(to), FileOptions::default()).await.expect("restored");
         assert_eq!(done.stays, stays, "{last}");
         stays
     };

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
 use retake_core::{Action, Choice, EntryId, Reason};
-use retake_engine::FilesWish;
+use retake_engine::FileOptions;
 
 use super::restore::FILES;
 use super::{Yard, choose};
@@ -50,18 +50,18 @@ impl Yard {
         turns
     }
 
-    async fn marks(&self, verb: Reason, turns: &[[EntryId; 2]], wish: FilesWish) {
+    async fn marks(&self, verb: Reason, turns: &[[EntryId; 2]], wish: FileOptions) {
         let entries = turns.concat();
         let mark = Action::Mark { verb, entries, range: true, seen: None };
         self.apply(mark, wish).await.expect("done");
     }
 
     async fn leaves_out(&self, turns: &[[EntryId; 2]]) {
-        self.marks(Reason::Drop, turns, FilesWish::default()).await;
+        self.marks(Reason::Drop, turns, FileOptions::default()).await;
     }
 
     async fn shows(&self, turns: &[[EntryId; 2]]) {
-        self.marks(Reason::Show, turns, FilesWish::default()).await;
+        self.marks(Reason::Show, turns, FileOptions::default()).await;
     }
 
     /// The step that leads back to what is now.
@@ -124,7 +124,7 @@ async fn trial_10_a_hunk_that_a_step_on_files_took_out_stays_away_when_its_turn_
         yard.adds(&[(2, "ONE"), (10, "TWO")]).await;
         let turns = yard.each_turn().await;
         let wish = yard.wish(&["a"], Some("t1")).await.expect("known");
-        let wish = FilesWish { chosen: choose("a", Choice::Hunks(vec![1])).chosen, ..wish };
+        let wish = FileOptions { chosen: choose("a", Choice::Hunks(vec![1])).chosen, ..wish };
         yard.apply(FILES, wish).await.expect("done");
         let there = lines(&[(10, "TWO")]);
         assert_eq!(yard.read("a").as_deref(), Some(&*there));
@@ -275,7 +275,7 @@ async fn trial_10_a_turn_that_comes_back_alone_brings_nothing_of_another_one_int
         let turns = yard.each_turn().await;
         let entries = [turns[0], turns[2]].concat();
         let mark = Action::Mark { verb: Reason::Drop, entries, range: false, seen: None };
-        yard.apply(mark, FilesWish::default()).await.expect("done");
+        yard.apply(mark, FileOptions::default()).await.expect("done");
         assert_eq!(yard.read("b").as_deref(), Some(LINES));
         yard.shows(&turns[shown..=shown]).await;
         let there = if shown == 0 { (3, "ONE") } else { (9, "THREE") };
@@ -296,7 +296,7 @@ async fn trial_03_a_rename_of_a_file_that_is_not_there_makes_no_second_copy_with
     assert_eq!((yard.read("a"), yard.read("b"), yard.read("c")), (there.clone(), None, None));
     let entries = turns[1].to_vec();
     let mark = Action::Mark { verb: Reason::Show, entries, range: true, seen: None };
-    let refused = yard.apply(mark, FilesWish::default()).await.expect_err("refused");
+    let refused = yard.apply(mark, FileOptions::default()).await.expect_err("refused");
     assert_eq!(refused.code, "conflict");
     yard.shows(&turns[..1]).await;
     assert_eq!((yard.read("a"), yard.read("b"), yard.read("c")), (None, there, None));
@@ -362,7 +362,7 @@ proptest! {
                 let entries = turns.iter().flat_map(|turn| all[*turn]).collect();
                 let range = turns.len() == 1;
                 let mark = Action::Mark { verb, entries, range, seen: None };
-                yard.apply(mark, FilesWish::default()).await.is_ok()
+                yard.apply(mark, FileOptions::default()).await.is_ok()
             };
             for (turn, drops) in steps {
                 let turn = turn % all.len();
@@ -402,8 +402,8 @@ async fn trial_07_lines_that_stay_in_a_file_made_of_a_removed_one_are_named_in_p
         let says = |stays: &[String]| {
             stays.iter().any(|line| line.starts_with("b keeps lines that this takes out of a"))
         };
-        assert_eq!(says(&yard.plan(mark.clone(), FilesWish::default()).await.stays), named, "{calls:?}");
-        let done = yard.apply(mark, FilesWish::default()).await.expect("done");
+        assert_eq!(says(&yard.plan(mark.clone(), FileOptions::default()).await.stays), named, "{calls:?}");
+        let done = yard.apply(mark, FileOptions::default()).await.expect("done");
         assert_eq!(says(&done.stays), named, "{calls:?}");
         let holds = yard.read("b").is_some_and(|text| text.contains("FIRST TURN"));
         assert_eq!(holds, named, "{calls:?}");

@@ -1,7 +1,7 @@
 //! Where a rewind can go, and what it takes along (spec `rewind.md`, cases 31 to 37, 44).
 
 use retake_core::{Action, Apply, Choice, Reason, Seen};
-use retake_engine::{FilesWish, Scope};
+use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, a, choose, scope, three};
 
@@ -71,7 +71,7 @@ async fn rewind_case_36_a_middle_turn_is_dropped_with_its_files() {
     let all = yard.engine.kept().deltas(yard.id).await.expect("deltas");
     let entries = vec![yard.engine.entry(yard.id, "t1").await.expect("a turn"), all[0].1];
     let drop = || Action::Mark { verb: Reason::Drop, entries: entries.clone(), range: true, seen: None };
-    let refused = yard.apply(drop(), FilesWish::default()).await.expect_err("a conflict");
+    let refused = yard.apply(drop(), FileOptions::default()).await.expect_err("a conflict");
     assert_eq!((refused.code, yard.turns().await), ("conflict", 2));
     yard.apply(drop(), choose("over", Choice::Disk)).await.expect("done");
     assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\neight\n9\n"), "the later turn stays");
@@ -125,7 +125,7 @@ async fn rewind_case_37_one_hunk_of_several() {
     // The rest is still the call's: it goes with the next rewind, hunk by hunk or at once, and what somebody wrote stays.
     yard.say("go on").await;
     assert_eq!(yard.verdicts("t1").await, ["a Revert"]);
-    let wish = FilesWish { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
+    let wish = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
     yard.apply(yard.rewind("t1").await, wish).await.expect("done");
     assert_eq!(yard.read("a"), Some(text(&[(15, "mine"), (19, "nineteen")])));
     yard.back("t1").await;
@@ -141,7 +141,7 @@ async fn rewind_case_37_of_several_calls_each_keeps_what_is_left_of_it() {
     let yard = Yard::with(&[("a", &text(&[]))]).await;
     yard.run("sed -i 's/^2$/two/; s/^10$/ten/' a").await;
     yard.run("sed -i 's/^19$/nineteen/' a").await;
-    let wish = FilesWish { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
+    let wish = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
     yard.apply(yard.rewind("t1").await, wish).await.expect("done");
     assert_eq!(yard.read("a"), Some(text(&[(10, "ten"), (19, "nineteen")])));
     // What was left of both is decided later: the next step with files takes it along.
@@ -202,7 +202,7 @@ async fn rewind_case_44_the_same_request_is_done_once() {
     let apply = || Apply { action: action.clone(), seen: Seen::Anything, by: by.clone() };
     let mut receipts = Vec::new();
     for _ in 0..2 {
-        let done = yard.engine.apply_both(yard.id, apply(), FilesWish::default()).await.expect("done");
+        let done = yard.engine.apply_both(yard.id, apply(), FileOptions::default()).await.expect("done");
         receipts.push(done.receipt);
     }
     assert_eq!((receipts[0].clone(), a(&yard).as_str()), (receipts[1].clone(), "1\n"));
@@ -224,7 +224,7 @@ async fn what_was_dropped_is_shown_again_with_its_files() {
     yard.undo().await;
     assert_eq!((yard.all(), yard.turns().await), (dropped.clone(), 2), "both go again");
     yard.write("a", "mine\n");
-    let refused = yard.apply(mark(Reason::Show), FilesWish::default()).await.expect_err("a conflict");
+    let refused = yard.apply(mark(Reason::Show), FileOptions::default()).await.expect_err("a conflict");
     assert_eq!((refused.code, yard.turns().await), ("conflict", 2));
     yard.apply(mark(Reason::Show), scope(Scope::Conversation)).await.expect("messages alone");
     assert_eq!((a(&yard).as_str(), yard.turns().await), ("mine\n", 3));

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use retake_core::{Action, Apply, Choice, Reason, Seen};
-use retake_engine::{EngineError, FilesWish, Restore, Scope};
+use retake_engine::{EngineError, FileOptions, Restore, Scope};
 use retake_worktree::failpoint;
 
 use super::crash::kill_at;
@@ -39,7 +39,7 @@ impl Yard {
         String::from_utf8(found.expect("find").stdout).expect("UTF-8")
     }
 
-    async fn refused(&self, turn: &str, wish: FilesWish) -> EngineError {
+    async fn refused(&self, turn: &str, wish: FileOptions) -> EngineError {
         self.apply(self.rewind(turn).await, wish).await.expect_err("refused")
     }
 }
@@ -113,25 +113,25 @@ async fn a_conflict_in_one_folder_refuses_all() {
     let yard = two_folders().await;
     fs::write(yard.beside("other/b"), "mine\n").expect("written");
     let there = yard.all_beside();
-    let refused = yard.refused("t2", FilesWish::default()).await;
+    let refused = yard.refused("t2", FileOptions::default()).await;
     assert_eq!(refused.code, "conflict");
     let name = yard.beside("other/b");
     assert!(refused.message.ends_with(&format!(": {}", name.display())), "{}", refused.message);
     assert_eq!((yard.all_beside(), yard.turns().await), (there, 2));
-    let wish = FilesWish { elsewhere: [(name, Choice::Disk)].into(), ..FilesWish::default() };
+    let wish = FileOptions { elsewhere: [(name, Choice::Disk)].into(), ..FileOptions::default() };
     yard.apply(yard.rewind("t2").await, wish).await.expect("chosen");
     assert_eq!(both(&yard), ("1".to_owned(), "mine".to_owned(), 1));
     let lost = [(yard.beside("third/b"), Choice::Disk)].into();
-    let refused = yard.refused("t1", FilesWish { elsewhere: lost, ..FilesWish::default() }).await;
+    let refused = yard.refused("t1", FileOptions { elsewhere: lost, ..FileOptions::default() }).await;
     assert_eq!(refused.code, "bad_path");
 }
 
 #[tokio::test]
 async fn a_plan_is_of_all_folders() {
     let yard = two_folders().await;
-    let plan = yard.plan(yard.rewind("t2").await, FilesWish::default()).await;
+    let plan = yard.plan(yard.rewind("t2").await, FileOptions::default()).await;
     fs::write(yard.beside("other/made2"), "mine\n").expect("written");
-    let seen = FilesWish { seen: Some(plan.digest), ..FilesWish::default() };
+    let seen = FileOptions { seen: Some(plan.digest), ..FileOptions::default() };
     assert_eq!(yard.refused("t2", seen).await.code, "stale_plan");
 }
 
@@ -168,7 +168,7 @@ fn a_failure_at_any_point_leaves_all_folders_before_or_after() {
             let yard = two_folders().await;
             let there = yard.all_beside();
             armed.store(true, Ordering::SeqCst);
-            let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await;
+            let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await;
             armed.store(false, Ordering::SeqCst);
             let notices = yard.engine.settle_files().await.expect("settled");
             assert_eq!(notices, Vec::<String>::new(), "{point}: {done:?}");
@@ -207,7 +207,7 @@ fn a_save_in_one_folder_meanwhile_puts_all_back() {
             let yard = yard.restarted().await;
             yard.run(&format!("echo 1 > a; echo 1 > {}", saved.display())).await;
             armed.store(true, Ordering::SeqCst);
-            let done = yard.apply(yard.rewind("t1").await, FilesWish::default()).await;
+            let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await;
             armed.store(false, Ordering::SeqCst);
             if !struck.load(Ordering::SeqCst) {
                 return true;
@@ -283,14 +283,14 @@ async fn a_folder_that_is_gone_is_said_and_left() {
     let yard = two_folders().await;
     fs::rename(yard.beside("other"), yard.beside("away")).expect("moved");
     let yard = yard.further(&[]).await;
-    let plan = yard.plan(yard.rewind("t2").await, FilesWish::default()).await;
+    let plan = yard.plan(yard.rewind("t2").await, FileOptions::default()).await;
     assert_eq!(plan.files.len(), 1);
     assert!(
         plan.stays.iter().any(|line| line.contains("other") && line.contains("stays")),
         "{:?}",
         plan.stays
     );
-    let done = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect("done");
+    let done = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect("done");
     assert_eq!(done.stays.len(), 1);
     assert_eq!(yard.read("a").as_deref(), Some("1\n"));
     // Once it is there again, the next step settles it.
@@ -307,7 +307,7 @@ async fn trial_10_a_further_folder_that_was_replaced_refuses_the_whole_step() {
     fs::rename(yard.beside("other"), yard.beside("away")).expect("moved");
     fs::create_dir(yard.beside("other")).expect("made");
     let (turns, a) = (yard.turns().await, yard.read("a"));
-    let refused = yard.apply(yard.rewind("t2").await, FilesWish::default()).await.expect_err("refused");
+    let refused = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect_err("refused");
     assert_eq!((refused.code, yard.turns().await, yard.read("a")), ("other_folder", turns, a));
     fs::remove_dir(yard.beside("other")).expect("removed");
     fs::rename(yard.beside("away"), yard.beside("other")).expect("moved back");
@@ -335,8 +335,11 @@ async fn named_files_of_another_folder_are_named_from_the_top() {
         (yard.engine.moment(yard.id, Some("t2")).await.expect("it"), "mine\n", "1\n"),
     ] {
         let paths = yard.engine.paths(yard.id, vec![name("other/b")]).await.expect("a path");
-        let wish =
-            FilesWish { scope: Scope::Files, restore: Some(Restore { paths, to }), ..FilesWish::default() };
+        let wish = FileOptions {
+            scope: Scope::Files,
+            restore: Some(Restore { paths, to }),
+            ..FileOptions::default()
+        };
         yard.apply(Action::Files(Reason::Files), wish).await.expect("put back");
         assert_eq!((yard.read("a").as_deref(), yard.read_beside("other/b").as_deref()), (Some(a), Some(b)));
     }
@@ -349,7 +352,7 @@ async fn a_job_that_outlives_its_call_is_known_in_all_folders() {
     let yard = two_folders().await;
     yard.run("(while [ ! -e stop ]; do sleep 0.01; done; echo late > ../other/late) > /dev/null 2>&1 &")
         .await;
-    let refused = yard.refused("t3", FilesWish::default()).await;
+    let refused = yard.refused("t3", FileOptions::default()).await;
     assert_eq!(refused.code, "still_running");
     yard.write("stop", "");
     while !yard.engine.kept().open_calls().await.expect("calls").is_empty() {
@@ -463,8 +466,8 @@ async fn run(steps: Vec<Step>) {
                 }
             }
             // There may be nothing to undo.
-            Step::Undo => drop(yard.apply(Action::Undo(1), FilesWish::default()).await),
-            Step::Redo => drop(yard.apply(Action::Redo(1), FilesWish::default()).await),
+            Step::Undo => drop(yard.apply(Action::Undo(1), FileOptions::default()).await),
+            Step::Redo => drop(yard.apply(Action::Redo(1), FileOptions::default()).await),
             Step::Restart => yard = yard.restarted().await,
         }
         let tip = yard.engine.kept().summary(yard.id).await.expect("it").tip;

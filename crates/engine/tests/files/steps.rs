@@ -1,7 +1,7 @@
 //! The steps themselves: both halves, one half, conflicts, stale plans.
 
 use retake_core::{Action, Choice, Reason, Verdict};
-use retake_engine::{EngineError, FilesWish, Scope};
+use retake_engine::{EngineError, FileOptions, Scope};
 
 use super::{Yard, choose, scope};
 
@@ -12,7 +12,7 @@ async fn a_rewind_takes_files_along_and_undo_brings_both_back() {
     yard.run("echo three > a").await;
     let after = ["a", "deep", "made", "new"];
     assert_eq!(yard.names(), after);
-    let plan = yard.plan(yard.rewind("t1").await, FilesWish::default()).await;
+    let plan = yard.plan(yard.rewind("t1").await, FileOptions::default()).await;
     let paths = super::own(plan).paths.into_iter();
     let shown: Vec<_> = paths.map(|path| (path.path.to_string(), path.verdict)).collect();
     let expected = [
@@ -54,7 +54,7 @@ async fn what_somebody_else_changed_stays() {
     yard.run("sed -i s/2/two/ both").await;
     yard.write("mine", "mine, changed\n");
     yard.write("both", &yard.read("both").expect("it").replace('8', "eight"));
-    let plan = super::own(yard.plan(yard.rewind("t1").await, FilesWish::default()).await);
+    let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     assert_eq!(plan.paths.len(), 1, "{plan:?}");
     assert_eq!(plan.paths[0].verdict, Verdict::Merge);
     yard.back("t1").await;
@@ -76,7 +76,7 @@ async fn rewind_case_17_the_same_line_is_a_conflict_and_nothing_changes() {
         let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
         yard.run("echo two > a; echo two > b").await;
         yard.write("a", "mine\n");
-        let wish = choice.map_or_else(FilesWish::default, |choice| choose("a", choice));
+        let wish = choice.map_or_else(FileOptions::default, |choice| choose("a", choice));
         let done = yard.apply(yard.rewind("t1").await, wish).await;
         match expected {
             None => {
@@ -119,9 +119,9 @@ async fn one_half_alone_and_the_other_later() {
 async fn a_plan_that_is_not_the_one_that_was_seen_is_refused() {
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.run("echo two > a").await;
-    let seen = yard.plan(yard.rewind("t1").await, FilesWish::default()).await.digest;
+    let seen = yard.plan(yard.rewind("t1").await, FileOptions::default()).await.digest;
     yard.write("a", "two\nmore\n");
-    let wish = FilesWish { seen: Some(seen), ..FilesWish::default() };
+    let wish = FileOptions { seen: Some(seen), ..FileOptions::default() };
     let refused: EngineError = yard.apply(yard.rewind("t1").await, wish).await.expect_err("stale");
     assert_eq!((refused.code, yard.read("a").as_deref()), ("stale_plan", Some("two\nmore\n")));
 }

@@ -3,19 +3,19 @@
 use std::fs;
 
 use futures::StreamExt as _;
-use retake_engine::{FilesWish, RunEvent, Scope, Unseen};
+use retake_engine::{FileOptions, RunEvent, Scope, Uncaptured};
 
 use super::{Yard, scope};
 
 /// What a rewind says of it, planned and done.
-async fn said(yard: &Yard, turn: &str, wish: FilesWish) -> Unseen {
+async fn said(yard: &Yard, turn: &str, wish: FileOptions) -> Uncaptured {
     let planned = yard.plan(yard.rewind(turn).await, wish.clone()).await.unseen;
     let done = yard.apply(yard.rewind(turn).await, wish).await.expect("done").unseen;
     assert_eq!(planned, done, "what was planned is what was done");
     planned
 }
 
-fn paths(said: &Unseen) -> Vec<(&str, &str)> {
+fn paths(said: &Uncaptured) -> Vec<(&str, &str)> {
     said.paths.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect()
 }
 
@@ -33,7 +33,7 @@ const TOO_LARGE: &str = "the file is over the limit";
 #[tokio::test]
 async fn rewind_case_11_what_is_not_covered_and_was_changed_is_named() {
     let special = "neither a file, nor a folder, nor a link";
-    for wish in [FilesWish::default(), scope(Scope::Files)] {
+    for wish in [FileOptions::default(), scope(Scope::Files)] {
         let yard = large().await;
         yard.run("mkfifo ff").await;
         yard.run("echo covered > a; printf CHANGED >> big; rm ff; truncate -s 100M new").await;
@@ -49,10 +49,10 @@ async fn what_was_not_changed_or_stays_in_the_conversation_is_not_named() {
     let yard = large().await;
     yard.run("printf CHANGED >> big").await;
     yard.run("echo covered > a").await;
-    assert_eq!(said(&yard, "t2", FilesWish::default()).await, Unseen::default());
+    assert_eq!(said(&yard, "t2", FileOptions::default()).await, Uncaptured::default());
     let only = yard.plan(yard.rewind("t1").await, scope(Scope::Conversation)).await;
-    assert_eq!(only.unseen, Unseen::default());
-    assert_eq!(paths(&said(&yard, "t1", FilesWish::default()).await), [("big", TOO_LARGE)]);
+    assert_eq!(only.unseen, Uncaptured::default());
+    assert_eq!(paths(&said(&yard, "t1", FileOptions::default()).await), [("big", TOO_LARGE)]);
 }
 
 /// What was done again and again is one thing that stays, however many calls did it.
@@ -62,8 +62,8 @@ async fn what_several_calls_did_is_named_once() {
     yard.run("printf CHANGED >> big").await;
     yard.run("printf CHANGED >> still").await;
     yard.run("printf CHANGED >> big").await;
-    assert_eq!(paths(&said(&yard, "t3", FilesWish::default()).await), [("big", TOO_LARGE)]);
-    let all = said(&yard, "t1", FilesWish::default()).await;
+    assert_eq!(paths(&said(&yard, "t3", FileOptions::default()).await), [("big", TOO_LARGE)]);
+    let all = said(&yard, "t1", FileOptions::default()).await;
     assert_eq!(paths(&all), [("big", TOO_LARGE), ("still", TOO_LARGE)]);
     assert_eq!(all.more, 0);
 }
@@ -74,7 +74,7 @@ async fn a_call_that_could_not_be_looked_at_is_named() {
     let mut events = yard.started("echo two > a; rm -rf ../work", Some("do it")).await;
     while !matches!(events.next().await.expect("an end"), RunEvent::Ended(_)) {}
     fs::create_dir(yard.path("")).expect("another folder");
-    let told = said(&yard, "t1", FilesWish::default()).await;
+    let told = said(&yard, "t1", FileOptions::default()).await;
     assert!(told.blind.len() == 1 && told.more_blind == 0 && told.paths.is_empty(), "{told:?}");
     assert!(told.blind[0].0.asked[0].arguments.contains("echo two > a"), "{told:?}");
 }

@@ -1,7 +1,7 @@
 //! Whose work stands in the way: what a turn of the conversation did is never taken for somebody else's.
 
 use retake_core::{Action, Choice, PathPlan, Reason, Verdict};
-use retake_engine::FilesWish;
+use retake_engine::FileOptions;
 
 use super::{Yard, choose, own, three};
 
@@ -20,7 +20,7 @@ async fn mark(yard: &Yard, verb: Reason, turn: &str, delta: usize) -> Action {
 
 /// The paths of a plan that are left alone, as they are told.
 async fn told(yard: &Yard, action: Action) -> Vec<String> {
-    let plan = own(yard.plan(action, FilesWish::default()).await);
+    let plan = own(yard.plan(action, FileOptions::default()).await);
     let line = |path: &PathPlan| {
         let waits = |_: &&Choice| matches!(path.verdict, Verdict::Conflict(_));
         let outcomes =
@@ -98,7 +98,7 @@ async fn a_hand_edit_is_told_apart_from_what_another_conversation_did() {
     let told = told(&yard, drop.clone()).await;
     assert!(told[0].starts_with("a Conflict(Bytes) Others: "), "{told:?}");
     // What is said of a choice is what comes of it.
-    let path = own(yard.plan(drop.clone(), FilesWish::default()).await).paths.remove(0);
+    let path = own(yard.plan(drop.clone(), FileOptions::default()).await).paths.remove(0);
     assert_eq!(format!("{:?}", path.becomes(&Choice::Checkpoint)), "Some(Left(delta 3 of log 1))");
     yard.apply(drop, choose("a", Choice::Checkpoint)).await.expect("done");
     assert_eq!(super::a(&yard), "3\n");

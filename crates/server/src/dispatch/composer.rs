@@ -8,7 +8,7 @@ use retake_wire::{Problem, Reply, reply, request};
 
 use super::{from_root, limit};
 use crate::convert::{self, problem, usage};
-use crate::{InProcess, holders};
+use crate::{InProcess, draft_locks};
 
 mod pieces;
 
@@ -82,7 +82,7 @@ impl InProcess {
 
     /// What somebody is given who shows it from here on, and all that is kept then.
     fn claimed(&self, kept: Vec<Part>, holder: Option<String>) -> (Vec<Piece>, Vec<Piece>) {
-        let lives = |name: &str| holders::lives(&self.office.data_dir, name);
+        let lives = |name: &str| draft_locks::lives(&self.owner_info.data_dir, name);
         pieces::claimed(pieces::read(kept), holder, lives)
     }
 
@@ -132,7 +132,7 @@ fn told(author: String, pieces: Vec<Piece>) -> reply::Draft {
 /// The name of a holder, where it is one.
 fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
-        Some(name) if !holders::is_name(&name) => Err(usage(format!(
+        Some(name) if !draft_locks::is_name(&name) => Err(usage(format!(
             "{name:?} names no holder: that is digits, the letters a to f and “-”, 64 at most"
         ))),
         name => Ok(name),

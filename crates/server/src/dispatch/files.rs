@@ -1,7 +1,7 @@
 //! Plans and actions with their file half: what is wished becomes the engine's, what it planned and did becomes a reply.
 
 use retake_core::{Action, Apply, ConversationId, EffectState, Planned, Reason, Totals, Unanswered, Verdict};
-use retake_engine::{Doing, Effects, FilesPlanned, FilesWish, FolderPlan, Restore, Scope};
+use retake_engine::{Doing, Effects, FileOptions, FolderPlan, PlannedFiles, Restore, Scope};
 use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
 
 use super::changes::seen;
@@ -50,7 +50,7 @@ impl InProcess {
         let (again, wished) = (action.clone(), wish.clone());
         let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
         let refused = self.why_refused(conversation, (&again, &wished), &planned).await?;
-        let FilesPlanned {
+        let PlannedFiles {
             conversation: half,
             files,
             digest,
@@ -152,8 +152,8 @@ impl InProcess {
         &self,
         of: ConversationId,
         action: WireAction,
-        wish: FilesWish,
-    ) -> Result<(Action, FilesWish), Problem> {
+        wish: FileOptions,
+    ) -> Result<(Action, FileOptions), Problem> {
         let WireAction::RestoreFiles { paths, to } = action else {
             return Ok((self.action(of, action).await?, wish));
         };
@@ -167,7 +167,7 @@ impl InProcess {
         let paths = self.engine.paths(of, names).await.map_err(problem)?;
         let to = self.engine.moment(of, to.as_deref()).await.map_err(problem)?;
         let restore = Some(Restore { paths, to });
-        Ok((Action::Files(Reason::Files), FilesWish { scope: Scope::Files, restore, ..wish }))
+        Ok((Action::Files(Reason::Files), FileOptions { scope: Scope::Files, restore, ..wish }))
     }
 }
 

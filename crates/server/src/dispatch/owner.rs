@@ -17,14 +17,14 @@ impl InProcess {
         reply::Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            data_dir: self.office.data_dir.display().to_string(),
-            address: self.office.address.get().map(ToString::to_string),
-            since_ms: self.office.since_ms,
-            serves: self.office.serves(),
+            data_dir: self.owner_info.data_dir.display().to_string(),
+            address: self.owner_info.address.get().map(ToString::to_string),
+            since_ms: self.owner_info.since_ms,
+            serves: self.owner_info.serves(),
             running: self.engine.running().iter().map(ToString::to_string).collect(),
             following: self.hub.following(),
             mode: Some(crate::agent::mode(self.engine.permission_for_all().mode)),
-            config_file: Some(self.office.config_file.display().to_string()),
+            config_file: Some(self.owner_info.config_file.display().to_string()),
             protocol: retake_wire::PROTOCOL,
             clients: self.present.clients() as u64,
             jobs: living,
@@ -35,7 +35,7 @@ impl InProcess {
     }
 
     pub(super) fn stop(&self) -> Result<Reply, Problem> {
-        if self.office.tell_to_stop() {
+        if self.owner_info.tell_to_stop() {
             return Ok(Reply::Done);
         }
         let what = format!("this owner belongs to a terminal (process {})", std::process::id());

@@ -1,7 +1,7 @@
 //! What was done in one step or in several, in the words of a receipt. Must never do a step.
 
 use retake_core::{Action, ConversationId, PathPlan, Receipt};
-use retake_engine::{FilesApplied, FilesPlanned, FilesWish, RefusedStep, WholeReceipt, shown_in};
+use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, RefusedStep, WholeReceipt, shown_in};
 use retake_wire::{Problem, reply};
 
 use super::erase;
@@ -57,7 +57,7 @@ impl InProcess {
     }
 
     /// What a step did, but for its receipt.
-    async fn tell(&self, of: ConversationId, done: &mut Done, applied: &FilesApplied) -> Result<(), Problem> {
+    async fn tell(&self, of: ConversationId, done: &mut Done, applied: &AppliedFiles) -> Result<(), Problem> {
         let whose = self.whose(of, applied.folders.iter().map(|folder| &folder.plan)).await?;
         done.tell(applied, &whose);
         Ok(())
@@ -67,8 +67,8 @@ impl InProcess {
     pub(super) async fn why_refused(
         &self,
         of: ConversationId,
-        (action, wish): (&Action, &FilesWish),
-        all: &FilesPlanned,
+        (action, wish): (&Action, &FileOptions),
+        all: &PlannedFiles,
     ) -> Result<Option<(usize, String)>, Problem> {
         let refused = self.engine.refused_step(of, action, wish, all).await.map_err(problem)?;
         let Some(RefusedStep { done, folder, path }) = refused else { return Ok(None) };
@@ -106,7 +106,7 @@ impl InProcess {
     pub(crate) async fn reworded(
         &self,
         said: &Receipt,
-        back: Option<&FilesApplied>,
+        back: Option<&AppliedFiles>,
     ) -> Result<reply::Receipt, Problem> {
         let whole = self.engine.edit_receipt(said).await.map_err(problem)?;
         let mut done = Done { receipts: vec![whole], again: back.is_none(), ..Done::default() };
@@ -118,7 +118,7 @@ impl InProcess {
 }
 
 impl Done {
-    fn tell(&mut self, applied: &FilesApplied, whose: &Whose) {
+    fn tell(&mut self, applied: &AppliedFiles, whose: &Whose) {
         for done in &applied.folders {
             let folder = done.folder.as_deref();
             let why = |path: &PathPlan| {

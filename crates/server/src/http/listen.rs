@@ -20,7 +20,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Semaphore;
 use tower::Service as _;
 
-use super::line::{Line, Patient, Peer};
+use super::slow_readers::{Line, Patient, Peer};
 
 /// Who may connect: what a listener lets in at once is a part of the descriptors that the process may have.
 #[derive(Clone, Copy, Debug)]

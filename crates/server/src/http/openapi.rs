@@ -12,11 +12,11 @@ use retake_wire::{Event, Follow, Problem, Reply, Request, Run, RunEvent};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::ask::{Field, Fields, Form};
-use super::explain::Shape;
-use super::said::{self, DRAFTED, SAID};
+use super::bad_request::Shape;
+use super::parse::{Field, Fields, Form};
+use super::parts::{self, DRAFTED, SAID};
 use super::shape::{choices, closed, entitle, tidy, word_of};
-use super::{example, link};
+use super::{example, links};
 
 /// Where shapes stand in the document.
 const SHAPES: &str = "/components/schemas";
@@ -85,7 +85,7 @@ pub fn document() -> Value {
     }
     for operation in paths.values_mut().flat_map(Map::values_mut) {
         example::add(operation, &defined.0);
-        let links = link::of(operation["operationId"].as_str().unwrap_or_default());
+        let links = links::of(operation["operationId"].as_str().unwrap_or_default());
         if links.as_object().is_some_and(|links| !links.is_empty()) {
             operation["responses"]["200"]["links"] = links;
         }
@@ -149,13 +149,13 @@ impl Defined {
                 entitle(name, shape);
             }
         }
-        for (name, shape) in said::shapes(&shapes["Part"]) {
+        for (name, shape) in parts::shapes(&shapes["Part"]) {
             shapes.insert(name.to_owned(), shape);
         }
         for (request, name) in
             [("Say", SAID), ("Edit", SAID), ("Run", SAID), ("SetDraft", DRAFTED), ("SetDraftIn", DRAFTED)]
         {
-            said::take(&mut shapes[request], name);
+            parts::take(&mut shapes[request], name);
         }
         Self(shapes)
     }

@@ -21,13 +21,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::ask;
-use super::line::{Line, Patient};
 use super::listen::{Who, listen};
 use super::openapi::{Shapes, document};
+use super::parse;
 use super::problem::{Told, bad, defect, nowhere};
+use super::slow_readers::{Line, Patient};
 use super::token::Token;
-use super::{port, socket, stream};
+use super::{socket, stream, transfer};
 use crate::InProcess;
 
 /// How long the stream of a run goes on when the owner stops: its end may be on its way.
@@ -104,7 +104,7 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         address = listener.local_addr().ok();
         if let Some(address) = address {
             // One owner listens once.
-            desk.client.office.address.get_or_init(|| address);
+            desk.client.owner_info.address.get_or_init(|| address);
         }
         let guard =
             Guard { token: token.clone(), wants: "this owner answers only who knows its token".into() };
@@ -196,8 +196,8 @@ fn router(desk: Desk) -> Router {
     }
     router
         .route(RUNS, post(run))
-        .route(EXPORT, get(port::export))
-        .route(IMPORT, post(port::import))
+        .route(EXPORT, get(transfer::export))
+        .route(IMPORT, post(transfer::import))
         .route(EVENTS, get(events))
         .route(LIST_EVENTS, get(events))
         .route("/openapi.json", get(openapi))
@@ -267,7 +267,7 @@ async fn answer(
     params: RawPathParams,
     http: HttpRequest,
 ) -> Response {
-    let request = match ask::request(endpoint, desk.shapes.of(endpoint.name), params, http).await {
+    let request = match parse::request(endpoint, desk.shapes.of(endpoint.name), params, http).await {
         Ok(request) => request,
         Err(told) => return told.into_response(),
     };
@@ -290,7 +290,7 @@ fn json_of(json: Vec<u8>) -> Response {
 
 async fn run(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, http: HttpRequest) -> Response {
     let client = http.headers().get(CLIENT).and_then(|number| number.to_str().ok()?.parse().ok());
-    let run = match ask::run(desk.shapes.of("run"), http).await {
+    let run = match parse::run(desk.shapes.of("run"), http).await {
         Ok(run) => run,
         Err(told) => return told.into_response(),
     };
@@ -308,7 +308,7 @@ async fn events(
     params: RawPathParams,
     http: HttpRequest,
 ) -> Response {
-    let follow = match ask::follow(desk.shapes.of("follow"), &params, &http) {
+    let follow = match parse::follow(desk.shapes.of("follow"), &params, &http) {
         Ok(follow) => follow,
         Err(told) => return told.into_response(),
     };
@@ -341,6 +341,6 @@ async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
 }
 
 async fn openapi(headers: HeaderMap) -> Result<Response, Told> {
-    ask::without_identity(&headers)?;
+    parse::without_identity(&headers)?;
     Ok(json_of(document().to_string().into_bytes()))
 }

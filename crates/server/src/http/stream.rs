@@ -13,9 +13,9 @@ use futures::stream::{self, BoxStream};
 use retake_wire::RunEvent;
 use serde::Serialize;
 
-use super::line::Followed;
-use crate::hub::Frame;
-use crate::present::Attending;
+use super::slow_readers::Followed;
+use crate::events::Frame;
+use crate::presence::AttachedClient;
 
 /// How often a silent stream says that it lives.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -49,7 +49,10 @@ pub(super) fn run(
 }
 
 /// That a client is there: nothing is said on it but its number, and that the owner lives. Who goes away drops it.
-pub(super) fn present(attending: Attending, over: impl Future<Output = ()> + Send + 'static) -> Response {
+pub(super) fn present(
+    attending: AttachedClient,
+    over: impl Future<Output = ()> + Send + 'static,
+) -> Response {
     let json = serde_json::to_string(&attending.number()).unwrap_or_default();
     let first = stream::once(async move { Bytes::from(format!("data: {json}\n\n")) });
     let alive = stream::unfold(attending, |attending| async {

@@ -33,6 +33,6 @@ async fn trial_07_what_was_skipped_is_in_nobody_s_way_when_the_step_is_undone() 
     yard.edits("d/e/x", &[("one", "PERSON")]);
     yard.undo().await;
     assert_eq!(yard.read("d/e/x").as_deref(), Some("PERSON\ntwo\nthree\n"));
-    let back = yard.apply(yard.rewind("t1").await, FilesWish::default()).await;
+    let back = yard.apply(yard.rewind("t1").await, FileOptions::default()).await;
     assert_eq!(back.expect_err("the person wrote into the turn's file").code, "conflict");
 }

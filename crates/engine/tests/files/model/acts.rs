@@ -1,7 +1,7 @@
 //! Rewinds, undos, redos, drops and branch switches: planned and applied, and held against what the model decides.
 
 use retake_core::{Action, Apply, Reason, Role, Seen};
-use retake_engine::{FilesApplied, FilesWish, Result, Scope};
+use retake_engine::{AppliedFiles, FileOptions, Result, Scope};
 
 use super::disk;
 use super::expect::{Asked, Expected, expect};
@@ -81,7 +81,7 @@ impl World {
             (retake_core::FilePath::new(name.str().as_bytes()).expect("a path"), choice.clone())
         });
         let wished = retake_core::Chosen { paths: paths.collect(), others: chosen.1.clone() };
-        let wish = FilesWish { scope, chosen: wished, ..FilesWish::default() };
+        let wish = FileOptions { scope, chosen: wished, ..FileOptions::default() };
         let by = self.engine().by(matches!(fault, Fault::Twins).then(|| self.request_id()));
         let apply = Apply { action: action.clone(), seen: Seen::Anything, by };
         if self.talks[at].open.is_some() {
@@ -119,7 +119,7 @@ impl World {
         let fault = self.possible(fault, expected.as_ref());
         self.faults.expect(fault, &self.root());
         let seen = planned.ok().map(|planned| planned.digest);
-        let wish = FilesWish { seen, ..wish };
+        let wish = FileOptions { seen, ..wish };
         let (there, tags) = (self.tree.clone(), disk::tags(&self.root(), &self.tree));
         let done = self.done(id, apply, wish, fault).await;
         let struck = self.faults.over();
@@ -161,9 +161,9 @@ impl World {
         &self,
         id: retake_core::ConversationId,
         apply: Apply,
-        wish: FilesWish,
+        wish: FileOptions,
         fault: Fault,
-    ) -> Result<FilesApplied> {
+    ) -> Result<AppliedFiles> {
         let engine = self.engine();
         if !matches!(fault, Fault::Twins) {
             return engine.apply_both(id, apply, wish).await;
@@ -241,7 +241,7 @@ impl World {
     }
 
     /// It was done.
-    fn was_done(&mut self, at: usize, step: Step<'_>, done: Option<&FilesApplied>) {
+    fn was_done(&mut self, at: usize, step: Step<'_>, done: Option<&AppliedFiles>) {
         let act = step.act;
         let Some(expected) = step.expected else { panic!("{act:?} should be refused: {done:?}") };
         let mut found = disk::all(&self.root());

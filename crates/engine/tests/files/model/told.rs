@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use retake_core::{Against, EntryId, Record, Verdict};
-use retake_engine::FilesPlanned;
+use retake_engine::PlannedFiles;
 
 use super::expect::Expected;
 use super::naive::{Act, Talk, Thing, Tree};
@@ -41,7 +41,7 @@ pub(super) struct Told {
 
 impl World {
     /// What a plan says, in the model's words.
-    pub(super) async fn told(&self, at: usize, planned: &FilesPlanned) -> Told {
+    pub(super) async fn told(&self, at: usize, planned: &PlannedFiles) -> Told {
         assert!(planned.files.len() <= 1, "there is one folder");
         let talk = &self.talks[at];
         let deltas = self.engine().kept().deltas(talk.id).await.expect("deltas");

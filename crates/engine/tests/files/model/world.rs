@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use retake_core::{
     Action, ConversationId, EntryId, PageRequest, Part, Projection, Reading, Role, SayRequest,
 };
-use retake_engine::{Engine, Exec, FilesWish, Outcome, RunEvent};
+use retake_engine::{Engine, Exec, FileOptions, Outcome, RunEvent};
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
@@ -206,7 +206,7 @@ impl World {
         // One that was killed before it began to read has not heard of it yet.
         for (at, talk) in self.talks.iter().enumerate().filter(|(at, _)| killed[*at]) {
             let runs = async || {
-                let planned = self.engine().plan_both(talk.id, Action::Undo(1), FilesWish::default()).await;
+                let planned = self.engine().plan_both(talk.id, Action::Undo(1), FileOptions::default()).await;
                 planned.is_ok_and(|planned| !planned.running.is_empty())
             };
             let over = async {

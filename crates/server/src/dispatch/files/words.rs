@@ -11,13 +11,13 @@ use retake_core::{
     Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, LeftPath, PathMove, PathPlan, Record,
     Totals, Unanswered, Verdict, WhyLeft, without_full_folders,
 };
-use retake_engine::{FilesWish, Scope, Unseen, named_in, shown_in};
+use retake_engine::{FileOptions, Scope, Uncaptured, named_in, shown_in};
 use retake_wire::Problem;
 
 use super::whose::Whose;
 use crate::convert::usage;
 
-pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FilesWish, Problem> {
+pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FileOptions, Problem> {
     let scope = match files.scope {
         retake_wire::Scope::Both => Scope::Both,
         retake_wire::Scope::Conversation => Scope::Conversation,
@@ -38,7 +38,7 @@ pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FilesW
         }
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
-    Ok(FilesWish { scope, chosen, elsewhere, seen, stop: files.stop, ..FilesWish::default() })
+    Ok(FileOptions { scope, chosen, elsewhere, seen, stop: files.stop, ..FileOptions::default() })
 }
 
 /// The bytes of a name, as somebody gave it.
@@ -317,7 +317,7 @@ impl OfFiles {
 }
 
 /// What stays besides, a sentence each: what calls did that were cut off, and what captures do not see. Plans and receipts say it.
-pub(in crate::dispatch) fn besides(cut_off_calls: &[Unanswered], unseen_paths: &Unseen) -> Vec<String> {
+pub(in crate::dispatch) fn besides(cut_off_calls: &[Unanswered], unseen_paths: &Uncaptured) -> Vec<String> {
     cut_off(cut_off_calls).into_iter().chain(unseen(unseen_paths)).collect()
 }
 
@@ -325,7 +325,7 @@ pub(in crate::dispatch) fn besides(cut_off_calls: &[Unanswered], unseen_paths: &
 const NAMED: usize = 4;
 
 /// What calls that are taken back did where captures do not see it, a sentence each.
-fn unseen(all: &Unseen) -> Vec<String> {
+fn unseen(all: &Uncaptured) -> Vec<String> {
     let mut said = Vec::new();
     if !all.paths.is_empty() {
         let (named, others) = all.paths.split_at(all.paths.len().min(NAMED));

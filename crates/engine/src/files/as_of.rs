@@ -1,0 +1,210 @@
+//! Moments of a folder that somebody names: before a turn, an earlier head, a checkpoint; and names of files as somebody types
+//! them. Must never guess: a name that means two things is refused.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use retake_core::{
+    Action, BadFilePath, Capture, ConversationId, EntryId, FilePath, Head, Hint, Remedy, WorkspaceNo,
+};
+use retake_store::Wanted;
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// A moment of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AsOf {
+    /// Before this entry was said.
+    Before(EntryId),
+    /// What this head left.
+    Head(Head),
+    /// What captures saw that somebody gave one name, in each folder of the conversation that has one.
+    Checkpoint(Vec<(WorkspaceNo, Capture)>),
+}
+
+/// Paths of the folders of a conversation: each of them and all below it.
+pub type Below = Vec<Named>;
+
+/// A path of one of the folders of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The folder; none, where it is the conversation's own.
+    pub folder: Option<PathBuf>,
+    /// The path in it; none is the folder itself.
+    pub path: Option<FilePath>,
+}
+
+/// Those of these paths that are in this folder.
+pub(super) fn named_below(below: &Below, folder: Option<&Path>) -> Vec<Option<FilePath>> {
+    let here = below.iter().filter(|named| named.folder.as_deref() == folder);
+    here.map(|named| named.path.clone()).collect()
+}
+
+/// Whether a path is one of these, or below one.
+pub(super) fn is_below(path: &FilePath, below: &[Option<FilePath>]) -> bool {
+    below.iter().any(|folder| folder.as_ref().is_none_or(|folder| path.is_within(folder)))
+}
+
+impl Engine {
+    /// What belonged in the files at a moment, what was kept then included; nothing, where it is no moment of the conversation.
+    pub(super) async fn wanted_at(&self, of: ConversationId, moment: &AsOf) -> Result<Option<Wanted>> {
+        match moment {
+            AsOf::Before(entry) => Ok(Some(self.store().wanted_before(of, *entry).await?)),
+            AsOf::Head(head) => Ok(Some(self.store().wanted(of, Action::Restore(*head)).await?)),
+            AsOf::Checkpoint(_) => Ok(None),
+        }
+    }
+
+    /// The moment of that name: a head, a checkpoint (by name, or `#N` by its number) or before an entry; without a name,
+    /// before the last turn.
+    pub async fn moment(&self, conversation: ConversationId, name: Option<&str>) -> Result<AsOf> {
+        let Some(name) = name else {
+            let turns = self.store().summary(conversation).await?.counts.turns;
+            let last = self.store().turn(conversation, turns).await?;
+            let none = || {
+                EngineError::new(Kind::Refused, "no_turn", "there is no turn yet that could be gone back to")
+                    .hint("name a checkpoint")
+            };
+            return last.map(AsOf::Before).ok_or_else(none);
+        };
+        if let Ok(head) = name.parse() {
+            return Ok(AsOf::Head(head));
+        }
+        let held = self.workspace(conversation).await?;
+        if let Some(number) = name.strip_prefix('#').and_then(|number| number.parse::<u64>().ok()) {
+            let found = self.store().captures(held.no, Some(number.saturating_add(1)), 1).await?;
+            let found = found.into_iter().find(|row| row.no == number && row.manifest.is_some());
+            let found = found.map(|row| AsOf::Checkpoint(vec![(held.no, row)]));
+            return found.ok_or_else(|| no_checkpoint(name));
+        }
+        let found = self.store().checkpoint(held.no, name.to_owned()).await?;
+        let own = held.no;
+        drop(held);
+        let entry = self.entry(conversation, name).await;
+        match (found, entry) {
+            (Some(row), Ok(_)) => {
+                let what = format!("“{name}” is a message and a checkpoint");
+                let which =
+                    format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
+                Err(EngineError::new(Kind::Usage, "ambiguous_moment", what).hint(which))
+            }
+            (Some(row), Err(_)) if row.manifest.is_some() => {
+                let mut rows = vec![(own, row)];
+                for folder in self.further_known(conversation).await? {
+                    // One that is away has none that could be gone back to.
+                    if let Ok((workspace, _)) = self.workspace_row_at(folder).await {
+                        let found = self.store().checkpoint(workspace.no, name.to_owned()).await?;
+                        rows.extend(found.map(|row| (workspace.no, row)));
+                    }
+                }
+                Ok(AsOf::Checkpoint(rows))
+            }
+            (Some(_), Err(_)) => Err(no_checkpoint(name)),
+            (None, Ok(entry)) => Ok(AsOf::Before(entry)),
+            (None, Err(error)) => Err(self.no_moment(own, name, error).await?),
+        }
+    }
+
+    /// Why a name means nothing here; a checkpoint of another folder is told as one.
+    async fn no_moment(
+        &self,
+        here: retake_core::WorkspaceNo,
+        name: &str,
+        error: EngineError,
+    ) -> Result<EngineError> {
+        for other in self.store().workspaces().await?.into_iter().filter(|row| row.no != here) {
+            if self.store().checkpoint(other.no, name.to_owned()).await?.is_some() {
+                let root = String::from_utf8_lossy(&other.root).into_owned();
+                let what = format!("“{name}” is a checkpoint of another folder, {root}");
+                return Ok(EngineError::new(Kind::NotFound, "foreign_checkpoint", what)
+                    .hint("go to a conversation that works there"));
+            }
+        }
+        if error.code != "unknown_entry" {
+            return Ok(error);
+        }
+        let what = format!("there is no checkpoint and no message “{name}”");
+        let hint = Hint::new("{} shows the checkpoints, {} the messages", [Remedy::FilesLog, Remedy::Log]);
+        Ok(EngineError::new(Kind::NotFound, "unknown_moment", what).hint(hint))
+    }
+
+    /// Names as they were typed, as paths of the conversation's folders: of its own, whose absolute form is the same, or absolute
+    /// ones of another. Without a name, all of its folders.
+    pub async fn paths(&self, conversation: ConversationId, names: Vec<Vec<u8>>) -> Result<Below> {
+        let root = self.folder_of(conversation).await?.unwrap_or_default();
+        let absolute = names.is_empty() || names.iter().any(|name| name.starts_with(b"/"));
+        let further = if absolute { self.further_known(conversation).await? } else { Vec::new() };
+        if names.is_empty() {
+            let folders = std::iter::once(None).chain(further.into_iter().map(Some));
+            return Ok(folders.map(|folder| Named { folder, path: None }).collect());
+        }
+        names.into_iter().map(|name| path_in(&root, &further, &name)).collect()
+    }
+}
+
+/// A path of the conversation's own folder, or of a further one.
+fn path_in(root: &Path, further: &[PathBuf], name: &[u8]) -> Result<Named> {
+    let own = path_below(root, name).map(|path| Named { folder: None, path });
+    let elsewhere = own.is_err() && name.starts_with(b"/");
+    let mut others = further.iter().filter(|_| elsewhere).filter_map(|folder| {
+        let path = path_below(folder, name).ok()?;
+        Some(Named { folder: Some(folder.clone()), path })
+    });
+    others.next().map_or(own, Ok)
+}
+
+fn no_checkpoint(name: &str) -> EngineError {
+    let what = format!("“{name}” is no checkpoint: only what somebody gave a name is kept whole");
+    EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
+        .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog]))
+}
+
+/// A path below the root, or the root itself.
+fn path_below(root: &Path, name: &[u8]) -> Result<Option<FilePath>> {
+    let typed = Path::new(OsStr::from_bytes(name));
+    let real = std::fs::canonicalize(root);
+    let inside = if typed.is_absolute() {
+        let of_root = |root: &Path| typed.strip_prefix(root).ok().map(Path::to_owned);
+        let found = of_root(root).or_else(|| real.ok().and_then(|real| of_root(&real)));
+        found.ok_or_else(|| outside(typed, root))?
+    } else {
+        typed.to_owned()
+    };
+    let bytes = inside.as_os_str().as_bytes();
+    if !name.is_empty() && bytes.split(|byte| *byte == b'/').all(|part| matches!(part, b"" | b".")) {
+        return Ok(None);
+    }
+    FilePath::new(bytes).map(Some).map_err(|error| bad(&error))
+}
+
+fn bad(error: &BadFilePath) -> EngineError {
+    EngineError::new(Kind::Usage, "bad_path", error.to_string()).hint("name files of this folder")
+}
+
+fn outside(path: &Path, root: &Path) -> EngineError {
+    let what = format!("{} is outside of {}", path.display(), root.display());
+    EngineError::new(Kind::Usage, "bad_path", what).hint("name files of this folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_one_path_are_one_and_what_is_outside_is_refused() {
+        let root = Path::new("/no/such/root");
+        let below = |name: &str| path_below(root, name.as_bytes());
+        for form in ["a/b", "./a/b", "/no/such/root/a/b", "a//b/"] {
+            assert_eq!(below(form).unwrap().unwrap().as_bytes(), b"a/b", "{form}");
+        }
+        for form in [".", "./", "/no/such/root", "/no/such/root/"] {
+            assert_eq!(below(form).unwrap(), None, "{form}");
+        }
+        for bad in ["", "..", "a/../b", "/etc/passwd", "/no/such/root2", "/no/such/root/../x", ".git/config"]
+        {
+            assert_eq!(below(bad).unwrap_err().code, "bad_path", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Around a call: what was changed before it is not the call's, what is changed while it runs is, and is stored with its
+//! result. Whatever the call does, it is written down before it begins.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use retake_core::{
+    ConversationId, EntryId, Fact, FileChange, FilePath, Grade, Receipt, SayRequest, WorkspaceNo,
+    without_full_folders,
+};
+use retake_store::{CallsSeen, NewDelta, OpenCall, Owned};
+use retake_tools::processes;
+use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
+
+use super::attribution::Attributed;
+use super::conversation_folders::{HeldAll, shown_in};
+use super::git;
+use super::git_hooks::{self, Change, Planted, shown};
+use super::uncaptured::{self, Outside};
+use super::workspace::{Held, accept, is_alive, see};
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+use crate::run::Changed;
+
+/// A call that may be changing folders.
+#[derive(Debug)]
+pub(crate) struct Around {
+    /// Its id, which its processes bear.
+    pub(crate) id: String,
+    conversation: ConversationId,
+    entry: EntryId,
+    /// Where, and what the repository was like there.
+    places: Vec<(WorkspaceNo, Option<GitState>)>,
+    /// The conversation's own folder.
+    own: WorkspaceNo,
+    /// What captures did not cover there.
+    outside: Vec<(WorkspaceNo, Outside)>,
+    /// What git runs or is told by there.
+    planted: Vec<(WorkspaceNo, Planted)>,
+    /// What it can be held from changing, beside the folders' own repositories: other ones, settings, programs that run as their owner.
+    pub(crate) held: Vec<PathBuf>,
+    /// Further folders that could not be looked at, and why: it must change nothing there.
+    pub(crate) lost: Vec<(PathBuf, EngineError)>,
+}
+
+/// What came of a call.
+pub(crate) struct AroundEnded {
+    /// Of its result.
+    pub(crate) receipt: Receipt,
+    /// How many files it was seen to change.
+    pub(crate) changed: usize,
+    /// How many of its processes live on.
+    pub(crate) living: usize,
+    /// What it changed of what git runs or is told by, a sentence.
+    pub(crate) planted: Option<String>,
+    /// Why its changes could not be seen, not all of them.
+    pub(crate) unseen: Option<EngineError>,
+}
+
+/// Folders just before a call.
+pub(super) struct Before {
+    pub(super) held: HeldAll,
+    places: Vec<(WorkspaceNo, Option<GitState>)>,
+    outside: Vec<(WorkspaceNo, Outside)>,
+    planted: Vec<(WorkspaceNo, Planted)>,
+    kept: Vec<PathBuf>,
+    lost: Vec<(PathBuf, EngineError)>,
+}
+
+/// A folder just after a call, looked at and not yet accepted.
+struct After {
+    held: Held,
+    capture: Capture,
+    /// Of whom nothing lives any more, by name.
+    over: Vec<String>,
+    delta: NewDelta,
+    /// What was changed and is not covered, and why it is not.
+    uncovered: Vec<(String, String)>,
+    /// What was changed of what git runs or is told by.
+    planted: Vec<(String, Change)>,
+    /// The same, of files that captures cover, and what is said of each.
+    besides: Vec<String>,
+}
+
+impl Engine {
+    /// Looks at the conversation's folder and these further ones before a call: what is found is somebody else's. A further one
+    /// that can't be looked at is left out, and told.
+    pub(super) async fn before_call(
+        &self,
+        conversation: ConversationId,
+        further: &[PathBuf],
+        sweep: Sweep,
+    ) -> Result<Before> {
+        let own = self.own_workspace(conversation).await?;
+        let (no, mut lost) = (own.0.no, Vec::new());
+        let mut rows = vec![(None, own)];
+        for folder in further {
+            match self.workspace_row_at(folder.clone()).await {
+                Ok(row) => rows.push((Some(folder.clone()), row)),
+                Err(error) => lost.push((folder.clone(), error)),
+            }
+        }
+        rows.sort_by_key(|(_, (row, _))| row.no);
+        rows.dedup_by_key(|(_, (row, _))| row.no);
+        let (folders, rows): (Vec<_>, Vec<_>) =
+            rows.into_iter().map(|(folder, row)| (folder, Ok(row))).unzip();
+        let (mut all, mut places, mut outside, mut planted, mut kept) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (folder, held) in folders.into_iter().zip(self.hold_each(rows).await) {
+            let looked = match held {
+                Ok(held) => self.capture_all(held, sweep.clone(), None).await,
+                Err(error) => Err(error),
+            };
+            let (held, uncovered) = match (looked, folder) {
+                (Ok((held, _, uncovered)), _) => (held, uncovered),
+                (Err(error), None) => return Err(error),
+                (Err(error), Some(folder)) => {
+                    lost.push((folder, error));
+                    continue;
+                }
+            };
+            let (held, git) = git::look(held).await?;
+            let (held, out) = Outside::of(held, uncovered).await?;
+            let (mut held, own) = git_hooks::before_call(held).await?;
+            kept.extend(held.planted.held(&held.made));
+            kept.extend(held.programs());
+            planted.push((held.no, own));
+            places.push((held.no, git));
+            outside.push((held.no, out));
+            all.push(held);
+        }
+        Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, kept, lost })
+    }
+
+    /// Writes down that a call may be changing the folders from now on.
+    pub(super) async fn open_call(
+        &self,
+        before: &mut Before,
+        conversation: ConversationId,
+        entry: EntryId,
+        id: String,
+    ) -> Result<Around> {
+        let open = |held: &Held| OpenCall { id: id.clone(), workspace: held.no, conversation, entry };
+        self.store().begin_call(before.held.all.iter().map(open).collect()).await?;
+        for held in &mut before.held.all {
+            let open = open(held);
+            held.calls.begin(open);
+        }
+        Ok(Around {
+            id,
+            conversation,
+            entry,
+            places: std::mem::take(&mut before.places),
+            own: before.held.own,
+            outside: std::mem::take(&mut before.outside),
+            planted: std::mem::take(&mut before.planted),
+            held: std::mem::take(&mut before.kept),
+            lost: std::mem::take(&mut before.lost),
+        })
+    }
+
+    /// Looks at the whole of the folders at the beginning of a turn. Of the versions of files that these facts tell, those come
+    /// back that are not there any more; and which further folders can't be looked at. What is not covered is not known.
+    pub(crate) async fn changed_since(
+        &self,
+        conversation: ConversationId,
+        further: &[PathBuf],
+        read: Vec<Fact>,
+    ) -> Result<(Vec<Changed>, Vec<(PathBuf, EngineError)>)> {
+        let before = self.before_call(conversation, further, Sweep::Whole).await?;
+        let changed = |fact: Fact| {
+            let named = [PathBuf::from(fact.key.strip_prefix("read/")?)];
+            let found = before.held.all.iter().find_map(|held| Some((held, below(held, &named).pop()?)));
+            let (held, path) = found?;
+            let is_there = match held.tree.known(&path) {
+                Known::Is(record) if record.hash().is_some_and(|hash| hash.to_string() == fact.value) => None,
+                Known::Is(_) => Some(true),
+                Known::Absent => Some(false),
+                Known::NotCovered(_) => None,
+            };
+            is_there.map(|is_there| Changed { key: fact.key, is_there })
+        };
+        let changed = read.into_iter().filter_map(changed).collect();
+        Ok((changed, before.lost))
+    }
+
+    /// A call is about to begin, that may change the conversation's folder and these further ones.
+    pub(crate) async fn call_begins(
+        &self,
+        conversation: ConversationId,
+        further: &[PathBuf],
+        entry: EntryId,
+        id: String,
+    ) -> Result<Around> {
+        let mut before = self.before_call(conversation, further, Sweep::Watched).await?;
+        self.open_call(&mut before, conversation, entry, id).await
+    }
+
+    /// A call never began: it has changed nothing.
+    pub(crate) async fn call_never_began(&self, of: &Around) -> Result<()> {
+        let all: Vec<WorkspaceNo> = of.places.iter().map(|(no, _)| *no).collect();
+        self.over_unseen(of, &all, false).await
+    }
+
+    /// A call is over in these workspaces, and was not looked at there.
+    async fn over_unseen(&self, of: &Around, workspaces: &[WorkspaceNo], lives: bool) -> Result<()> {
+        for no in workspaces {
+            if let Some(opened) = self.files.opened(*no) {
+                opened.lock().await.calls.end(&of.id, lives);
+            }
+            if !lives {
+                self.store().forget_calls(*no, vec![of.id.clone()]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Captures what a call did, and stores it with its result, a delta for each folder. What it says it wrote itself, by name,
+    /// is known exactly; the rest was seen. The result is stored also where a folder can't be looked at any more.
+    pub(crate) async fn call_ends(
+        &self,
+        of: &Around,
+        written: &[PathBuf],
+        mut say: SayRequest,
+    ) -> Result<AroundEnded> {
+        // Asked first: whatever ends while a tree is looked at may have written behind the look.
+        let living = processes::alive(&of.id).len();
+        let (mut after, mut unseen, mut blind, mut whys) = (Vec::new(), None, Vec::new(), Vec::new());
+        let held = self.held_again(of).await?;
+        for (no, held) in held {
+            let looked = match held {
+                Ok(held) => self.after_call(of, written, held, living).await,
+                Err(error) => Err(error),
+            };
+            match looked {
+                Ok(looked) => after.push(looked),
+                Err(error) => {
+                    remark(&mut say, &format!("\n[what it changed can't be seen: {error}]"));
+                    whys.push(error.to_string());
+                    unseen.get_or_insert(error);
+                    blind.push(no);
+                }
+            }
+        }
+        let uncovered: Vec<_> = after.iter().flat_map(|after: &After| after.uncovered.clone()).collect();
+        let planted =
+            self.planted(&of.id, after.iter_mut().flat_map(|after| std::mem::take(&mut after.planted)));
+        let besides: Vec<_> = after.iter_mut().flat_map(|after| std::mem::take(&mut after.besides)).collect();
+        let told = planted_said(&planted, &besides);
+        if let Some(told) = &told {
+            remark(&mut say, &format!("\n[{told}]"));
+        }
+        let uncovered: Vec<_> = planted.into_iter().chain(uncovered).collect();
+        uncaptured::note(&mut say, &uncovered, &whys);
+        let changed = after.iter().map(|after| counted(&after.delta)).sum();
+        // Until it is stored, what it changed is still to be found.
+        after.iter_mut().for_each(|after| after.held.calls.end(&of.id, true));
+        let deltas = after.iter().map(|after| after.delta.clone()).collect();
+        let receipt = self.store().say_changed(of.conversation, say, deltas).await?;
+        for After { mut held, capture, over, .. } in after {
+            held.calls.forget(&over);
+            accept(&mut held, capture)?;
+            held.called = true;
+        }
+        self.over_unseen(of, &blind, living > 0).await?;
+        let living = if unseen.is_some() { 0 } else { living };
+        Ok(AroundEnded { receipt, changed, living, planted: told, unseen })
+    }
+
+    /// The folders of a call once more, or why one can't be looked at.
+    async fn held_again(&self, of: &Around) -> Result<Vec<(WorkspaceNo, Result<Held>)>> {
+        let known = self.store().workspaces().await?;
+        let mut rows = Vec::new();
+        for (no, _) in &of.places {
+            rows.push(match known.iter().find(|row| row.no == *no) {
+                Some(row) => self.root_of(row).await.map(|root| (row.clone(), root)),
+                None => {
+                    Err(EngineError::new(Kind::NotFound, "unknown_workspace", "its workspace is forgotten"))
+                }
+            });
+        }
+        let held = self.hold_each(rows).await;
+        Ok(of.places.iter().map(|(no, _)| *no).zip(held).collect())
+    }
+
+    /// Looks at one folder after a call, of which so many processes live on.
+    async fn after_call(&self, of: &Around, written: &[PathBuf], held: Held, living: usize) -> Result<After> {
+        let mut over = held.calls.ended(is_alive);
+        let (held, mut capture) = see(held, Sweep::Watched, Permission::Granted).await?;
+        let (held, now) = Outside::of(held, std::mem::take(&mut capture.uncovered)).await?;
+        let outside = of.outside.iter().find(|(no, _)| *no == held.no).map(|(_, outside)| outside);
+        let folder = (held.no != of.own).then(|| held.root.path());
+        let uncovered = outside.map(|outside| outside.changed(&now)).unwrap_or_default().into_iter();
+        let uncovered = uncovered.map(|(path, why)| (shown_in(folder, &path), why.to_string())).collect();
+        let (held, git) = git::look(held).await?;
+        let (mut held, now) = git_hooks::look(held).await?;
+        let before = of.planted.iter().find(|(no, _)| *no == held.no).map(|(_, planted)| planted);
+        let changes = before.map(|before| before.changed(&now)).unwrap_or_default();
+        held.made.extend(before.map(|before| now.came(before)).unwrap_or_default());
+        held.told = now;
+        held.lingers = living > 0 || held.calls.linger(&over);
+        let own = held.no == of.own;
+        // What captures cover, a step back undoes.
+        let (besides, planted): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| is_covered(&held, &change.path));
+        let besides =
+            besides.iter().map(|change| format!("{} ({})", shown(&held, own, change), change.said()));
+        let besides = besides.collect();
+        let planted = planted.into_iter().map(|change| (shown(&held, own, &change), change)).collect();
+        let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
+        let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
+        let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
+        let (own, owned): (Vec<Owned>, Vec<Owned>) =
+            owned.into_iter().partition(|owned| owned.entry == of.entry);
+        let names = below(&held, written);
+        let mut changes: Vec<_> = own.into_iter().flat_map(|own| own.changes).collect();
+        for (grade, change) in &mut changes {
+            if names.contains(&change.path) {
+                *grade = Grade::Written;
+            }
+        }
+        over.extend((living == 0).then(|| of.id.clone()));
+        let calls = CallsSeen { owned, over: over.clone() };
+        let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
+        Ok(After { held, capture, over, delta, uncovered, planted, besides })
+    }
+}
+
+/// Absolute names, as paths of the folder; what is outside of it is not covered.
+fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let inside = names.iter().filter_map(|name| name.strip_prefix(held.root.path()).ok());
+    inside.filter_map(|name| FilePath::new(name.as_os_str().as_bytes()).ok()).collect()
+}
+
+/// So many changes of git's own files are told of one call.
+const PLANTED: usize = 4;
+
+/// What a call changed of what git runs or is told by, as a sentence; and `besides`, of files that captures cover.
+fn planted_said(planted: &[(String, String)], besides: &[String]) -> Option<String> {
+    let list = |all: Vec<String>| {
+        let more = all.len().saturating_sub(PLANTED);
+        let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+        (!all.is_empty()).then(|| format!("{}{more}", all[..all.len().min(PLANTED)].join(", ")))
+    };
+    let stays = list(planted.iter().map(|(path, how)| format!("{path} ({how})")).collect()).map(|list| {
+        format!("while it ran, what git runs or is told by was changed, and no step back undoes that: {list}")
+    });
+    let goes = list(besides.to_vec()).map(|list| format!("git runs or is told by what was changed: {list}"));
+    let told: Vec<String> = stays.into_iter().chain(goes).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Whether captures cover a path.
+fn is_covered(held: &Held, path: &Path) -> bool {
+    let is_git = path.components().any(|name| name.as_os_str().eq_ignore_ascii_case(".git"));
+    let below = below(held, &[path.to_owned()]).pop().filter(|_| !is_git);
+    below.is_some_and(|path| !matches!(held.tree.known(&path), Known::NotCovered(_)))
+}
+
+/// Adds a remark to a result.
+fn remark(say: &mut SayRequest, remark: &str) {
+    for part in &mut say.parts {
+        if let retake_core::Part::ToolResult { content, .. } = part {
+            content.push_str(remark);
+        }
+    }
+}
+
+/// How many files a delta changed: a folder that came or went with files is none of them.
+fn counted(delta: &NewDelta) -> usize {
+    let mut last: BTreeMap<&FilePath, FileChange> = BTreeMap::new();
+    for (_, change) in &delta.changes {
+        last.entry(&change.path).or_insert_with(|| change.clone()).after.clone_from(&change.after);
+    }
+    without_full_folders(last.into_values().collect(), |change| change).len()
+}

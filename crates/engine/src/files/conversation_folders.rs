@@ -1,0 +1,279 @@
+//! The folders of a conversation, its own and further ones: which of them captures cover, and how several are held at once.
+//! Must never take two in another order than that of their numbers: who waits for the other would wait for ever.
+
+use std::collections::BTreeSet;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use retake_core::{Action, ConversationId, FilePath, Hint, Remedy, WorkspaceInfo, WorkspaceNo};
+use retake_store::WantedFiles;
+use retake_worktree::{Root, RootLock};
+
+use super::options::FileOptions;
+use super::workspace::{Held, lock};
+use super::{Files, blocking};
+use crate::engine::Engine;
+use crate::error::{OTHER_FOLDER, Result};
+
+/// The further folders of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Further {
+    /// Those that captures cover, without links on the way: what is written there can go back.
+    pub(crate) kept: Vec<PathBuf>,
+    /// The others, and why not.
+    pub(crate) others: Vec<(PathBuf, String)>,
+}
+
+/// Workspaces of a conversation, held at once, in the order of their numbers.
+pub(super) struct HeldAll {
+    /// The conversation's own.
+    pub(super) own: WorkspaceNo,
+    pub(super) all: Vec<Held>,
+}
+
+impl HeldAll {
+    /// The conversation's own.
+    pub(super) fn own(&self) -> &Held {
+        self.all.iter().find(|held| held.no == self.own).expect("BUG: its own is among them")
+    }
+}
+
+impl Engine {
+    /// The further folders of a conversation that works in this one, by today's settings. One that is in another of its
+    /// folders is covered with that, and told nowhere.
+    pub(crate) async fn further(&self, own: &Path) -> Result<Further> {
+        let listed = self.parts().agent.as_ref().map(|agent| agent.roots.clone()).unwrap_or_default();
+        if listed.is_empty() || self.files.config.is_none() {
+            let why = || "this engine was started without a place to keep files in".to_owned();
+            return Ok(Further {
+                kept: Vec::new(),
+                others: listed.into_iter().map(|it| (it, why())).collect(),
+            });
+        }
+        let config = self.files.config()?.clone();
+        let own = own.to_owned();
+        blocking(move || {
+            let own = std::fs::canonicalize(&own).unwrap_or(own);
+            let (mut further, mut found) = (Further::default(), Vec::new());
+            for folder in listed {
+                match std::fs::canonicalize(&folder).and_then(|real| std::fs::read_dir(&real).map(|_| real)) {
+                    Ok(real) => found.push((real, folder)),
+                    Err(error) => further.others.push((folder, error.to_string())),
+                }
+            }
+            // What holds another one comes before it.
+            found.sort();
+            for (real, folder) in found {
+                let mut all = std::iter::once(&own).chain(&further.kept);
+                if all.any(|kept| real.starts_with(kept)) {
+                    continue;
+                }
+                if own.starts_with(&real) {
+                    let why = "it holds the conversation's own folder, which would be captured twice";
+                    further.others.push((folder, why.to_owned()));
+                } else if let Err(error) = retake_worktree::refuse(&real, &config.data_dir, &config.rules) {
+                    further.others.push((folder, error.to_string()));
+                } else {
+                    further.kept.push(real);
+                }
+            }
+            further
+        })
+        .await
+    }
+
+    /// The further folders of a conversation: today's, and those where it has changed something.
+    pub(super) async fn further_known(&self, conversation: ConversationId) -> Result<Vec<PathBuf>> {
+        let own = self.folder_of(conversation).await?.unwrap_or_default();
+        let mut folders: BTreeSet<PathBuf> = self.further(&own).await?.kept.into_iter().collect();
+        let deltas = self.store().deltas(conversation).await?;
+        let nos: BTreeSet<WorkspaceNo> = deltas.iter().map(|(line, _)| line.workspace).collect();
+        if nos.len() > 1 {
+            let rows = self.store().workspaces().await?.into_iter().filter(|row| nos.contains(&row.no));
+            folders.extend(rows.map(|row| PathBuf::from(std::ffi::OsString::from_vec(row.root))));
+        }
+        folders.remove(&own);
+        Ok(folders.into_iter().collect())
+    }
+
+    /// The conversation's folder and these further ones.
+    pub(super) async fn workspaces(
+        &self,
+        conversation: ConversationId,
+        further: &[PathBuf],
+    ) -> Result<HeldAll> {
+        let own = self.own_workspace(conversation).await?;
+        let mut rows = Vec::new();
+        for folder in further {
+            rows.push(self.workspace_row_at(folder.clone()).await?);
+        }
+        self.hold_all(own, rows).await
+    }
+
+    /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is left, and a sentence says
+    /// so. Where another folder stands in the place of one, all is refused: files and messages go together or not at all.
+    pub(super) async fn workspaces_with(
+        &self,
+        conversation: ConversationId,
+        nos: &BTreeSet<WorkspaceNo>,
+    ) -> Result<(HeldAll, Vec<String>)> {
+        let own = self.own_workspace(conversation).await?;
+        let (mut found, mut gone) = (Vec::new(), Vec::new());
+        if nos.iter().any(|no| *no != own.0.no) {
+            for row in self.store().workspaces().await? {
+                if nos.contains(&row.no) && row.no != own.0.no {
+                    match self.root_of(&row).await {
+                        Ok(root) => found.push((row, root)),
+                        Err(error) if error.code == OTHER_FOLDER => {
+                            let hint =
+                                "put the folder back that was there, or leave files as they are with {}";
+                            return Err(error.hint(Hint::new(hint, [Remedy::WithoutFiles])));
+                        }
+                        Err(error) => gone.push(format!("{error}: what was changed in it stays")),
+                    }
+                }
+            }
+        }
+        Ok((self.hold_all(own, found).await?, gone))
+    }
+
+    /// The conversation's folder and those in which an action, or what is wished, would change something.
+    pub(super) async fn concerned(
+        &self,
+        conversation: ConversationId,
+        action: &Action,
+        wish: &FileOptions,
+    ) -> Result<(HeldAll, Vec<String>)> {
+        let mut nos = BTreeSet::new();
+        if let Some(restore) = &wish.restore {
+            for folder in restore.paths.iter().filter_map(|named| named.folder.clone()) {
+                nos.insert(self.workspace_row_at(folder).await?.0.no);
+            }
+            return self.workspaces_with(conversation, &nos).await;
+        }
+        match self.store().wanted(conversation, action.clone()).await?.files {
+            WantedFiles::Path(lines) => {
+                let unsettled =
+                    lines.iter().filter(
+                        |(line, wanted)| {
+                            if *wanted { line.applied < line.paths } else { line.applied > 0 }
+                        },
+                    );
+                nos.extend(unsettled.map(|(line, _)| line.workspace));
+            }
+            WantedFiles::Back { reversed, without, .. } => {
+                for op in reversed {
+                    let moved = self.store().moved(conversation, op).await?;
+                    nos.extend(moved.into_iter().map(|moved| moved.workspace));
+                }
+                nos.extend(without.iter().map(|line| line.workspace));
+            }
+        }
+        // What they have left behind is not known yet.
+        let calls = self.store().open_calls().await?.into_iter();
+        nos.extend(calls.filter(|call| call.conversation == conversation).map(|call| call.workspace));
+        self.workspaces_with(conversation, &nos).await
+    }
+
+    /// Holds several at once. Under one guard: who collects may wait between two of them.
+    async fn hold_all(
+        &self,
+        own: (WorkspaceInfo, Root),
+        others: Vec<(WorkspaceInfo, Root)>,
+    ) -> Result<HeldAll> {
+        let no = own.0.no;
+        let mut rows: Vec<_> = others.into_iter().chain([own]).collect();
+        rows.sort_by_key(|(row, _)| row.no);
+        rows.dedup_by_key(|(row, _)| row.no);
+        let all =
+            self.hold_each(rows.into_iter().map(Ok).collect()).await.into_iter().collect::<Result<_>>()?;
+        Ok(HeldAll { own: no, all })
+    }
+
+    /// Holds each that can be held, in this order, which is that of their numbers.
+    pub(super) async fn hold_each(&self, rows: Vec<Result<(WorkspaceInfo, Root)>>) -> Vec<Result<Held>> {
+        let at_work = self.files.at_work().await;
+        let mut all = Vec::new();
+        for row in rows {
+            all.push(match row {
+                Ok((row, root)) => self.hold(row, root, Arc::clone(&at_work)).await,
+                Err(error) => Err(error),
+            });
+        }
+        all
+    }
+
+    /// Captures all of them, whole.
+    pub(super) async fn capture_each(&self, held: HeldAll, name: Option<&str>) -> Result<HeldAll> {
+        let mut all = Vec::new();
+        for one in held.all {
+            all.push(self.capture(one, name.map(str::to_owned)).await?.0);
+        }
+        Ok(HeldAll { all, ..held })
+    }
+}
+
+impl Files {
+    /// Nobody collects while this lives.
+    pub(super) async fn at_work(&self) -> Arc<tokio::sync::OwnedRwLockReadGuard<()>> {
+        Arc::new(Arc::clone(&self.at_work).read_owned().await)
+    }
+}
+
+/// Locks the roots of all of them against other processes.
+pub(super) async fn lock_each(held: HeldAll) -> Result<(HeldAll, Vec<RootLock>)> {
+    let (mut all, mut locks) = (Vec::new(), Vec::new());
+    for one in held.all {
+        let (one, locked) = lock(one).await?;
+        all.push(one);
+        locks.push(locked);
+    }
+    Ok((HeldAll { all, ..held }, locks))
+}
+
+/// A further folder that no capture covers.
+pub(crate) fn not_kept(folder: &Path, why: &impl std::fmt::Display) -> String {
+    format!("the further folder {}: {why}; what is written there can't be taken back", folder.display())
+}
+
+/// The bytes of a path's name: below the conversation's own folder it is relative, in another one absolute.
+pub fn named_in(folder: Option<&Path>, path: &FilePath) -> Vec<u8> {
+    match folder {
+        None => path.as_bytes().to_vec(),
+        Some(folder) => [folder.as_os_str().as_bytes(), b"/", path.as_bytes()].concat(),
+    }
+}
+
+/// The same, to be read by people: what is not UTF-8 or acts on a terminal stands in it as an escape.
+pub fn shown_in(folder: Option<&Path>, path: &FilePath) -> String {
+    match folder {
+        None => path.to_string(),
+        Some(_) => format!("/{}", headed_in(folder, path)),
+    }
+}
+
+/// The same, as the head of a diff has it: from the top, and without the stroke that begins it.
+pub fn headed_in(folder: Option<&Path>, path: &FilePath) -> FilePath {
+    let bytes = named_in(folder, path);
+    // No folder of a workspace has a name that no path can have.
+    FilePath::new(bytes.strip_prefix(b"/").unwrap_or(&bytes)).unwrap_or_else(|_| path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use retake_core::FilePath;
+
+    use super::{named_in, shown_in};
+
+    #[test]
+    fn a_path_of_another_folder_is_named_from_the_top() {
+        let path = FilePath::new(b"a/\xff\x1b").unwrap();
+        assert_eq!(named_in(None, &path), b"a/\xff\x1b");
+        assert_eq!(named_in(Some(Path::new("/b c")), &path), b"/b c/a/\xff\x1b");
+        assert_eq!(shown_in(None, &path), path.to_string());
+        assert_eq!(shown_in(Some(Path::new("/b c")), &path), format!("/b c/{path}"));
+    }
+}

@@ -1,0 +1,231 @@
+//! The folders that conversations work in: what is kept of each, what is covered there and what is not; and how one is
+//! forgotten. Forgetting touches nothing in the folder itself, and nothing that was said.
+
+use std::collections::{BTreeSet, HashMap};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use retake_core::{
+    Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, WorkspaceInfo,
+    WorkspaceNo,
+};
+use retake_store::Claimant;
+use retake_worktree::{Known, Permission, Rules, Sweep, WhyNot};
+
+use super::blocking;
+use super::conversation_folders::shown_in;
+use super::workspace::{Held, accept, is_alive, see};
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+/// So many captures are counted at once.
+const PAGE: usize = 256;
+
+/// A folder, as it is shown.
+#[derive(Clone, Debug)]
+pub struct FolderShown {
+    /// Its row.
+    pub row: WorkspaceInfo,
+    /// Whether it is there, and why it can't be worked in, where it can't.
+    pub away: Option<String>,
+    /// Conversations that work in it, or whose calls have changed something there.
+    pub conversations: Vec<ConversationId>,
+    /// How many captures are kept.
+    pub captures: u64,
+    /// Those with a name, newest first.
+    pub checkpoints: Vec<Capture>,
+    /// Calls whose changes are kept.
+    pub calls: u64,
+    /// Versions of files that are named here, also elsewhere.
+    pub versions: u64,
+    /// Their bytes, before compression.
+    pub bytes: u64,
+    /// Whether a rewind of its files is not settled.
+    pub unsettled: bool,
+    /// The rules of what is covered.
+    pub rules: Rules,
+    /// What is there and not covered; nothing is known of it while the folder is away.
+    pub uncovered: Vec<PathShown>,
+}
+
+/// A path that is not covered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathShown {
+    /// It.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Engine {
+    /// The workspace of that number or folder. Of several at one path it is the one that is there, or the last.
+    pub async fn folder(&self, name: &str) -> Result<WorkspaceNo> {
+        let rows = self.store().workspaces().await?;
+        let number = name.parse::<u64>().ok().map(WorkspaceNo);
+        if let Some(row) = rows.iter().find(|row| Some(row.no) == number) {
+            return Ok(row.no);
+        }
+        let path = PathBuf::from(name);
+        // Of a folder that is gone only the name can be made plain.
+        let real = std::fs::canonicalize(&path).unwrap_or_else(|_| plain(&path));
+        let here =
+            |row: &&WorkspaceInfo| [name.as_bytes(), real.as_os_str().as_bytes()].contains(&&*row.root);
+        let found = rows.iter().filter(here).max_by_key(|row| (is_there(row), row.no));
+        found.map(|row| row.no).ok_or_else(|| {
+            EngineError::new(Kind::NotFound, "unknown_workspace", format!("{name} is no known workspace"))
+                .hint("`retake workspace list` shows them, with their numbers")
+        })
+    }
+
+    /// What is known of a workspace. Looks at its folder, where it is there.
+    pub async fn show_folder(&self, no: WorkspaceNo) -> Result<FolderShown> {
+        let row = self.workspace_row(no).await?;
+        let mut shown = self.kept_of(row.clone()).await?;
+        if shown.unsettled {
+            return Ok(shown);
+        }
+        match self.workspace_of(row).await {
+            Err(error) => shown.away = Some(error.to_string()),
+            Ok(held) => {
+                let over = held.calls.ended(is_alive);
+                let (mut held, capture) = see(held, Sweep::Whole, Permission::Ask).await?;
+                let uncovered = capture.uncovered.iter();
+                let path = |one: &retake_worktree::Uncovered| PathShown {
+                    path: one.path.to_string(),
+                    why: one.why.to_string(),
+                };
+                shown.uncovered = uncovered.map(path).collect();
+                self.keep_capture(&mut held, &capture, None, over).await?;
+                accept(&mut held, capture)?;
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Forgets a workspace: its captures, what calls and operations did there, its index.
+    pub async fn forget_folder(&self, no: WorkspaceNo) -> Result<FolderShown> {
+        let quiet = self.files.quiet().await;
+        let row = self.workspace_row(no).await?;
+        let shown = self.kept_of(row).await?;
+        if shown.unsettled && shown.away.is_none() {
+            let what = "a rewind in this folder is not finished";
+            return Err(EngineError::new(Kind::Refused, "unsettled", what)
+                .hint("`retake doctor --mend` finishes it; then forget the folder"));
+        }
+        if !self.files.is_idle() {
+            let what = "a command is running in a workspace";
+            return Err(
+                EngineError::new(Kind::Refused, "run_active", what).hint("wait for its end, or stop it")
+            );
+        }
+        self.store().forget_workspace(no).await?;
+        self.files.close(no);
+        let dir = self.files.index_dir(no)?;
+        // It is made anew where it is needed: what stays of it harms nobody.
+        drop(blocking(move || std::fs::remove_dir_all(dir)).await?);
+        drop(quiet);
+        Ok(shown)
+    }
+
+    async fn workspace_row(&self, no: WorkspaceNo) -> Result<WorkspaceInfo> {
+        let rows = self.store().workspaces().await?;
+        rows.into_iter().find(|row| row.no == no).ok_or_else(|| {
+            EngineError::new(Kind::NotFound, "unknown_workspace", format!("there is no workspace {}", no.0))
+                .hint("`retake workspace list` shows them, with their numbers")
+        })
+    }
+
+    /// What rows keep of a workspace.
+    async fn kept_of(&self, row: WorkspaceInfo) -> Result<FolderShown> {
+        let mut conversations: BTreeSet<ConversationId> = BTreeSet::new();
+        let (mut calls, mut versions) = (BTreeSet::new(), HashMap::new());
+        for claim in self.store().claims().await?.into_iter().filter(|claim| claim.workspace == row.no) {
+            versions.insert(claim.object, claim.len);
+            match claim.by {
+                Claimant::Call(id, no) => {
+                    conversations.insert(id);
+                    calls.insert((id, no));
+                }
+                Claimant::Op(id, _) => drop(conversations.insert(id)),
+                Claimant::Capture(_) | Claimant::Checkpoint(_) => {}
+            }
+        }
+        let folder = String::from_utf8(row.root.clone()).ok();
+        if folder.is_some() {
+            let list = ListRequest { folder, limit: usize::MAX, ..ListRequest::default() };
+            conversations.extend(self.store().list(list).await?.into_iter().map(|summary| summary.id));
+        }
+        let (captures, checkpoints) = self.captures_of(row.no).await?;
+        let unsettled = self.store().intents().await?.iter().any(|intent| intent.workspace == row.no);
+        let away = (!is_there(&row)).then(|| "the folder is not there, or is another one".to_owned());
+        Ok(FolderShown {
+            away,
+            conversations: conversations.into_iter().collect(),
+            captures,
+            checkpoints,
+            calls: calls.len() as u64,
+            versions: versions.len() as u64,
+            bytes: versions.values().sum(),
+            unsettled,
+            rules: self.files.config()?.rules.clone(),
+            uncovered: Vec::new(),
+            row,
+        })
+    }
+
+    async fn captures_of(&self, no: WorkspaceNo) -> Result<(u64, Vec<Capture>)> {
+        let (mut count, mut named, mut before) = (0, Vec::new(), None);
+        loop {
+            let page = self.store().captures(no, before, PAGE).await?;
+            let Some(last) = page.last() else { return Ok((count, named)) };
+            before = Some(last.no);
+            count += page.len() as u64;
+            named.extend(page.into_iter().filter(|row| row.name.is_some()));
+        }
+    }
+
+    /// Since when what calls and operations did is kept; for ever, where nothing is said.
+    pub async fn files_kept_since(&self) -> Result<Option<Time>> {
+        Ok(self.store().kept_since().await?)
+    }
+}
+
+/// Refuses a step where another file system was mounted over files that it would take back: they can't be reached, and the rest
+/// does not go without them. Who chooses to skip them may go on.
+pub(super) fn refuse_mounted(
+    held: &Held,
+    plan: &FilePlan,
+    folder: Option<&Path>,
+    chosen: &Chosen,
+) -> Result<()> {
+    let is_mounted = |path: &&PathPlan| {
+        let known = held.tree.known(&path.path);
+        matches!(known, Known::NotCovered(WhyNot::OtherFileSystem)) && !chosen.paths.contains_key(&path.path)
+    };
+    let Some(path) = plan.paths.iter().find(is_mounted) else { return Ok(()) };
+    let path = shown_in(folder, &path.path);
+    let what = format!("another file system is mounted over {path}, which this step would take back");
+    let hint = "unmount it, skip the files in it with {}, or leave files as they are with {}";
+    let hint = Hint::new(hint, [Remedy::ChooseFiles, Remedy::WithoutFiles]);
+    Err(EngineError::new(Kind::Refused, "other_file_system", what).hint(hint))
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Whether the folder of a workspace is there, and the one that it was.
+fn is_there(row: &WorkspaceInfo) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let path = Path::new(std::ffi::OsStr::from_bytes(&row.root));
+    std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == row.identity)
+}

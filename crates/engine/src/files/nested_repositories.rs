@@ -1,0 +1,189 @@
+//! Folders of a plan in which git keeps something: they stay. One that a call moved stays as a whole, and what moves it back is named:
+//! its repository may be the person's. Must never write to a repository.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use retake_core::{Against, FilePath, FilePlan, PathPlan, Record, Verdict};
+use retake_worktree::Nested;
+
+use super::blocking;
+use super::conversation_folders::{named_in, shown_in};
+use super::workspace::Held;
+use crate::error::Result;
+
+/// A folder with what git keeps in it, and where it was before a call moved it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Moved {
+    from: FilePath,
+    to: FilePath,
+}
+
+/// The folders of a plan that git keeps something in and that calls have moved.
+pub(super) async fn moved(held: Held, plan: &FilePlan) -> Result<(Held, Vec<Moved>)> {
+    let came = |to: FilePath| match came_from(plan, &to) {
+        Some((from, true)) => Some(Moved { from, to }),
+        _ => None,
+    };
+    let mut all: Vec<Moved> = of_git(plan).filter_map(came).collect();
+    if all.is_empty() {
+        return Ok((held, all));
+    }
+    let (held, mut all) = blocking(move || {
+        all.retain(|moved| kept_in(held.root.path(), &moved.to).is_some());
+        (held, all)
+    })
+    .await?;
+    // What went along with another one comes back with it.
+    let along = |inner: &Moved, outer: &Moved| {
+        inner != outer && inner.to.is_within(&outer.to) && inner.from.is_within(&outer.from)
+    };
+    let outer = all.clone();
+    all.retain(|inner| !outer.iter().any(|outer| along(inner, outer)));
+    Ok((held, all))
+}
+
+/// The paths that were moved with one of these folders: git has them, and no step parts them from it.
+pub(super) fn with_them(plan: &FilePlan, moved: &[Moved]) -> HashSet<FilePath> {
+    let goes = |path: &&FilePath| moved.iter().any(|of| path.is_within(&of.from) || path.is_within(&of.to));
+    plan.paths.iter().map(|path| &path.path).filter(goes).cloned().collect()
+}
+
+/// Says of the paths that stay with one of these folders that git has them.
+pub(super) fn blame(plan: &mut FilePlan, moved: &[Moved]) {
+    let with_them = with_them(plan, moved);
+    let stays = |path: &&mut PathPlan| path.verdict == Verdict::GitHas && with_them.contains(&path.path);
+    plan.paths.iter_mut().filter(stays).for_each(|path| path.against = Some(Against::Git));
+}
+
+/// What stays of folders in which git keeps something: a sentence each, with the command that moves one back, or removes it where git
+/// has one. Of the worktrees with these names something is said already.
+pub(super) async fn stays(
+    held: Held,
+    plan: &FilePlan,
+    own: bool,
+    (moved, told): (Vec<Moved>, HashSet<String>),
+) -> Result<(Held, Vec<String>)> {
+    let is_left = |of: &Moved| {
+        let mut paths = plan.paths.iter();
+        paths.any(|path| path.path == of.from && path.verdict == Verdict::GitHas)
+    };
+    let moved: Vec<Moved> = moved.into_iter().filter(is_left).collect();
+    let folders: Vec<_> = of_git(plan).map(|to| (came_from(plan, &to).map(|(from, _)| from), to)).collect();
+    if moved.is_empty() && folders.is_empty() {
+        return Ok((held, Vec::new()));
+    }
+    blocking(move || {
+        let root = held.root.path();
+        let of = |path: &FilePath| kept_in(root, path);
+        let is_told =
+            |path: &FilePath| of(path) == Some(Nested::Worktree) && told.contains(&path.to_string());
+        let name = |path: &FilePath| shown_in((!own).then_some(root), path);
+        let back = |Moved { from, to }: &Moved| {
+            let (from, to) = (name(from), name(to));
+            let stays =
+                format!("the folder {to} stays, with what git keeps in it: a command moved it from {from}");
+            match (shell(&to), shell(&from)) {
+                (Some(to), Some(from)) => format!("{stays}; `mv {to} {from}` moves it back"),
+                _ => format!("{stays}; move it back yourself"),
+            }
+        };
+        let back = moved.iter().filter(|of| !is_told(&of.to)).map(back);
+        let left = folders.iter().filter(|(_, to)| !is_told(to));
+        let left =
+            left.filter_map(|(from, to)| Some(left_alone(of(to)?, &name(to), from.as_ref().map(name))));
+        let stays = back.chain(left).collect();
+        (held, stays)
+    })
+    .await
+}
+
+/// What is said of a folder that stays, and that may be what was in another one.
+fn left_alone(of: Nested, name: &str, from: Option<String>) -> String {
+    let command = |command: &str| match shell(name) {
+        Some(name) => format!("`{command} {name}` removes it"),
+        None => format!("`{command}` removes it"),
+    };
+    match (of, from) {
+        (_, Some(from)) => format!(
+            "the folder {name} stays, with what git keeps in it: it may be what was in {from}, so look at both before you \
+             move anything"
+        ),
+        (Nested::Worktree, None) => format!(
+            "the folder {name} stays, it is a worktree of git: {}, with what is not committed in it",
+            command("git worktree remove --force")
+        ),
+        (Nested::Submodule, None) => {
+            format!("the folder {name} stays, it is a submodule of git: {}", command("git rm -f"))
+        }
+        (Nested::Repository, None) => format!(
+            "the folder {name} stays, it holds a git repository: remove it yourself when nobody needs its commits"
+        ),
+    }
+}
+
+/// What git keeps in a folder itself.
+fn kept_in(root: &Path, folder: &FilePath) -> Option<Nested> {
+    Nested::of(Path::new(OsStr::from_bytes(&named_in(Some(root), folder))))
+}
+
+/// A name as a shell takes it for just that; nothing, where what is shown of it is an escape.
+fn shell(name: &str) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let dash = if name.starts_with('-') { "./" } else { "" };
+    match name.bytes().all(is_plain) {
+        true => Some(format!("{dash}{name}")),
+        false if name.contains('\\') => None,
+        false => Some(format!("'{dash}{}'", name.replace('\'', r"'\''"))),
+    }
+}
+
+/// The folders that stay as git keeps something in them.
+fn of_git(plan: &FilePlan) -> impl Iterator<Item = FilePath> {
+    let of_git = |path: &&PathPlan| path.verdict == Verdict::NotEmpty && path.against == Some(Against::Git);
+    plan.paths.iter().filter(of_git).map(|path| path.path.clone())
+}
+
+/// The folder that a call removed when this one came, by what was in both; and whether it is this one: most of its files came here as
+/// they were, and nothing is in its place.
+fn came_from(plan: &FilePlan, to: &FilePath) -> Option<(FilePath, bool)> {
+    let made: BTreeMap<&[u8], &Record> = below(plan, to)
+        .filter_map(|(name, path)| Some((name, path.step.stack_before.layers().first()?.after.as_ref()?)))
+        .collect();
+    let is_file = |record: &Record| !matches!(record, Record::Folder { .. });
+    let came = |from: FilePath| {
+        let left: Vec<(&[u8], &Record)> = below(plan, &from)
+            .filter_map(|(name, path)| Some((name, removed(path).filter(|record| is_file(record))?)))
+            .collect();
+        let named = left.iter().filter(|(name, _)| made.contains_key(name)).count();
+        let alike = left.iter().filter(|(name, record)| made.get(name) == Some(record)).count();
+        let both_empty = left.is_empty() && !made.values().any(|record| is_file(record));
+        let own = plan.paths.iter().find(|path| path.path == from);
+        let is_gone = own.is_some_and(|own| own.step.change.before.is_none() && removed(own).is_some());
+        let is_it = is_gone && alike * 2 > left.len();
+        (named > 0 || both_empty).then_some((is_it, alike, named, from))
+    };
+    let gone = plan.paths.iter().filter_map(|path| Some((path, removed(path)?)));
+    let folders: BTreeSet<FilePath> = gone
+        .flat_map(|(path, record)| {
+            let own = (!is_file(record)).then(|| path.path.clone());
+            own.into_iter().chain(std::iter::successors(path.path.parent(), FilePath::parent))
+        })
+        .collect();
+    let (is_it, .., from) = folders.into_iter().filter(|from| from != to).filter_map(came).max()?;
+    Some((from, is_it))
+}
+
+/// What a call removed there.
+fn removed(path: &PathPlan) -> Option<&Record> {
+    let mut layers = path.step.stack_before.layers().iter().rev();
+    layers.find(|layer| layer.after.is_none()).and_then(|layer| layer.before.as_ref())
+}
+
+/// The paths of a plan in a folder, by their names as seen from it.
+fn below<'a>(plan: &'a FilePlan, folder: &FilePath) -> impl Iterator<Item = (&'a [u8], &'a PathPlan)> {
+    let start = [folder.as_bytes(), b"/"].concat();
+    plan.paths.iter().filter_map(move |path| Some((path.path.as_bytes().strip_prefix(&*start)?, path)))
+}

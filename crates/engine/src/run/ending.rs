@@ -1,0 +1,64 @@
+//! What is taken back of a run that came to nothing.
+
+use std::sync::Arc;
+
+use retake_core::{Action, Apply, By, ConversationId, Receipt, Seen, Step};
+
+use super::{Ended, Ground, Outcome};
+use crate::engine::{Claim, Engine};
+use crate::error::{EngineError, Result};
+use crate::files::FileOptions;
+
+impl Engine {
+    /// Stopped before any output: the turn is taken back, and what it went back for.
+    pub(super) async fn roll_back(self: &Arc<Self>, claim: &Claim, ground: &Ground) -> Ended {
+        let conversation = claim.conversation();
+        let mut receipt: Option<Receipt> = None;
+        for (at, step) in ground.stopped.iter().enumerate() {
+            // Whoever asked for all of it repeats the request, and finds the last step.
+            let asked =
+                (at + 1 == ground.stopped.len()).then(|| self.take_halt_request(conversation)).flatten();
+            match self.compensate(claim, *step, asked).await {
+                Ok(next) => {
+                    let composer = receipt.and_then(|first| first.composer).or(next.composer);
+                    receipt = Some(Receipt { composer, ..next });
+                }
+                // Somebody has said something since, or has changed the files: the prompt stays.
+                Err(error) => {
+                    self.tell_gone(conversation).await;
+                    let error = Some(error);
+                    return Ended { outcome: Outcome::Interrupted, receipt, entry: None, error };
+                }
+            }
+        }
+        self.forget_stream(conversation).await;
+        // Words that were said to what is gone now, a moment ago.
+        self.tell_gone(conversation).await;
+        Ended { outcome: Outcome::RolledBack, receipt, entry: None, error: None }
+    }
+
+    /// The model failed before any output: the prompt stays, a step back for another answer is taken back.
+    pub(super) async fn fail(self: &Arc<Self>, claim: &Claim, ground: &Ground, error: EngineError) -> Ended {
+        let conversation = claim.conversation();
+        let mut receipt = None;
+        if let Some(step) = ground.failed {
+            receipt = self.compensate(claim, step, None).await.ok();
+        }
+        self.forget_stream(conversation).await;
+        self.tell_gone(conversation).await;
+        Ended { outcome: Outcome::Failed, receipt, entry: None, error: Some(error) }
+    }
+
+    /// Takes a step back, with what it did to files.
+    async fn compensate(self: &Arc<Self>, claim: &Claim, step: Step, asked: Option<By>) -> Result<Receipt> {
+        let action = Action::Compensate(step);
+        let by = By { time: self.now(), ..asked.unwrap_or_else(|| self.by(None)) };
+        let apply = Apply { action, seen: Seen::Anything, by };
+        Ok(self.apply_claimed(claim, apply, FileOptions::default()).await?.receipt)
+    }
+
+    async fn forget_stream(&self, conversation: ConversationId) {
+        // A row that stays is dealt with at the next start.
+        drop(self.store().save_stream(conversation, None).await);
+    }
+}

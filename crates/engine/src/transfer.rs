@@ -1,0 +1,235 @@
+//! What goes out of the engine and comes into it: exports, imports, backups, and the check of the store.
+//!
+//! An import is kept in memory until its end and then stored as one step, so that a crash or a bad line leaves
+//! nothing of it. Nobody's files are touched here: lines come and go as text.
+
+mod chat_messages;
+mod import_lines;
+mod import_staging;
+mod import_stream;
+mod readable;
+
+use retake_core::{Care, Checked, ConversationId, Copied, Head, Receipt, RequestId, Time};
+use std::path::{Path, PathBuf};
+
+use retake_store::{ExportPlace, FullImport, Import, StoreError, encode_export_header, encode_exported};
+use retake_tools::destination;
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Kind, Result};
+
+pub use import_lines::{mended, whole_pairs};
+pub(crate) use import_staging::Staging;
+use import_staging::{Staged, Start};
+pub use import_stream::Inflow;
+
+/// The formats of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// JSON Lines: a header, then a line per entry.
+    Jsonl,
+    /// For people.
+    Markdown,
+    /// For people.
+    Text,
+    /// Log and operations of the whole tree of forks, lossless both ways.
+    Full,
+}
+
+/// A piece of an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportChunk {
+    /// To be written as it is.
+    pub text: String,
+    /// Where the next one begins; none at the end.
+    pub cursor: Option<String>,
+    /// Entries so far, and in all; in a full export, rows.
+    pub progress: (u64, u64),
+}
+
+/// In milliseconds.
+const A_DAY: i64 = 24 * 60 * 60 * 1000;
+
+impl Engine {
+    /// A piece of an export. All pieces are of the state that the first one found.
+    pub async fn export(
+        &self,
+        conversation: ConversationId,
+        format: ExportFormat,
+        cursor: Option<&str>,
+    ) -> Result<ExportChunk> {
+        if format == ExportFormat::Full {
+            let piece = self.store().export_full(conversation, cursor.map(str::to_owned)).await;
+            let piece = piece.map_err(|error| match (error, cursor) {
+                (StoreError::BadExport(_), Some(cursor)) => bad_cursor(cursor),
+                (error, _) => error.into(),
+            })?;
+            return Ok(ExportChunk { text: piece.text, cursor: piece.cursor, progress: piece.progress });
+        }
+        let from = cursor.map(place).transpose()?;
+        let excerpt = self.store().export(conversation, from).await?;
+        let mut text = String::new();
+        if from.is_none() {
+            text.push_str(&match format {
+                ExportFormat::Markdown => readable::markdown_title(&excerpt.about),
+                ExportFormat::Text => readable::text_title(&excerpt.about),
+                _ => encode_export_header(&excerpt.about, self.now(), excerpt.total) + "\n",
+            });
+        }
+        for entry in &excerpt.entries {
+            text.push_str(&match format {
+                ExportFormat::Markdown => readable::markdown(entry),
+                ExportFormat::Text => readable::text(entry),
+                _ => encode_exported(entry) + "\n",
+            });
+        }
+        let ExportPlace { head, done } = excerpt.place;
+        // A piece without entries ends the export, so that no cursor can lead in a circle.
+        let more = done < excerpt.total && !excerpt.entries.is_empty();
+        let cursor = more.then(|| format!("{head}:{done}"));
+        Ok(ExportChunk { text, cursor, progress: (done, excerpt.total) })
+    }
+
+    /// Begins an import; the receipt names it. Nothing is stored yet. So many lines of a file stand before its own: lines are named by
+    /// their numbers there.
+    pub fn import_start(
+        &self,
+        title: Option<String>,
+        folder: Option<String>,
+        lines_before: u64,
+        request: Option<RequestId>,
+    ) -> Receipt {
+        let id = self.new_conversation_id();
+        let id = self.importing.begin(id, Start { title, folder, lines_before, request });
+        Receipt {
+            conversation: id,
+            head: Head::default(),
+            revision: retake_core::Revision(0),
+            ops: Vec::new(),
+            entries: Vec::new(),
+            unchanged: false,
+            taken_back: Default::default(),
+            brought_back: Default::default(),
+            lifted: Vec::new(),
+            composer: None,
+        }
+    }
+
+    /// The next lines of an import; `first` is the number of the first of them, from 0. A bad line ends it.
+    pub fn import_lines(&self, import: ConversationId, first: u64, lines: &[String]) -> Result<()> {
+        self.importing.lines(import, first, lines, || self.new_entry_id())
+    }
+
+    /// Ends an import: the conversation is there, all of it durable. A full export has the ids that it had.
+    pub async fn import_end(&self, import: ConversationId) -> Result<Receipt> {
+        if let Some(receipt) = self.importing.ended(import) {
+            return Ok(receipt);
+        }
+        let user = self.parts().user.clone();
+        let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
+        let stored = match staged {
+            Staged::Full(mut full) => {
+                // The last one of a folder is found by it. Another machine's clock may be ahead, but not by so much.
+                let latest = Time(self.now().0.saturating_add(A_DAY));
+                full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(latest));
+                if start.title.is_some() {
+                    let message = "can't give a title to a full export: it is restored exactly as it was";
+                    return Err(
+                        EngineError::usage(message).hint("leave the title out, and set it afterwards")
+                    );
+                }
+                works_elsewhere(&full, start.folder.as_deref())?;
+                self.store().restore_full(full, start.request).await
+            }
+            Staged::Conversation(new) => {
+                let import = Import {
+                    id: import,
+                    title: start.title.or(new.title),
+                    folder: start.folder.or(new.folder),
+                    created: new.created,
+                    entries: new.entries,
+                    by: self.by(start.request),
+                };
+                self.store().import(import).await
+            }
+        };
+        let receipt = stored?;
+        self.importing.remember(import, &receipt);
+        Ok(receipt)
+    }
+
+    /// Copies the whole store while it is in use; never over a file that is there.
+    pub async fn backup(&self, to: Option<PathBuf>) -> Result<Copied> {
+        if let Some(relative) = to.as_ref().filter(|path| path.is_relative()) {
+            let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
+            return Err(EngineError::usage(message).hint("give the whole path, from / on"));
+        }
+        if let Some(what) = to.as_deref().and_then(no_file) {
+            let to = to.as_deref().unwrap_or(Path::new("")).display();
+            let message = format!("can't write a backup to {to}: it is {what}");
+            return Err(EngineError::new(Kind::Refused, "no_file", message)
+                .hint("name a new file; the command `retake backup` also writes to pipes and devices"));
+        }
+        let named = to.is_some();
+        // The copy is made where a link leads; where it leads nowhere that can be told, the link is what is there.
+        let to = to.map(|to| destination::behind_links(&to).unwrap_or(to));
+        let copied = self.store().backup(to, self.now()).await;
+        copied.map_err(|error| match named && can_not_be(&error) {
+            true => EngineError { kind: Kind::Refused, code: "no_place", ..error.into() }
+                .hint("name a file in a folder that is there, and that you may write to"),
+            false => error.into(),
+        })
+    }
+
+    /// Checks the whole store.
+    pub async fn doctor(&self, care: Care) -> Result<Checked> {
+        let mut checked = self.store().check(care).await?;
+        self.doctor_files(care, &mut checked).await?;
+        Ok(checked)
+    }
+}
+
+/// A full export names the folder of each conversation, and its commands would run there. The person who imports it must have chosen
+/// that folder.
+fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
+    let folders = full.conversations.iter().filter_map(|it| it.folder.as_deref());
+    let other = named.and_then(|named| folders.into_iter().find(|folder| *folder != named));
+    let Some(folder) = other else { return Ok(()) };
+    let message = format!("can't import: its conversations work in the folder {folder}, not in this one");
+    Err(EngineError::new(Kind::Refused, "other_folder", message)
+        .hint("import it in that folder, or use --keep-folder to let its commands run there"))
+}
+
+/// What stands there, where that is neither a file nor nothing.
+fn no_file(to: &Path) -> Option<&'static str> {
+    let there = std::fs::metadata(to).ok().filter(|there| !there.is_file())?;
+    Some(if there.is_dir() { "a folder" } else { "a pipe or a device" })
+}
+
+/// Whether it is the place that somebody named which can't hold a file, and not the disk that failed.
+fn can_not_be(error: &StoreError) -> bool {
+    use std::io::ErrorKind;
+    const PLACES: [ErrorKind; 6] = [
+        ErrorKind::NotFound,
+        ErrorKind::PermissionDenied,
+        ErrorKind::NotADirectory,
+        ErrorKind::IsADirectory,
+        ErrorKind::InvalidFilename,
+        ErrorKind::ReadOnlyFilesystem,
+    ];
+    matches!(error, StoreError::Io { source, .. } if PLACES.contains(&source.kind()))
+}
+
+/// A cursor as `export` gives it.
+fn place(cursor: &str) -> Result<ExportPlace> {
+    let read = || {
+        let (head, done) = cursor.split_once(':')?;
+        Some(ExportPlace { head: head.parse().ok()?, done: done.parse().ok()? })
+    };
+    read().ok_or_else(|| bad_cursor(cursor))
+}
+
+fn bad_cursor(cursor: &str) -> EngineError {
+    EngineError::new(Kind::NotFound, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
+        .hint("take the cursor from the piece before, or begin without one")
+}

@@ -1,0 +1,310 @@
+//! Imports that have begun and not ended: decoded lines, in memory only. A crash leaves nothing of them.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use retake_core::name::title_of_import;
+use retake_core::{ConversationId, EntryId, Receipt, RequestId, Time};
+use retake_store::{
+    ExportHeader, FullConversation, FullImport, FullLine, ImportEntry, decode_export_header, decode_exported,
+    decode_full,
+};
+
+use super::chat_messages;
+use super::import_lines::{Format, format_of, mended};
+use crate::error::{EngineError, Kind, Result};
+
+/// Ended imports whose receipts are kept for whoever asks again.
+const REMEMBERED: usize = 64;
+
+/// So many imports may be open at once: of more, the one that has waited longest for lines is given up. Who begins one and goes away
+/// would leave its lines here for ever.
+const OPEN: usize = 64;
+
+/// How the first line of an export begins.
+const HEADER: &str = "{\"format\":";
+
+/// How an import was begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Start {
+    pub(super) title: Option<String>,
+    pub(super) folder: Option<String>,
+    /// How many lines of its file stand before its own.
+    pub(super) lines_before: u64,
+    pub(super) request: Option<RequestId>,
+}
+
+/// What an import has become.
+pub(super) enum Staged {
+    /// A tree of forks, exactly.
+    Full(FullImport),
+    /// A new conversation.
+    Conversation(NewConversation),
+}
+
+/// A conversation to be made.
+#[derive(Default)]
+pub(super) struct NewConversation {
+    pub(super) title: Option<String>,
+    pub(super) folder: Option<String>,
+    pub(super) created: Option<Time>,
+    pub(super) entries: Vec<ImportEntry>,
+}
+
+/// The imports of an engine.
+#[derive(Default)]
+pub(crate) struct Staging {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    open: HashMap<ConversationId, Importing>,
+    /// Counts what comes.
+    came: u64,
+    ended: Vec<(ConversationId, Receipt)>,
+}
+
+struct Importing {
+    start: Start,
+    /// When something last came for it, as `State::came` counts.
+    last: u64,
+    /// The number of the next line, from 0.
+    next: u64,
+    content: Content,
+}
+
+/// Lines, as far as they have been decoded.
+enum Content {
+    Nothing,
+    Export(ExportHeader, Vec<ImportEntry>),
+    Full(u64, FullImport),
+    Messages(Vec<chat_messages::Message>),
+    /// The text so far, and the number of the line that it began on, from 1.
+    Document(String, u64),
+}
+
+impl Staging {
+    /// Begins an import; one of the same request that has not ended goes on.
+    pub(super) fn begin(&self, id: ConversationId, start: Start) -> ConversationId {
+        let mut state = self.state();
+        let same = state.open.iter().find(|(_, open)| start.request.is_some() && open.start == start);
+        if let Some((id, _)) = same {
+            return *id;
+        }
+        state.open(id, start);
+        id
+    }
+
+    /// Begins an import that nobody else goes on with.
+    pub(super) fn open(&self, id: ConversationId, start: Start) {
+        self.state().open(id, start);
+    }
+
+    /// Drops an import, if it has not ended.
+    pub(super) fn abandon(&self, id: ConversationId) {
+        self.state().open.remove(&id);
+    }
+
+    /// Takes lines. Those that were taken already are passed over; a bad one ends the import.
+    pub(super) fn lines(
+        &self,
+        id: ConversationId,
+        first: u64,
+        lines: &[String],
+        mut new_id: impl FnMut() -> EntryId,
+    ) -> Result<()> {
+        let mut state = self.state();
+        if state.ended.iter().any(|(ended, _)| *ended == id) {
+            return Ok(());
+        }
+        state.came += 1;
+        let last = state.came;
+        let import = state.open.get_mut(&id).ok_or_else(|| unknown(id))?;
+        import.last = last;
+        if first > import.next {
+            let message = format!(
+                "can't import line {}: line {} has not come yet",
+                first.saturating_add(1),
+                import.next + 1
+            );
+            return Err(EngineError::new(Kind::Refused, "lines_missing", message)
+                .hint("send the lines in order, from the missing one on"));
+        }
+        let known = usize::try_from(import.next - first).unwrap_or(usize::MAX);
+        for line in lines.iter().skip(known) {
+            import.next += 1;
+            let number = import.start.lines_before.saturating_add(import.next);
+            if let Err(why) = import.content.take(line, number, &mut new_id) {
+                state.open.remove(&id);
+                return Err(bad(&format!("line {number}"), &why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends an import; it is no longer here.
+    pub(super) fn end(
+        &self,
+        id: ConversationId,
+        new_id: impl FnMut() -> EntryId,
+        user: &str,
+        now: Time,
+    ) -> Result<(Start, Staged)> {
+        let import = self.state().open.remove(&id).ok_or_else(|| unknown(id))?;
+        Ok((import.start, import.content.finish(new_id, user, now)?))
+    }
+
+    /// Keeps the receipt of an import for whoever asks again.
+    pub(super) fn remember(&self, id: ConversationId, receipt: &Receipt) {
+        let mut state = self.state();
+        if state.ended.len() == REMEMBERED {
+            state.ended.remove(0);
+        }
+        state.ended.push((id, receipt.clone()));
+    }
+
+    /// The receipt of an import that has ended.
+    pub(super) fn ended(&self, id: ConversationId) -> Option<Receipt> {
+        self.state().ended.iter().find(|(ended, _)| *ended == id).map(|(_, receipt)| receipt.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn open(&mut self, id: ConversationId, start: Start) {
+        self.came += 1;
+        if self.open.len() == OPEN
+            && let Some(idle) = self.open.iter().min_by_key(|(_, open)| open.last).map(|(id, _)| *id)
+        {
+            self.open.remove(&idle);
+        }
+        self.open.insert(id, Importing { start, last: self.came, next: 0, content: Content::Nothing });
+    }
+}
+
+impl Content {
+    /// Takes a line, whose number is from 1.
+    fn take(&mut self, line: &str, number: u64, new_id: impl FnMut() -> EntryId) -> Result<(), String> {
+        let line = mended(line);
+        if let Self::Document(text, _) = self {
+            text.push('\n');
+            text.push_str(&line);
+            return Ok(());
+        }
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        match self {
+            Self::Nothing => *self = Self::begin(&line, number)?,
+            Self::Export(..) if line.starts_with(HEADER) && format_of(&line).is_ok() => {
+                return Err("another conversation begins here; this import takes one".into());
+            }
+            Self::Export(_, entries) => entries.push(decode_exported(&line, new_id)?),
+            Self::Full(_, full) => take_full(full, decode_full(&line)?)?,
+            Self::Messages(messages) => messages.push(chat_messages::message(&line, number)?),
+            Self::Document(..) => {}
+        }
+        Ok(())
+    }
+
+    fn begin(line: &str, number: u64) -> Result<Self, String> {
+        Ok(match format_of(line)? {
+            Format::Export => Self::Export(decode_export_header(line)?, Vec::new()),
+            Format::Full => match decode_full(line)? {
+                FullLine::Begin(conversations) => Self::Full(conversations, FullImport::default()),
+                _ => return Err("a full export begins with its header".into()),
+            },
+            Format::Messages => Self::Messages(vec![chat_messages::message(line, number)?]),
+            Format::Document => Self::Document(line.to_owned(), number),
+        })
+    }
+
+    fn finish(self, new_id: impl FnMut() -> EntryId, user: &str, now: Time) -> Result<Staged> {
+        let short = |found: u64, all: u64, what: &str| {
+            bad("the end", &format!("the export is cut off: it has {found} of {all} {what}"))
+        };
+        match self {
+            Self::Nothing => Err(bad("the end", "there is nothing in it")),
+            Self::Export(header, entries) => {
+                let found = entries.len() as u64;
+                if found != header.entries {
+                    return Err(short(found, header.entries, "messages"));
+                }
+                let ExportHeader { title, folder, created, .. } = header;
+                let title = title.as_deref().and_then(title_of_import);
+                Ok(Staged::Conversation(NewConversation { title, folder, created: Some(created), entries }))
+            }
+            Self::Full(conversations, full) => {
+                let found = full.conversations.len() as u64;
+                if found != conversations {
+                    return Err(short(found, conversations, "conversations"));
+                }
+                Ok(Staged::Full(full))
+            }
+            Self::Messages(messages) => Ok(chat_list(
+                chat_messages::List { messages, ..chat_messages::List::default() },
+                new_id,
+                user,
+                now,
+            )),
+            Self::Document(text, line) => {
+                let list = chat_messages::document(&text).map_err(|(at, why)| {
+                    let place =
+                        at.map_or_else(|| "the list".to_owned(), |at| format!("line {}", line - 1 + at));
+                    bad(&place, &why)
+                })?;
+                Ok(chat_list(list, new_id, user, now))
+            }
+        }
+    }
+}
+
+fn chat_list(
+    mut list: chat_messages::List,
+    new_id: impl FnMut() -> EntryId,
+    user: &str,
+    now: Time,
+) -> Staged {
+    list.note_odd_times(now);
+    let chat_messages::List { messages, title, created } = list;
+    let entries = chat_messages::entries(messages, new_id, user);
+    let title = title.as_deref().and_then(title_of_import);
+    Staged::Conversation(NewConversation { entries, title, created, ..NewConversation::default() })
+}
+
+/// A row of a full export goes to its conversation.
+fn take_full(full: &mut FullImport, line: FullLine) -> Result<(), String> {
+    match line {
+        FullLine::Begin(_) => return Err("a second header".into()),
+        FullLine::Entry(number, entry, made_by) => home(full, number)?.entries.push((*entry, made_by)),
+        FullLine::Operation(number, op, made_by) => home(full, number)?.ops.push((*op, made_by)),
+        FullLine::Effect(number, effect) => home(full, number)?.effects.push(*effect),
+        FullLine::Run(number, run) => home(full, number)?.runs.push(*run),
+        FullLine::Permission(number, settled) => home(full, number)?.permission = Some(settled),
+        FullLine::Conversation(conversation) => full.conversations.push(*conversation),
+    }
+    Ok(())
+}
+
+fn home(full: &mut FullImport, number: usize) -> Result<&mut FullConversation, String> {
+    let conversation = full.conversations.get_mut(number);
+    conversation.ok_or_else(|| format!("it belongs to conversation {number}, which has not come"))
+}
+
+fn bad(place: &str, why: &str) -> EngineError {
+    EngineError::new(Kind::Usage, "bad_import", format!("can't import: {place}: {why}"))
+        .hint("nothing was imported; mend that place and import it again")
+}
+
+fn unknown(id: ConversationId) -> EngineError {
+    EngineError::new(Kind::NotFound, "unknown_import", format!("there is no import {id} in progress")).hint(
+        retake_core::Hint::new(
+            "{} shows whether it arrived; if not, begin it again",
+            [retake_core::Remedy::List],
+        ),
+    )
+}

@@ -1,0 +1,49 @@
+//! Who follows is told what happens: one task for each conversation that is followed turns its commits and what its runs say into
+//! events, once for all. Must never wait for anybody who follows: who is too slow is dropped, and catches up when it comes back.
+
+mod conversation_feed;
+mod frame;
+mod list_feed;
+mod subscriber;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use retake_core::ConversationId;
+
+use conversation_feed::ConversationFeed;
+use list_feed::ListFeed;
+
+pub(crate) use frame::Frame;
+
+/// Everything that is followed.
+pub(crate) struct Subscriptions {
+    feeds: Mutex<HashMap<ConversationId, Arc<ConversationFeed>>>,
+    list_feed: Mutex<Option<Arc<ListFeed>>>,
+    /// How long a conversation_feed stays that nobody is in.
+    empty: Duration,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self { feeds: Mutex::default(), list_feed: Mutex::default(), empty: Duration::from_secs(10) }
+    }
+}
+
+impl Subscriptions {
+    /// How many follow something.
+    pub(crate) fn following(&self) -> u64 {
+        let feeds: usize =
+            locked(&self.feeds).values().map(|conversation_feed| conversation_feed.following()).sum();
+        let list_feed = locked(&self.list_feed).as_ref().map_or(0, |list_feed| list_feed.following());
+        (feeds + list_feed) as u64
+    }
+}
+
+/// Who follows may be so many events behind before it is dropped.
+const BEHIND: usize = 1024;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,299 @@
+//! One conversation that is followed.
+
+use std::sync::{Arc, Mutex};
+
+use retake_core::{ChangeEvent, ConversationId};
+use retake_engine::{RunEvent, RunNow, RunSubscription, Subscription};
+use retake_wire::{Changed, Event, Problem, reply};
+use tokio::sync::{Notify, broadcast};
+
+use super::{BEHIND, Frame, locked};
+use crate::InProcess;
+
+/// One conversation that is followed.
+pub(crate) struct ConversationFeed {
+    /// What the run at work has said, of what was told; and how often something had been erased when that began to be heard.
+    now: Mutex<(u64, RunNow)>,
+    told: broadcast::Sender<Arc<Frame>>,
+    /// Somebody has gone.
+    left: Arc<Notify>,
+}
+
+/// Somebody who is in a feed.
+#[must_use = "who drops it has gone"]
+pub(super) struct FeedReceiver {
+    told: Option<broadcast::Receiver<Arc<Frame>>>,
+    left: Arc<Notify>,
+}
+
+impl FeedReceiver {
+    /// What is told next; nothing for who has fallen too far behind, or when the owner ends.
+    pub(super) async fn hear(&mut self) -> Option<Arc<Frame>> {
+        self.told.as_mut()?.recv().await.ok()
+    }
+}
+
+impl Drop for FeedReceiver {
+    fn drop(&mut self) {
+        self.told = None;
+        self.left.notify_one();
+    }
+}
+
+impl ConversationFeed {
+    /// Comes in: what was said so far, with its age, and what is told from here on.
+    fn enter(&self) -> ((u64, RunNow), FeedReceiver) {
+        let now = locked(&self.now);
+        let told = Some(self.told.subscribe());
+        (now.clone(), FeedReceiver { told, left: Arc::clone(&self.left) })
+    }
+
+    /// How many are there.
+    pub(super) fn following(&self) -> usize {
+        self.told.receiver_count()
+    }
+
+    fn tell(&self, frame: Frame) {
+        // Nobody may be there.
+        drop(self.told.send(Arc::new(frame)));
+    }
+}
+
+impl InProcess {
+    /// Enters the feed of a conversation; it is opened, if it is not. InFlight it is, nothing is missed.
+    pub(super) fn enter(&self, of: ConversationId) -> ((u64, RunNow), FeedReceiver) {
+        // Nobody closes it meanwhile.
+        let mut feeds = locked(&self.hub.feeds);
+        feeds.entry(of).or_insert_with(|| self.open_feed(of)).enter()
+    }
+
+    fn open_feed(&self, of: ConversationId) -> Arc<ConversationFeed> {
+        let commits = self.engine.subscribe(Some(of));
+        let age = self.engine.erasures();
+        let (now, runs) = self.engine.follow_runs(of);
+        let (now, told) = (Mutex::new((age, now)), broadcast::channel(BEHIND).0);
+        let feed = Arc::new(ConversationFeed { now, told, left: Arc::default() });
+        let keeper = FeedWriter { server: self.clone(), of, feed: Arc::clone(&feed), revision: 0, age };
+        tokio::spawn(keeper.keep(commits, runs));
+        feed
+    }
+
+    /// What changed in a conversation since a revision, with how it is now, where it is of no more than so many entries. While files go along with something, it waits: nobody
+    /// is told of what may yet be taken back.
+    pub(super) async fn changed(
+        &self,
+        of: ConversationId,
+        since: u64,
+        most: u64,
+    ) -> Result<Option<Changed>, Problem> {
+        loop {
+            self.engine.plans_closed(of).await;
+            let changed = self.changed_now(of, since, most).await;
+            if !self.engine.has_open_plan(of) {
+                return changed;
+            }
+        }
+    }
+
+    async fn changed_now(
+        &self,
+        of: ConversationId,
+        since: u64,
+        most: u64,
+    ) -> Result<Option<Changed>, Problem> {
+        let Some(changes) = self.few_changes(of, since, most).await? else { return Ok(None) };
+        let conversation = self.conversation_in_short(of).await?;
+        // What it says beside may be newer already: then another event is on its way.
+        let (running, revision, head) = (changes.running, changes.revision, changes.head.clone());
+        let conversation = reply::Conversation { running, revision, head, ..conversation };
+        Ok(Some(Changed { conversation, changes }))
+    }
+}
+
+/// Who tells a feed what happens.
+struct FeedWriter {
+    server: InProcess,
+    of: ConversationId,
+    feed: Arc<ConversationFeed>,
+    /// The last one that was told.
+    revision: u64,
+    /// How often something had been erased when it last looked.
+    age: u64,
+}
+
+impl FeedWriter {
+    async fn keep(mut self, mut commits: Subscription, mut runs: RunSubscription) {
+        let Ok(summary) = self.server.engine.summary(self.of).await else {
+            return self.close();
+        };
+        self.revision = summary.revision.0;
+        loop {
+            tokio::select! {
+                biased;
+                followed = commits.next() => match followed {
+                    Some(ChangeEvent::Changed(changed)) if changed.revision.0 <= self.revision => {}
+                    Some(ChangeEvent::Changed(_)) => self.step().await,
+                    Some(ChangeEvent::Drafts(_)) => self.drafts().await,
+                    Some(ChangeEvent::Missed) => {
+                        self.step().await;
+                        self.drafts().await;
+                    }
+                    None => return self.close(),
+                },
+                event = runs.next() => match event {
+                    Some(event) if self.age == self.server.engine.erasures() => self.run(event).await,
+                    // This task was held up for long, or what was said before may be erased: what is said now is told instead.
+                    _ => runs = self.anew(),
+                },
+                () = self.feed.left.notified() => {}
+                () = tokio::time::sleep(self.server.hub.empty), if self.feed.told.receiver_count() == 0 => {
+                    if self.leave() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells what changed since it was last told.
+    async fn step(&mut self) {
+        // What can't be read is told to who reads it.
+        let Ok(frame) = self.server.since(self.of, self.revision).await else { return };
+        if let Some((_, to)) = frame.step.filter(|(_, to)| *to > self.revision) {
+            self.revision = to;
+            self.feed.tell(frame);
+        }
+    }
+
+    async fn drafts(&self) {
+        let age = self.server.engine.erasures();
+        // What can't be read is told to who reads it.
+        if let Ok(drafts) = self.server.drafts(self.of).await {
+            self.feed.tell(Frame::passing(age, Event::Drafts { drafts }));
+        }
+    }
+
+    async fn run(&mut self, event: Arc<RunEvent>) {
+        if is_stored(&event) {
+            // What it is about comes before it.
+            self.step().await;
+        }
+        let said = crate::runs::without_composer(self.server.event(self.of, RunEvent::clone(&event)).await);
+        let mut now = locked(&self.feed.now);
+        now.1.heard(&event);
+        self.feed.tell(Frame::passing(self.age, Event::Run { said }));
+    }
+
+    fn anew(&mut self) -> RunSubscription {
+        self.age = self.server.engine.erasures();
+        let (now, runs) = self.server.engine.follow_runs(self.of);
+        let mut told = locked(&self.feed.now);
+        *told = (self.age, now.clone());
+        self.feed.tell(Frame::passing(self.age, Event::Now(Box::new(crate::runs::now(now)))));
+        runs
+    }
+
+    /// Closes the feed, unless somebody has come in.
+    fn leave(&self) -> bool {
+        let mut feeds = locked(&self.server.hub.feeds);
+        let empty = self.feed.told.receiver_count() == 0;
+        if empty {
+            feeds.remove(&self.of);
+        }
+        empty
+    }
+
+    fn close(&self) {
+        locked(&self.server.hub.feeds).remove(&self.of);
+    }
+}
+
+/// Whether an event says that something was stored.
+fn is_stored(event: &RunEvent) -> bool {
+    matches!(
+        event,
+        RunEvent::Started(..)
+            | RunEvent::Answered(_)
+            | RunEvent::Called(_)
+            | RunEvent::Joined(_)
+            | RunEvent::Ended(_)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+    use std::time::Duration;
+
+    use retake_wire::request::Create;
+    use retake_wire::{Client as _, Follow, Reply, Request};
+    use tempfile::TempDir;
+
+    use super::super::Subscriptions;
+    use super::*;
+    use crate::{Options, open};
+
+    /// An owner, and a conversation to follow.
+    async fn owner(home: &TempDir) -> (InProcess, Follow) {
+        let (data_dir, config_file) = (home.path().join("data"), home.path().join("config.toml"));
+        let user = "ada".to_owned();
+        let stays = crate::Stays::UntilTold;
+        let wait_for_owner = Duration::ZERO;
+        let options = Options { data_dir, config_file, user, home: None, wait_for_owner, stays };
+        let (owner, _) = open(options).await.expect("opened");
+        match owner.call(Request::Create(Create::default())).await {
+            Ok(Reply::Receipt(made)) => {
+                (owner, Follow { conversation: Some(made.conversation), since: None })
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn feed(owner: &InProcess) -> Option<Arc<ConversationFeed>> {
+        locked(&owner.hub.feeds).values().next().cloned()
+    }
+
+    /// Who never reads holds as many frames as may be behind, and no more; and none when it is gone.
+    #[tokio::test]
+    async fn who_never_reads_keeps_so_many_frames_and_no_more() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (owner, follow) = owner(&home).await;
+        let stalled = owner.frames(follow).await.expect("followed");
+        let feed = feed(&owner).expect("it is open");
+        let (_, mut here) = feed.enter();
+        let mut frames: Vec<Weak<Frame>> = Vec::new();
+        for _ in 0..3 * BEHIND {
+            feed.tell(Frame::passing(0, Event::Drafts { drafts: Vec::new() }));
+            frames.push(Arc::downgrade(&here.hear().await.expect("it reads")));
+        }
+        let kept = || frames.iter().filter(|frame| frame.strong_count() > 0).count();
+        assert_eq!(kept(), BEHIND);
+        drop(stalled);
+        assert_eq!(kept(), 0);
+    }
+
+    /// Also where nothing ever happens in it again.
+    #[tokio::test]
+    async fn a_room_closes_when_the_last_one_has_gone() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (owner, follow) = owner(&home).await;
+        let owner = InProcess {
+            hub: Arc::new(Subscriptions { empty: Duration::ZERO, ..Subscriptions::default() }),
+            ..owner
+        };
+        let streams = [owner.frames(follow.clone()).await, owner.frames(follow).await];
+        assert_eq!(owner.hub.following(), 2);
+        // Its keeper is there, and waits for something to happen.
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(feed(&owner).is_some());
+        drop(streams);
+        let closed = async {
+            while feed(&owner).is_some() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), closed).await.expect("it closes");
+    }
+}

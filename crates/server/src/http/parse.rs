@@ -1,0 +1,293 @@
+//! A request as it came in, as one of `wire`: path, query, header and body become its fields. What it doesn't know is refused, as a
+//! misspelt wish must not be dropped in silence.
+
+use std::collections::BTreeMap;
+
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request as HttpRequest};
+use axum::http::{HeaderMap, header};
+use retake_core::RequestId;
+use retake_engine::whole_pairs;
+use retake_wire::http::{Endpoint, LAST_EVENT, REQUEST_ID, decode};
+use retake_wire::{Follow, Request, Run};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::bad_request::{Shape, got, stranger};
+use super::body::whole;
+use super::json::InFlight;
+use super::problem::{Told, bad};
+
+/// What a request can say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Fields {
+    /// Each of its forms, of which there is at least one.
+    pub(super) forms: Vec<Form>,
+    /// All of it.
+    pub(super) shape: Shape,
+}
+
+/// One form of a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Form {
+    /// The field that says that it is this form, and how.
+    pub(super) word: Option<(String, String)>,
+    /// All fields, as far as they matter here.
+    pub(super) fields: BTreeMap<String, Field>,
+}
+
+/// What a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// In a query it is written as in JSON: a number, or `true` or `false`.
+    Json {
+        /// The smallest number that is taken.
+        least: Option<u64>,
+        /// The largest number that is taken.
+        most: Option<u64>,
+    },
+    /// Anything else.
+    Text,
+}
+
+/// The request of an endpoint.
+pub(super) async fn request(
+    endpoint: &Endpoint,
+    fields: &Fields,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Result<Request, Told> {
+    let (head, body) = http.into_parts();
+    let mut given = body_of(&head.headers, body).await?;
+    for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
+        let value = fields.value(&name, text);
+        if given.insert(name.clone(), value).is_some() {
+            return Err(bad("bad_request", format!("`{name}` is said twice"), "say it once"));
+        }
+    }
+    for (name, text) in &params {
+        given.insert(name.to_owned(), text.into());
+    }
+    fields.check(&given)?;
+    identify(&head.headers, &mut given)?;
+    let mut request = decode(endpoint, given.clone()).map_err(|_| fields.unreadable(&given))?;
+    if request.request_id().is_none() {
+        without_identity(&head.headers)?;
+    }
+    Ok(request)
+}
+
+/// The run that a body asks for.
+pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told> {
+    let (head, body) = http.into_parts();
+    let mut given = body_of(&head.headers, body).await?;
+    fields.check(&given)?;
+    identify(&head.headers, &mut given)?;
+    fields.read(given)
+}
+
+/// What a stream is to follow. Who comes back names the last event in a header.
+pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest) -> Result<Follow, Told> {
+    without_identity(http.headers())?;
+    let mut given = Map::new();
+    for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
+        given.insert(name.clone(), fields.value(&name, text));
+    }
+    fields.check(&given)?;
+    if let Some(since) = http.headers().get(LAST_EVENT).and_then(|since| since.to_str().ok()) {
+        given.insert("since".to_owned(), since.into());
+    }
+    given.remove("conversation");
+    for (name, text) in params {
+        given.insert(name.to_owned(), text.into());
+    }
+    fields.read(given)
+}
+
+/// What path and query ask for, where the body is something else.
+pub(super) fn named<T: DeserializeOwned>(
+    fields: &Fields,
+    params: &RawPathParams,
+    http: &HttpRequest,
+) -> Result<T, Told> {
+    let mut given = Map::new();
+    for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
+        given.insert(name.clone(), fields.value(&name, text));
+    }
+    fields.check(&given)?;
+    for (name, text) in params {
+        given.insert(name.to_owned(), text.into());
+    }
+    fields.read(given)
+}
+
+impl Fields {
+    /// What a text in a query is: what can be no number is a text, and refused as one.
+    fn value(&self, name: &str, text: String) -> Value {
+        let field = self.forms.iter().find_map(|form| form.fields.get(name));
+        let json =
+            matches!(field, Some(Field::Json { .. })).then(|| serde_json::from_str(&text).ok()).flatten();
+        // What is not there is left away.
+        json.filter(|json: &Value| json.is_number() || json.is_boolean()).unwrap_or_else(|| text.into())
+    }
+
+    fn read<T: DeserializeOwned>(&self, given: Map<String, Value>) -> Result<T, Told> {
+        serde_json::from_value(Value::Object(given.clone())).map_err(|_| self.unreadable(&given))
+    }
+
+    /// Why it can't be read.
+    fn unreadable(&self, given: &Map<String, Value>) -> Told {
+        let why = self.shape.misfit(given);
+        let why = why.unwrap_or_else(|| "the request is none that the document describes".to_owned());
+        bad("bad_request", why, "/openapi.json says what a request looks like")
+    }
+
+    /// What reading the request would not notice.
+    fn check(&self, given: &Map<String, Value>) -> Result<(), Told> {
+        let hint = "/openapi.json says what there is";
+        // Readers take the number of a word for it, too.
+        let words = self.forms.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
+        let no_word = |word: &Value| !word.is_null() && !word.is_string();
+        let items = |value| Value::as_array(value).into_iter().flatten();
+        // Parts, and lists of parts.
+        let mut parts = given.values().flat_map(items).flat_map(|part| items(part).chain([part]));
+        if words.into_iter().any(|name| given.get(name).is_some_and(no_word))
+            || parts.any(|part| no_word(&part["type"]))
+        {
+            return Err(self.unreadable(given));
+        }
+        let is_meant = |form: &&Form| match &form.word {
+            Some((name, word)) => given.get(name).is_some_and(|said| said == word),
+            None => true,
+        };
+        let mut strange = None;
+        for form in self.forms.iter().filter(is_meant) {
+            match form.strange(given) {
+                Some(why) => strange = Some(why),
+                None => return Ok(()),
+            }
+        }
+        // Where no form is meant, the reader says so.
+        strange.map_or(Ok(()), |why| Err(bad("bad_request", why, hint)))
+    }
+}
+
+impl Form {
+    /// What of this is not in the form.
+    fn strange(&self, given: &Map<String, Value>) -> Option<String> {
+        given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
+            (None, _) => Some(stranger(name)),
+            (Some(Field::Json { least, most: Some(most) }), Some(number))
+                if !(least.unwrap_or(0)..=*most).contains(&number) =>
+            {
+                let least = least.unwrap_or(0);
+                Some(format!("`{name}` is a whole number from {least} to {most}, not {number}"))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// The header says which request it is.
+fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), Told> {
+    if let Some(id) = identity(headers)? {
+        given.insert("request_id".to_owned(), id.into());
+    }
+    Ok(())
+}
+
+/// Refuses a key that would be worth nothing: who sends one relies on it.
+pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
+    let why = "this request takes no Idempotency-Key: what it did is not remembered";
+    match headers.contains_key(REQUEST_ID) {
+        true => Err(bad("bad_request", why, "leave it out; /openapi.json says which requests take one")),
+        false => Ok(()),
+    }
+}
+
+/// Which request it is, where the header says so.
+pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
+    let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
+    let hint = "a key is 1 to 128 letters, digits or signs of ASCII, without blanks; an id of version 4 or 7 is a good one";
+    let id = id.map_err(|_| bad("bad_request", "the Idempotency-Key is no text", hint))?;
+    match id {
+        Some(id) if id.parse::<RequestId>().is_err() => {
+            Err(bad("usage", "the Idempotency-Key is empty, too long, or has blanks", hint))
+        }
+        id => Ok(id),
+    }
+}
+
+async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Told> {
+    let bytes = whole(headers, body).await?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let (kind, about) = kind.split_once(';').unwrap_or((kind, ""));
+    let kind = kind.trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(bad(
+            "not_json",
+            "the body is not said to be JSON",
+            "send it with Content-Type: application/json",
+        ));
+    }
+    if let Some(other) = about.split(';').find_map(other_charset) {
+        let why = format!("the body is said to be in the charset {other}, and JSON is UTF-8");
+        return Err(bad("not_json", why, "send it as UTF-8, with Content-Type: application/json"));
+    }
+    let hint = "/openapi.json says what a request looks like";
+    let text = str::from_utf8(&bytes).map_err(|_| bad("bad_request", "the body is no UTF-8", hint))?;
+    let InFlight(given) =
+        serde_json::from_str(&whole_pairs(text)).map_err(|error| match error.is_data() {
+            true => bad("bad_request", error.to_string(), "say each field once"),
+            false => bad("bad_request", format!("the body is no JSON: {error}"), hint),
+        })?;
+    let Value::Object(mut given) = given else {
+        let why = format!("the body is an object, not {}", got(&given));
+        return Err(bad("bad_request", why, "/openapi.json says what a request looks like"));
+    };
+    given.values_mut().for_each(integral);
+    Ok(given)
+}
+
+/// The charset that a parameter of a content type names, where that is not the one of JSON.
+fn other_charset(parameter: &str) -> Option<String> {
+    let (name, value) = parameter.split_once('=')?;
+    let value = value.trim().trim_matches('"');
+    let same = ["utf-8", "utf8"].iter().any(|same| value.eq_ignore_ascii_case(same));
+    (name.trim().eq_ignore_ascii_case("charset") && !same).then(|| value.escape_debug().to_string())
+}
+
+/// A number without a fraction is an integer, however it is written (JSON Schema 2020-12, validation, 6.1.1). No request holds JSON
+/// that is kept as it came.
+fn integral(value: &mut Value) {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    match value {
+        Value::Number(number) => {
+            let float = number
+                .as_f64()
+                .filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() <= EXACT);
+            if let Some(float) = float {
+                *value = (float as i64).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(integral),
+        Value::Object(members) => members.values_mut().for_each(integral),
+        _ => {}
+    }
+}
+
+/// The names and values of a query.
+fn pairs(query: &str) -> impl Iterator<Item = (String, String)> {
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (plain(name), plain(value))
+    })
+}
+
+fn plain(text: &str) -> String {
+    let spaced = text.replace('+', " ");
+    percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+}

@@ -1,0 +1,172 @@
+//! Whole exports and imports, as the body of one answer or request. Must never hold a whole one in memory as text, and imports
+//! nothing of a body that breaks off.
+
+use axum::body::{Body, BodyDataStream};
+use axum::extract::{RawPathParams, Request as HttpRequest, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use futures::stream;
+use retake_engine::Inflow;
+use retake_wire::reply::Chunk;
+use retake_wire::request::{Export, ExportWhole, Format, ImportWhole};
+use retake_wire::{Client, Problem, Reply, Request};
+
+use super::body::{LARGEST, let_go, too_large};
+use super::parse;
+use super::problem::{Told, bad, defect};
+use super::serve::{Desk, replied};
+
+/// The type of a format's body.
+pub(super) fn kind_of(format: Format) -> &'static str {
+    match format {
+        Format::Jsonl | Format::Full => "application/x-ndjson",
+        Format::Markdown => "text/markdown; charset=utf-8",
+        Format::Text => "text/plain; charset=utf-8",
+    }
+}
+
+/// All pieces of an export, one after another. Each is asked for when the one before it is on its way.
+pub(super) async fn export(
+    State(desk): State<Desk>,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Result<Response, Told> {
+    parse::without_identity(http.headers())?;
+    let whole: ExportWhole = parse::named(desk.shapes.of("export_stream"), &params, &http)?;
+    let format = whole.format;
+    let first = piece(&desk, &whole, None).await.map_err(Told)?;
+    let pieces = stream::try_unfold(Some(Next::There(first)), move |next| {
+        let (desk, whole) = (desk.clone(), whole.clone());
+        async move {
+            let chunk = match next {
+                Some(Next::There(chunk)) => chunk,
+                // What is cut off can't be told from what is whole but by the connection.
+                Some(Next::At(cursor)) => piece(&desk, &whole, Some(cursor)).await.map_err(broken)?,
+                None => return Ok::<_, std::io::Error>(None),
+            };
+            Ok(Some((chunk.text, chunk.cursor.map(Next::At))))
+        }
+    });
+    let kind = [(header::CONTENT_TYPE, kind_of(format))];
+    Ok((StatusCode::OK, kind, Body::from_stream(pieces)).into_response())
+}
+
+/// What comes next of an export.
+enum Next {
+    There(Chunk),
+    At(String),
+}
+
+async fn piece(desk: &Desk, of: &ExportWhole, cursor: Option<String>) -> Result<Chunk, Problem> {
+    let (conversation, format) = (of.conversation.clone(), of.format);
+    match desk.client.call(Request::Export(Export { conversation, format, cursor })).await? {
+        Reply::Chunk(chunk) => Ok(chunk),
+        _ => Err(defect().0),
+    }
+}
+
+fn broken(problem: Problem) -> std::io::Error {
+    std::io::Error::other(problem.message)
+}
+
+/// Takes the lines of a body as they come.
+pub(super) async fn import(
+    State(desk): State<Desk>,
+    params: RawPathParams,
+    http: HttpRequest,
+) -> Result<Response, Told> {
+    let whole: ImportWhole = parse::named(desk.shapes.of("import_stream"), &params, &http)?;
+    let request = parse::identity(http.headers())?;
+    let inflow = desk.client.import_stream(whole, request.as_deref()).map_err(Told)?;
+    let mut body = http.into_body().into_data_stream();
+    let inflow = match taken(inflow, &mut body).await {
+        Ok(inflow) => inflow,
+        Err(told) => {
+            let_go(body);
+            return Err(told);
+        }
+    };
+    let receipt = desk.client.import_ended(inflow).await.map_err(Told)?;
+    Ok(replied(&receipt))
+}
+
+async fn taken(mut inflow: Inflow, body: &mut BodyDataStream) -> Result<Inflow, Told> {
+    let mut lines = Lines::default();
+    while let Some(piece) = body.next().await {
+        let piece = piece
+            .map_err(|_| bad("broken_body", "the body broke off", "nothing was imported: send it again"))?;
+        match lines.ended(&piece) {
+            Some(ended) => take(&mut inflow, ended)?,
+            None if lines.rest.len() > LARGEST => return Err(too_large("a line")),
+            None => {}
+        }
+    }
+    if !lines.rest.is_empty() {
+        take(&mut inflow, lines.rest)?;
+    }
+    Ok(inflow)
+}
+
+/// Lines that come in pieces.
+#[derive(Default)]
+struct Lines {
+    /// The beginning of a line whose end has not come. There is no end of a line in it.
+    rest: Vec<u8>,
+}
+
+impl Lines {
+    /// The lines that end in the next piece. Only the piece is searched: a long line comes in many of them.
+    fn ended(&mut self, piece: &[u8]) -> Option<Vec<u8>> {
+        let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') else {
+            self.rest.extend_from_slice(piece);
+            return None;
+        };
+        let (ended, rest) = piece.split_at(end + 1);
+        let mut lines = std::mem::replace(&mut self.rest, rest.to_vec());
+        lines.extend_from_slice(ended);
+        Some(lines)
+    }
+}
+
+fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
+    let text = String::from_utf8(lines)
+        .map_err(|_| bad("bad_import", "the body is no text", "send it as UTF-8; nothing was imported"))?;
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    inflow.lines(&lines).map_err(|error| Told(crate::convert::problem(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::Lines;
+
+    #[test]
+    fn lines_end_where_they_end_whatever_the_pieces() {
+        let text = b"one\n\ntwo and three\nfour";
+        for size in 1..=text.len() {
+            let (mut lines, mut ended) = (Lines::default(), Vec::new());
+            for piece in text.chunks(size) {
+                let all = lines.ended(piece);
+                assert!(all.as_ref().is_none_or(|all| all.ends_with(b"\n")), "by {size}");
+                ended.extend(all.unwrap_or_default());
+            }
+            assert_eq!((&*ended, &*lines.rest), (&b"one\n\ntwo and three\n"[..], &b"four"[..]), "by {size}");
+        }
+    }
+
+    /// Where all that has come is searched for each piece, this takes hours.
+    #[test]
+    fn trial_17_a_long_line_takes_time_by_its_length() {
+        let (done, is_done) = mpsc::channel();
+        thread::spawn(move || {
+            let mut lines = Lines::default();
+            let none = (0..1 << 20).all(|_| lines.ended(b"sixteen bytes...").is_none());
+            done.send((none, lines.rest.len())).expect("somebody waits");
+        });
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(60)), Ok((true, 16 << 20)));
+    }
+}

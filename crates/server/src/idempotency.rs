@@ -1,0 +1,79 @@
+//! Requests with a key (`Idempotency-Key`): equal ones that are under way at once are done one after another, and those that come
+//! while the first is being done get its answer. What comes later finds the receipt in the store. Must never let a key of one
+//! conversation keep another conversation waiting.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::stream::BoxStream;
+use retake_core::ConversationId;
+use retake_engine::digest;
+use retake_wire::{Problem, Reply, Request, Run, RunEvent};
+use tokio::sync::OwnedMutexGuard;
+
+use crate::InProcess;
+
+/// Where a key counts, and the key: in a conversation, or among the requests that make one.
+type Key = (Option<ConversationId>, String);
+
+/// What a request asked for, as a digest, and its answer: for equal ones that have waited.
+type Given = Option<([u8; 16], Result<Reply, Problem>)>;
+
+/// Requests under way that have a key.
+#[derive(Default)]
+pub(crate) struct InFlight(Mutex<HashMap<Key, Arc<tokio::sync::Mutex<Given>>>>);
+
+impl InFlight {
+    /// Waits until no other request with this key is under way, and keeps others with it out while what comes back lives.
+    async fn turn(&self, key: Key) -> OwnedMutexGuard<Given> {
+        let one = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // A key that nobody holds or waits for is forgotten.
+            all.retain(|_, one| Arc::strong_count(one) > 1);
+            Arc::clone(all.entry(key).or_default())
+        };
+        one.lock_owned().await
+    }
+}
+
+impl InProcess {
+    /// Does a request; where it has a key, once.
+    pub(crate) async fn done_once(&self, mut request: Request) -> Result<Reply, Problem> {
+        let Some(id) = request.request_id().and_then(|id| id.clone()) else {
+            return self.dispatch(request).await;
+        };
+        let of = match &request {
+            Request::Say(it) => Some(&it.conversation),
+            Request::Edit(it) => Some(&it.conversation),
+            Request::Apply(it) => Some(&it.conversation),
+            _ => None,
+        };
+        let of = match of {
+            Some(name) => Some(self.conversation(name).await?),
+            None => None,
+        };
+        let asked = digest(&format!("{request:?}"));
+        let mut turn = self.once.turn((of, id)).await;
+        if let Some((same, answer)) = &*turn
+            && *same == asked
+        {
+            return answer.clone();
+        }
+        let answer = self.dispatch(request).await;
+        *turn = Some((asked, answer.clone()));
+        answer
+    }
+
+    /// Begins a run; where it has a key, once: an equal one hears the same run.
+    pub(crate) async fn begun_once(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+        let Some(id) = run.request_id.clone() else {
+            return self.start_run(run).await;
+        };
+        let of = match &*run.conversation {
+            "" => None,
+            name => Some(self.conversation(name).await?),
+        };
+        let _turn = self.once.turn((of, id)).await;
+        self.start_run(run).await
+    }
+}

@@ -1,0 +1,66 @@
+//! What an owner is to others: since when, where it listens, whether it can be told to stop.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use retake_engine::settings::Settings;
+use tokio::sync::{Notify, watch};
+
+/// What an owner is to others.
+pub(crate) struct OwnerInfo {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) config_file: PathBuf,
+    pub(crate) since_ms: i64,
+    pub(crate) address: OnceLock<SocketAddr>,
+    /// Somebody has found that the data directory is not where it was.
+    pub(crate) displaced: Notify,
+    /// What the settings file held when the owner began.
+    settings: Option<Vec<u8>>,
+    stop: watch::Sender<bool>,
+}
+
+impl OwnerInfo {
+    pub(crate) fn new(data_dir: PathBuf, config_file: PathBuf, since_ms: i64) -> Self {
+        let (displaced, stop) = (Notify::new(), watch::Sender::new(false));
+        let settings = std::fs::read(&config_file).ok();
+        Self { data_dir, config_file, since_ms, address: OnceLock::new(), displaced, settings, stop }
+    }
+
+    /// Whether the settings file holds something else by now.
+    pub(crate) fn reads_others(&self) -> bool {
+        std::fs::read(&self.config_file).ok() != self.settings
+    }
+
+    /// Whether it says something else by now of what an owner reads only as it begins. What can't be read says nothing.
+    pub(crate) fn keeps_older(&self) -> bool {
+        let read =
+            |bytes: Option<&[u8]>| Settings::parse(std::str::from_utf8(bytes.unwrap_or_default()).ok()?).ok();
+        let now = std::fs::read(&self.config_file).ok();
+        if now == self.settings {
+            return false;
+        }
+        let (Some(then), Some(now)) = (read(self.settings.as_deref()), read(now.as_deref())) else {
+            return false;
+        };
+        // What may be done is read again at once.
+        Settings { permission: then.permission.clone(), ..now } != then
+    }
+
+    /// Whether somebody waits to be told to stop.
+    pub(crate) fn serves(&self) -> bool {
+        self.stop.receiver_count() > 0
+    }
+
+    /// Tells the owner to stop. Whether it can be told.
+    pub(crate) fn tell_to_stop(&self) -> bool {
+        self.stop.send(true).is_ok()
+    }
+
+    /// Waits until the owner is told to stop. From the call on it can be told, also before anybody waits.
+    pub(crate) fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut stop = self.stop.subscribe();
+        // Where the sender goes away, the owner is over, too.
+        async move { drop(stop.wait_for(|stop| *stop).await) }
+    }
+}

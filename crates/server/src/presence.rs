@@ -1,0 +1,243 @@
+//! Which clients are there, and whether anybody still needs the owner. Must never let an owner end under a client that was let in.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use retake_engine::secret::Handed;
+use retake_engine::{Audience, CommandEnvironment};
+use retake_wire::{Attach, LEAVING, Left, Number, Problem, ProblemKind};
+use tokio::sync::Notify;
+
+use crate::InProcess;
+
+/// How often it is looked whether something still runs, while no client tells of itself.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How often, where nothing is known to run: what others than clients start is noticed so late.
+const SELDOM: Duration = Duration::from_secs(1);
+
+/// So long whoever has started an owner may take to attach.
+const FIRST: Duration = Duration::from_secs(10);
+
+/// The clients of an owner.
+pub(crate) struct Present {
+    /// How long it stays with nothing to do; always, without.
+    idle: Option<Duration>,
+    /// The keys that clients have handed over.
+    handed: Arc<Handed>,
+    here: Mutex<Here>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Here {
+    clients: BTreeMap<u64, Client>,
+    next: u64,
+    /// Nobody is let in any more.
+    is_leaving: bool,
+    /// When it ends unless something happens.
+    ends_ms: Option<i64>,
+    /// Whether there ever was one in which a person could be asked.
+    could_ask: bool,
+    /// Since when there is none any more.
+    left_ms: Option<i64>,
+}
+
+struct Client {
+    answers: bool,
+    pid: Option<u32>,
+    environment: CommandEnvironment,
+}
+
+impl Client {
+    /// Whether a person can be asked there: not while its process is suspended.
+    fn can_ask(&self) -> bool {
+        self.answers && !self.pid.is_some_and(is_suspended)
+    }
+}
+
+fn is_suspended(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
+impl Audience for Present {
+    fn present(&self, now_ms: i64) -> retake_engine::Present {
+        let mut here = self.here();
+        if here.clients.values().any(Client::can_ask) {
+            here.left_ms = None;
+            return retake_engine::Present::Here;
+        }
+        if !here.could_ask {
+            return retake_engine::Present::Unknown;
+        }
+        let others = !here.clients.is_empty();
+        retake_engine::Present::LeftAt { ms: *here.left_ms.get_or_insert(now_ms), others }
+    }
+}
+
+impl Present {
+    pub(crate) fn new(idle: Option<Duration>, handed: Arc<Handed>) -> Self {
+        Self { idle, handed, here: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// How long the owner stays with nothing to do.
+    pub(crate) fn idle(&self) -> Option<Duration> {
+        self.idle
+    }
+
+    /// How many are attached.
+    pub(crate) fn clients(&self) -> usize {
+        self.here().clients.len()
+    }
+
+    fn here(&self) -> MutexGuard<'_, Here> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A client is there as long as this lives.
+#[must_use = "the client is gone when it is dropped"]
+pub struct AttachedClient {
+    present: Arc<Present>,
+    number: u64,
+    keeps_older: bool,
+}
+
+impl AttachedClient {
+    /// Its number.
+    pub(crate) fn number(&self) -> Number {
+        Number { client: self.number, keeps_older_settings: self.keeps_older }
+    }
+}
+
+impl Drop for AttachedClient {
+    fn drop(&mut self) {
+        self.present.here().clients.remove(&self.number);
+        self.present.changed.notify_one();
+    }
+}
+
+impl InProcess {
+    /// Lets a client in, of the process with this number.
+    pub(crate) fn attend(&self, attach: Attach, pid: Option<u32>) -> Result<AttachedClient, Problem> {
+        let is_other = attach.version != env!("CARGO_PKG_VERSION");
+        let is_stale = is_other || self.owner_info.reads_others();
+        let is_busy = self.works();
+        let mut here = self.present.here();
+        // With nothing to do it makes way for one of the client's version and settings.
+        if is_stale && self.present.idle.is_some() && here.clients.is_empty() && !is_busy {
+            here.is_leaving = true;
+            self.present.changed.notify_one();
+        }
+        if here.is_leaving {
+            return Err(leaving());
+        }
+        for name in self.settings.key_variables() {
+            if let Some((_, value)) = attach.variables.iter().find(|(own, _)| own == name) {
+                self.present.handed.take(name, value);
+            }
+        }
+        let variables = attach.variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let umask = attach.umask.or_else(|| self.engine.own_umask());
+        let environment = CommandEnvironment::new(variables, umask);
+        let number = here.next;
+        here.next += 1;
+        here.could_ask |= attach.answers;
+        here.clients.insert(number, Client { answers: attach.answers, pid, environment });
+        here.ends_ms = None;
+        drop(here);
+        self.present.changed.notify_one();
+        let keeps_older = self.owner_info.keeps_older();
+        Ok(AttachedClient { present: Arc::clone(&self.present), number, keeps_older })
+    }
+
+    /// The commands of a request run in the environment of the client that sent it.
+    pub(crate) fn surrounds(&self, request: Option<&str>, client: Option<u64>) {
+        let environment = client.and_then(|number| {
+            let here = self.present.here();
+            here.clients.get(&number).map(|client| client.environment.clone())
+        });
+        if let (Some(environment), Some(request)) = (environment, request.and_then(|id| id.parse().ok())) {
+            self.engine.set_environment(request, environment);
+        }
+    }
+
+    /// A client goes away. Where it was the last one, nothing is to be done and the owner does not stay for the next one, it ends now.
+    pub(crate) fn leaves(&self, number: Number) -> Left {
+        let works = self.works();
+        let mut here = self.present.here();
+        here.clients.remove(&number.client);
+        let ends = self.present.idle == Some(Duration::ZERO) && here.clients.is_empty() && !works;
+        here.is_leaving |= ends;
+        drop(here);
+        self.present.changed.notify_one();
+        Left { ends }
+    }
+
+    /// Whether something runs, or lives on in the background.
+    fn works(&self) -> bool {
+        !self.engine.running().is_empty() || self.engine.living_jobs() > 0
+    }
+
+    /// When the owner ends unless something happens.
+    pub(crate) fn ends_ms(&self) -> Option<i64> {
+        let idle = self.present.idle?;
+        let works = self.works();
+        self.present.here().ends(idle, works, self.engine.by(None).time.0)
+    }
+
+    /// Waits until nobody has needed the owner for as long as it stays so; nobody is let in from then on. For ever, where it stays
+    /// until it is told.
+    pub fn no_longer_needed(&self) -> impl Future<Output = ()> + Send + use<> {
+        let owner = self.clone();
+        async move {
+            let Some(idle) = owner.present.idle else { return std::future::pending().await };
+            loop {
+                let now = owner.engine.by(None).time.0;
+                let works = owner.works();
+                // So it is known since when nobody can be asked.
+                owner.present.present(now);
+                let mut look = if works { LOOK } else { SELDOM };
+                {
+                    let mut here = owner.present.here();
+                    let ends = here.ends(idle, works, now);
+                    here.is_leaving |= ends.is_some_and(|ends| now >= ends);
+                    if here.is_leaving {
+                        return;
+                    }
+                    look = ends.map_or(look, |ends| look.min(Duration::from_millis(ends.abs_diff(now))));
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(look) => {}
+                    () = owner.present.changed.notified() => {}
+                }
+            }
+        }
+    }
+}
+
+impl Here {
+    /// When the owner ends unless something happens.
+    fn ends(&mut self, idle: Duration, works: bool, now: i64) -> Option<i64> {
+        if works || !self.clients.is_empty() {
+            self.ends_ms = None;
+            return None;
+        }
+        let stays = if self.next == 0 { idle.max(FIRST) } else { idle };
+        let stays = i64::try_from(stays.as_millis()).unwrap_or(i64::MAX);
+        Some(*self.ends_ms.get_or_insert(now.saturating_add(stays)))
+    }
+}
+
+fn leaving() -> Problem {
+    Problem {
+        code: LEAVING.to_owned(),
+        kind: ProblemKind::Refused,
+        message: "the owner of the conversations is about to end".to_owned(),
+        hint: Some("do it again: the next owner starts by itself".into()),
+        causes: Vec::new(),
+        head: None,
+    }
+}
