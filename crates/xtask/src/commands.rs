@@ -3,6 +3,7 @@
 
 use std::io::{Read as _, Seek as _, Write};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,8 @@ usage: cargo xtask COMMAND
   language [CRATE]
            list texts and doc comments that are not plain English
   cases    print the map from the cases of docs/spec to tests
-  count    count the statements of each crate, without tests
+  count [CHECKOUT]
+           count the statements of each crate, without tests; in another checkout, to compare two versions
   deny     check licences, bans and sources of dependencies; and security advisories, where their database can be had
   docs     build the guide as a web site in target/guide
   picture  run `retake` in a terminal and draw the README's picture of it";
@@ -54,8 +56,9 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
             print_findings(&language(&Tree::read(&root())?, krate.first().copied()), out)
         }
         ["cases"] => print_cases(out),
-        ["count"] => {
-            write!(out, "{}", count(&Tree::read(&root())?))?;
+        ["count", folder @ ..] if folder.len() < 2 => {
+            let checkout = folder.first().map_or_else(root, PathBuf::from);
+            write!(out, "{}", count(&Tree::read(&checkout)?))?;
             Ok(true)
         }
         ["deny"] => deny(out),
