@@ -6,6 +6,7 @@ mod attributes;
 mod capture;
 mod coming;
 mod crash;
+mod crossed;
 mod doctor;
 mod elsewhere;
 mod erase;

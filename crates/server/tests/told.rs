@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_wire::reply::Plan;
 use retake_wire::{
-    Action, Choice, Choose, FileName, FilesWish, FilesPlan, MarkVerb, Part, PathPlan, Request, Role,
-    Verdict, request,
+    Action, Choice, Choose, FileName, FilesPlan, FilesWish, MarkVerb, Part, PathPlan, Request, Role, Verdict,
+    request,
 };
 
 use super::whose::{turn, turns};

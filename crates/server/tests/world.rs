@@ -282,12 +282,7 @@ pub(super) fn apply(of: &str, action: Action) -> Request {
 }
 
 pub(super) fn plan(of: &str, action: Action) -> Request {
-    Request::Plan(request::Plan {
-        conversation: of.into(),
-        action,
-        files: FilesWish::default(),
-        diff: false,
-    })
+    Request::Plan(request::Plan { conversation: of.into(), action, files: FilesWish::default(), diff: false })
 }
 
 pub(super) fn rewind(entry: &str) -> Action {

@@ -17,17 +17,17 @@ use super::{Yard, engine};
 
 impl Yard {
     /// The same conversation, with these further folders in the settings.
-    async fn further(self, names: &[&str]) -> Self {
+    pub(super) async fn further(self, names: &[&str]) -> Self {
         let folders = names.iter().map(|name| format!("{}\n", self.dir.path().join(name).display()));
         fs::write(self.dir.path().join("roots"), folders.collect::<String>()).expect("written");
         self.restarted().await
     }
 
-    fn beside(&self, name: &str) -> PathBuf {
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
         fs::canonicalize(self.dir.path()).expect("a folder").join(name)
     }
 
-    fn read_beside(&self, name: &str) -> Option<String> {
+    pub(super) fn read_beside(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.beside(name)).ok()
     }
 
