@@ -1,6 +1,7 @@
 //! `retake-bench`: measures what users wait for. For development only; must never touch a user's data directory.
 
 mod ask;
+mod busy;
 mod files;
 mod report;
 mod samples;
@@ -36,6 +37,8 @@ enum Bench {
     Turn(TurnArguments),
     /// An owner that many ask and follow at once, over its socket.
     Server(ServerArguments),
+    /// An owner that applies a long rewind: how soon it answers what is asked meanwhile.
+    Busy(BusyArguments),
     /// `retake ask` as a process of its own, with an owner that lives and with one that it starts.
     Ask(AskArguments),
     /// The terminal face, drawn into memory, in a long conversation of a real owner.
@@ -127,6 +130,20 @@ struct ServerArguments {
     dir: PathBuf,
 }
 
+/// What `busy` takes.
+#[derive(Clone, Debug, clap::Args)]
+struct BusyArguments {
+    /// Files that the rewind takes away.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    files: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder that everything is made in.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// What `ask` takes.
 #[derive(Clone, Debug, clap::Args)]
 struct AskArguments {
@@ -184,6 +201,7 @@ fn main() -> ExitCode {
         Bench::Files(arguments) => run_files(&arguments),
         Bench::Turn(arguments) => run_turn(&arguments),
         Bench::Server(arguments) => run_server(&arguments),
+        Bench::Busy(arguments) => run_busy(&arguments),
         Bench::Ask(arguments) => run_ask(&arguments),
         Bench::Tui(arguments) => run_tui(&arguments),
         Bench::Tree(arguments) => tree::make(&arguments.to, arguments.files),
@@ -222,6 +240,13 @@ fn run_turn(arguments: &TurnArguments) -> anyhow::Result<()> {
 
 fn run_server(arguments: &ServerArguments) -> anyhow::Result<()> {
     let report = server::run(arguments)?;
+    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+fn run_busy(arguments: &BusyArguments) -> anyhow::Result<()> {
+    let report = busy::run(arguments)?;
     let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())

@@ -16,7 +16,7 @@ use crate::samples::{at, median};
 use crate::store::memory;
 use desk::Client;
 
-pub(crate) use desk::Desk;
+pub(crate) use desk::{Desk, failed, receipt};
 
 /// So many ask at once.
 const CROWDS: [u64; 3] = [1, 16, 64];

@@ -220,13 +220,13 @@ fn said(conversation: &str, words: &str) -> Request {
     })
 }
 
-fn receipt(reply: Result<Reply, Problem>) -> anyhow::Result<Receipt> {
+pub(crate) fn receipt(reply: Result<Reply, Problem>) -> anyhow::Result<Receipt> {
     match reply.map_err(failed)? {
         Reply::Receipt(receipt) => Ok(receipt),
         other => bail!("not a receipt: {other:?}"),
     }
 }
 
-fn failed(problem: Problem) -> anyhow::Error {
+pub(crate) fn failed(problem: Problem) -> anyhow::Error {
     anyhow!("the owner: {} ({})", problem.message, problem.code)
 }

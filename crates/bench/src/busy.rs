@@ -1,0 +1,111 @@
+//! An owner while it applies a rewind that takes long: how soon it answers what others ask meanwhile. The rewind takes away as many files as
+//! its turn made. Works in a folder of its own that is removed afterwards.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use futures::StreamExt as _;
+use retake_wire::request::{Apply, Create, Of};
+use retake_wire::{Action, Client as _, FilesWish, HttpClient, Permit, Request, Run, RunEvent, RunStart};
+
+use crate::BusyArguments;
+use crate::report::Report;
+use crate::samples::at;
+use crate::server::{Desk, failed, receipt};
+
+/// Measures everything.
+pub(crate) fn run(arguments: &BusyArguments) -> anyhow::Result<Report> {
+    let dir = &arguments.dir;
+    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
+        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
+    })?;
+    let mut report = Report::default();
+    report.text("version", env!("CARGO_PKG_VERSION"));
+    report.count("files", arguments.files);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(measure(arguments, folder.path(), &mut report))?;
+    Ok(report)
+}
+
+async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) -> anyhow::Result<()> {
+    let desk = Desk::open(folder).await?;
+    let http = desk.http()?;
+    let large = begin(&http, &folder.join("large")).await?;
+    let other = begin(&http, &folder.join("other")).await?;
+    let files = format!("mkdir d && cd d && seq -f f%g {} | xargs touch", arguments.files);
+    exec(&http, &large, &files).await?;
+    exec(&http, &other, "true").await?;
+    for (name, action) in
+        [("rewind", Action::Rewind { entry: "t1".into() }), ("undo", Action::Undo { count: 1 })]
+    {
+        let apply = Request::Apply(Apply {
+            conversation: large.clone(),
+            action,
+            head: None,
+            since: false,
+            files: FilesWish::default(),
+            request_id: None,
+        });
+        let applying = desk.http()?;
+        let start = Instant::now();
+        let applied = tokio::spawn(async move { applying.call(apply).await });
+        let (mut status, mut stop, mut command) = (Vec::new(), Vec::new(), Vec::new());
+        while !applied.is_finished() {
+            status.push(time(http.call(Request::Status)).await);
+            // There is no run to stop: it is about how soon that is said.
+            stop.push(time(http.call(Request::Cancel(Of { conversation: other.clone() }))).await);
+            stop.push(time(http.call(Request::Cancel(Of { conversation: large.clone() }))).await);
+            let began = Instant::now();
+            exec(&http, &other, "true").await?;
+            command.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        applied.await?.map_err(failed)?;
+        report.add(format!("{name}_s"), start.elapsed().as_secs_f64());
+        for (what, times) in [("status", &status), ("stop", &stop), ("command_elsewhere", &command)] {
+            report.add(format!("{name}_{what}_p50_ms"), at(times, 50));
+            report.add(format!("{name}_{what}_max_ms"), at(times, 100));
+        }
+    }
+    desk.close().await;
+    Ok(())
+}
+
+/// Milliseconds until there is an answer.
+async fn time<T>(call: impl Future<Output = T>) -> f64 {
+    let start = Instant::now();
+    call.await;
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// A new conversation in a new folder.
+async fn begin(http: &HttpClient, folder: &Path) -> anyhow::Result<String> {
+    std::fs::create_dir(folder)?;
+    let folder = Some(folder.to_str().context("a folder whose name is UTF-8")?.to_owned());
+    Ok(receipt(http.call(Request::Create(Create { folder, ..Create::default() })).await)?.conversation)
+}
+
+/// Runs a command to its end, in a turn of its own.
+async fn exec(http: &HttpClient, conversation: &str, script: &str) -> anyhow::Result<()> {
+    let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+    let run = Run {
+        conversation: conversation.to_owned(),
+        folder: None,
+        start: RunStart::Exec { command, say: Some("go on".into()) },
+        model: None,
+        head: None,
+        permit: Permit::default(),
+        files: FilesWish::default(),
+        request_id: None,
+    };
+    let mut events = http.run(run).await.map_err(failed)?;
+    while let Some(event) = events.next().await {
+        if let RunEvent::Ended(ended) = event {
+            return match ended.problem {
+                Some(problem) => Err(failed(problem)),
+                None => Ok(()),
+            };
+        }
+    }
+    bail!("the command's events ended before it did")
+}
