@@ -49,16 +49,14 @@ impl Conversation {
     /// The nearest entry with calls at or before this one in its turn. Results are found within their turn only, so no other
     /// call can be waiting for one here.
     fn call_at<R: Records>(&self, records: &R, pos: Pos) -> Result<Option<Pos>, R::Error> {
-        let mut next = Some(pos);
-        while let Some(pos) = next {
-            let meta = records.meta(pos)?;
+        let mut walk = self.walk_back(records, Some(pos));
+        while let Some(meta) = walk.step()? {
             if meta.calls > 0 {
-                return Ok(Some(pos));
+                return Ok(Some(meta.pos));
             }
             if meta.opens_turn() {
                 break;
             }
-            next = self.tree.after(pos);
         }
         Ok(None)
     }

@@ -30,7 +30,7 @@ pub struct By {
     pub request: Option<RequestId>,
     /// A digest of the request as its author worded it. A name in it (`tN`, `@`, a label) may mean another entry
     /// when the request is repeated; its wording is the same.
-    pub wording: Option<[u8; 16]>,
+    pub wording: Option<crate::Digest>,
 }
 
 /// What a Move's author saw.
@@ -359,16 +359,14 @@ impl Conversation {
         let Some(call) = parts.iter().find_map(Part::answered_call) else {
             return Ok(None);
         };
-        let mut at = after;
-        while let Some(pos) = at {
-            let meta = records.meta(pos)?;
-            if meta.calls > 0 && records.parts(pos)?.iter().any(|part| part.call_id() == Some(call)) {
-                return Ok(Some(pos));
+        let mut walk = self.walk_back(records, after);
+        while let Some(meta) = walk.step()? {
+            if meta.calls > 0 && records.parts(meta.pos)?.iter().any(|part| part.call_id() == Some(call)) {
+                return Ok(Some(meta.pos));
             }
             if meta.opens_turn() {
                 break;
             }
-            at = self.tree.after(pos);
         }
         Ok(None)
     }

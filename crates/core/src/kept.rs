@@ -25,6 +25,17 @@ pub enum Scope {
     Conversation,
 }
 
+impl Scope {
+    /// Its name, as stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::Files => "files",
+            Self::Conversation => "conversation",
+        }
+    }
+}
+
 /// Whether the changes of an entry's calls belong in the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Keep {

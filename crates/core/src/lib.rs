@@ -8,6 +8,7 @@ mod atom;
 mod content;
 mod conversation;
 mod decide;
+mod digest;
 mod effect;
 mod entry;
 mod files;
@@ -39,10 +40,12 @@ mod turn;
 mod turns;
 mod upkeep;
 mod view;
+mod walk;
 
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
 pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
 pub use decide::{FoldRequest, MarkRequest, Targets};
+pub use digest::Digest;
 pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{

@@ -16,6 +16,10 @@ pub trait Records {
 
     /// An entry without its content.
     fn meta(&self, pos: Pos) -> Result<Meta, Self::Error>;
+    /// Neighbouring entries without their content, oldest first. Walks along a path read in such batches.
+    fn metas(&self, span: Span) -> Result<Vec<Meta>, Self::Error> {
+        (span.from..=span.to).map(|seq| self.meta(Pos::new(span.depth, seq))).collect()
+    }
     /// An entry's content.
     fn parts(&self, pos: Pos) -> Result<Vec<Part>, Self::Error>;
     /// An operation of the conversation's own log.

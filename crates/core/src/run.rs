@@ -139,7 +139,7 @@ pub struct Words {
     /// By which request.
     pub request: Option<RequestId>,
     /// The digest of the request as its author worded it.
-    pub wording: Option<[u8; 16]>,
+    pub wording: Option<crate::Digest>,
     /// When they were typed.
     pub time: Time,
 }

@@ -52,6 +52,14 @@ pub use steps::{Done, RefusedStep, WholeReceipt};
 /// The tool that runs commands, by the name that models use.
 pub const SHELL: &str = retake_tools::SHELL;
 
+/// The digest of a request's arguments, by which the store recognises the same request when it comes again.
+pub fn request_digest(
+    kind: &str,
+    arguments: &(impl serde::Serialize + std::fmt::Debug),
+) -> retake_core::Digest {
+    retake_store::digest::of_request(kind, arguments)
+}
+
 /// A digest of the words of a request, which tells it from another one with the same id.
 pub fn digest(words: &str) -> [u8; 16] {
     retake_store::digest(words)

@@ -5,13 +5,13 @@ use retake_core::{
     ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading, Receipt, Refusal,
     Revision, Run, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
 };
-use retake_store::{Follower, StoreError};
+use retake_store::{StoreError, Subscriber};
 
 use crate::engine::Engine;
 use crate::error::Result;
 
 /// The change events of one conversation, or of all of them, from the moment of the subscription on and in their order.
-pub struct Subscription(Follower);
+pub struct Subscription(Subscriber);
 
 impl Subscription {
     /// The next event; `None` once the engine has ended.
@@ -28,7 +28,7 @@ impl Engine {
 
     /// Subscribes to the commits of a conversation, or of all of them. A client that subscribes first and then reads misses nothing.
     pub fn subscribe(&self, of: Option<ConversationId>) -> Subscription {
-        Subscription(self.store().follow(of))
+        Subscription(self.store().subscribe(of))
     }
 
     /// The head and the revision of a conversation now.

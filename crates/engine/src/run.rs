@@ -28,6 +28,8 @@ use retake_core::{
     RunEnding, RunInput, SayRequest, Seen, Served, Steer, Step,
 };
 use retake_store::StoreError;
+use retake_store::digest::{of_arguments, parts_value};
+use serde_json::json;
 
 use self::drive::Driver;
 use crate::engine::{Claim, Engine, not_blank};
@@ -86,9 +88,21 @@ pub struct RunRequest {
 impl RunRequest {
     /// The same, with what tells it from another request: its wording, or else what it asks for.
     fn worded(mut self) -> Self {
-        let asks =
-            || retake_store::digest(&format!("{:?}", (&self.start, &self.model, &self.files, self.seen)));
-        self.by.wording = self.by.wording.or_else(|| self.by.request.is_some().then(asks));
+        if self.by.request.is_some() && self.by.wording.is_none() {
+            let start = match &self.start {
+                Start::Say(parts, seen) => json!(["say", parts_value(parts), seen.map(|id| id.to_string())]),
+                Start::Retry(id) => json!(["retry", id.to_string()]),
+                Start::Edit(id, parts) => json!(["edit", id.to_string(), parts_value(parts)]),
+                Start::Answer => json!(["answer"]),
+            };
+            let seen = match self.seen {
+                Seen::Exactly(head) => json!(["exactly", head.to_string()]),
+                Seen::Since(head) => json!(["since", head.to_string()]),
+                Seen::Anything => json!(null),
+            };
+            let arguments = json!([start, self.model, self.files.digest_value(), seen]);
+            self.by.wording = Some(of_arguments("run", &arguments));
+        }
         self
     }
 }

@@ -218,7 +218,7 @@ impl Engine {
             let NetChange { taken_back, brought_back, lifted } = net;
             whole = Receipt { taken_back, brought_back, lifted, ..whole };
         }
-        let ReceiptDetails { moved, composer } = self.store().aftermath(&whole).await?;
+        let ReceiptDetails { moved, composer } = self.store().receipt_details(&whole).await?;
         let moves = in_all(moved).into_values().map(|folder| folder.into_values().collect()).collect();
         Ok(WholeReceipt { receipt: whole, moves, composer })
     }

@@ -37,7 +37,7 @@ use retake_engine::{
     AgentConfig, Decision, Ended, Engine, FileOptions, FilesConfig, Keep, Parts, Permit, RunEvent,
     RunRequest, Start,
 };
-use retake_store::{Keeper, Sqlite, Store};
+use retake_store::{RowStore, Sqlite, Store};
 use retake_tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
 use retake_worktree::Rules;
 use tempfile::TempDir;
@@ -250,7 +250,7 @@ impl Desk {
 fn store(dir: &TempDir) -> Arc<dyn Store> {
     let data = dir.path().join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
-    Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"))
+    Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"))
 }
 
 /// An engine on this store.

@@ -16,7 +16,7 @@ use retake_core::{
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, EngineError, ExportFormat};
-use retake_store::{Keeper, Memory, Sqlite, Store};
+use retake_store::{Memory, RowStore, Sqlite, Store};
 use retake_testkit::{Puppet, start};
 
 const NOW: i64 = 1_795_300_000_000;
@@ -32,13 +32,13 @@ impl Desk {
     async fn new(seed: u64) -> Self {
         let memory = Memory::new();
         let rows = memory.writer();
-        Self::on(Arc::new(Keeper::start(memory, rows).expect("started")), seed).await
+        Self::on(Arc::new(RowStore::start(memory, rows).expect("started")), seed).await
     }
 
     /// On a file in that folder.
     async fn in_folder(dir: &Path, seed: u64) -> Self {
         let opened = Sqlite::open(dir, Time(NOW), Duration::ZERO).expect("opened");
-        Self::on(Arc::new(Keeper::start(opened.readers, opened.writer).expect("started")), seed).await
+        Self::on(Arc::new(RowStore::start(opened.readers, opened.writer).expect("started")), seed).await
     }
 
     async fn on(store: Arc<dyn Store>, seed: u64) -> Self {
@@ -203,7 +203,7 @@ async fn work(desk: &Desk, id: ConversationId, asks: EntryId) {
         parts: vec![Part::text("and then?")],
         author: "bob".into(),
         request: request("waits"),
-        wording: Some([7; 16]),
+        wording: Some([7; 16].into()),
         time: Time(1_795_300_013_000),
     };
     let ask = |words| {

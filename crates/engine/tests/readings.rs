@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use retake_core::{Action, Apply, ConversationId, Part, Role, SayRequest, Seen};
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, FileOptions};
-use retake_store::{Backend, Keeper, Memory, MemoryRows, Result, Store};
+use retake_store::{Backend, Memory, MemoryRows, Result, RowStore, Store};
 use retake_testkit::{Puppet, start};
 
 /// A memory that counts how often it is read.
@@ -33,7 +33,7 @@ impl Desk {
         let (memory, readings) = (Memory::new(), Arc::<AtomicU64>::default());
         let rows = memory.writer();
         let counted = Counted(memory, Arc::clone(&readings));
-        let store: Arc<dyn Store> = Arc::new(Keeper::start(counted, rows).expect("started"));
+        let store: Arc<dyn Store> = Arc::new(RowStore::start(counted, rows).expect("started"));
         let engine =
             start(&store, &ManualClock::new(1_700_000_000_000), &Arc::new(Puppet::default()), 1).await;
         let id = engine.create(None, None, engine.by(None)).await.expect("created").conversation;
@@ -73,7 +73,7 @@ async fn a_rewind_that_takes_no_files_is_a_reading_and_a_commit() {
         let (applied, readings) = desk.costs(engine.apply_both(id, apply, FileOptions::default())).await;
         let receipt = applied.expect("applied").receipt;
         assert_eq!((receipt.unchanged, readings), (false, 1));
-        let (_, readings) = desk.costs(engine.kept().aftermath(&receipt)).await;
+        let (_, readings) = desk.costs(engine.kept().receipt_details(&receipt)).await;
         assert_eq!(readings, 1);
     }
 }

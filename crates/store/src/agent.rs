@@ -3,12 +3,12 @@
 
 use async_trait::async_trait;
 use retake_core::{
-    ConversationId, Effect, EffectState, Fact, Fence, Permission, Receipt, Run, RunEffect, RunInput, Runs,
-    Time,
+    ConversationId, Digest, Effect, EffectState, Fact, Fence, Permission, Receipt, Run, RunEffect, RunInput,
+    Runs, Time,
 };
 
 use crate::error::Result;
-use crate::reading::{AheadOf, Outlook};
+use crate::reading::{ActionContext, ActionContextRequest};
 
 /// What steps of the runs of a conversation came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,10 +42,14 @@ pub trait AgentStore: Send + Sync {
     /// The effects that outlive a rewind, of calls on the visible path, newest first.
     async fn effects(&self, conversation: ConversationId, limit: usize) -> Result<Vec<Effect>>;
     /// What is to be known before an action is done, at once.
-    async fn outlook(&self, conversation: ConversationId, of: AheadOf) -> Result<Outlook>;
+    async fn action_context(
+        &self,
+        conversation: ConversationId,
+        of: ActionContextRequest,
+    ) -> Result<ActionContext>;
     /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now:
     /// a call that is asked for again after a rewind is known by it.
-    async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>>;
+    async fn effect_again(&self, conversation: ConversationId, digest: Digest) -> Result<Option<Effect>>;
 
     /// Takes steps of the runs of a conversation, all or none. Words that are said by them are said in the same transaction;
     /// words that wait or were said already, by their request, are not taken twice.

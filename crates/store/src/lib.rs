@@ -6,41 +6,43 @@
 mod agent;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod digest;
 mod error;
 mod files;
-mod keeper;
 mod lock;
 mod memory;
-mod port;
 mod private;
 pub mod query;
 mod reading;
 mod record;
+mod row_store;
 pub mod rows;
 mod sqlite;
 mod store;
 mod stream;
+mod transfer;
 
 pub use agent::{AgentStore, RunsStepped};
+pub use digest::digest;
 pub use error::{Result, StoreError};
 pub use files::{
     CallsSeen, Claim, Claimant, DeltaLayers, ErasureSum, FileStore, FilesHalf, GitTaken, IntentRow,
     NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles,
 };
-pub use keeper::{Follower, Keeper, digest};
 pub use memory::{Memory, MemoryRows};
-pub use port::{
-    About, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect, FullImport, FullPiece,
-    Import, ImportEntry, Said, Upkeep,
-};
-pub use reading::{AheadOf, Outlook, Snapshot};
+pub use reading::{ActionContext, ActionContextRequest, Snapshot};
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,
     decode_exported, decode_full, encode_export_header, encode_exported,
 };
+pub use row_store::{RowStore, Subscriber};
 pub use rows::Backend;
 #[cfg(feature = "conformance")]
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
 pub use store::Store;
 pub use stream::StreamRow;
+pub use transfer::{
+    About, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect, FullImport, FullPiece,
+    Import, ImportEntry, Said, Upkeep,
+};

@@ -14,8 +14,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use retake_core::Time;
 
 use crate::error::{Result, StoreError};
-use crate::port::{Findings, Upkeep};
 use crate::rows::{Backend, Transactions};
+use crate::transfer::{Findings, Upkeep};
 use data::Data;
 
 /// A store that ends with the process.

@@ -8,7 +8,7 @@ use retake_core::{Action, Conversation, Effect, Fact, Run, Time, Unanswered};
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Its rows' places; the store's own business.
-    pub(crate) loaded: Arc<crate::keeper::Loaded>,
+    pub(crate) loaded: Arc<crate::row_store::Loaded>,
 }
 
 impl Snapshot {
@@ -30,7 +30,7 @@ impl Snapshot {
 
 /// What is asked for before an action is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AheadOf {
+pub struct ActionContextRequest {
     /// The action; without one nothing is taken off the path.
     pub action: Option<Action>,
     /// The facts on the path are asked for whose keys begin so.
@@ -41,7 +41,7 @@ pub struct AheadOf {
 
 /// What is to be known before an action is done, all of one state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlook {
+pub struct ActionContext {
     /// The calls that it takes off the path and that nothing takes back, newest first.
     pub effects: Vec<Effect>,
     /// Whether there are changes of files that may come or go with it ([`crate::FileStore::has_changes`]).

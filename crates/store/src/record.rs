@@ -31,8 +31,8 @@ pub(crate) use files::{
     decode_changes, decode_delta, decode_git_move, decode_moves, decode_paths, decode_stack, encode_changes,
     encode_delta, encode_git_move, encode_moves, encode_stack,
 };
-pub(crate) use full::encode_full;
 pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};
+pub(crate) use full::{encode_full, encode_import};
 pub(crate) use kept::encode_kept;
 pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
 pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};

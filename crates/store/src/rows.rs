@@ -115,6 +115,8 @@ pub trait Rows: FileRows + AgentRows + Send {
     ) -> Result<()>;
     /// An entry without its content.
     fn meta(&self, key: Key) -> Result<Meta>;
+    /// Consecutive entries without their content, oldest first; one that can't be read fails all.
+    fn metas(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<Meta>>;
     /// An entry.
     fn entry(&self, key: Key) -> Result<Entry>;
     /// Consecutive entries, oldest first; a damaged one is an error in its place.
@@ -216,7 +218,7 @@ pub trait Backend: Send + Sync + 'static {
 }
 
 /// What the one writer does besides writing rows.
-pub trait Transactions: crate::port::Upkeep {
+pub trait Transactions: crate::transfer::Upkeep {
     /// The epoch of this owner: another one for each that opens the store.
     fn owner(&self) -> u64;
     /// Opens a transaction; refused when another owner has taken over.

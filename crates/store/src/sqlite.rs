@@ -41,7 +41,7 @@ pub use watch::Work;
 pub struct Sqlite {
     file: PathBuf,
     /// Connections that nobody reads with now: to open one costs more than most readings. They are as many as ever read
-    /// at once, and the keeper bounds that.
+    /// at once, and the store bounds that.
     idle: Mutex<Vec<SqliteRows>>,
     lock: Arc<OwnerLock>,
 }

@@ -13,10 +13,10 @@ use async_trait::async_trait;
 use crate::agent::AgentStore;
 use crate::error::Result;
 use crate::files::FileStore;
-use crate::keeper::Follower;
-use crate::port::{Excerpt, ExportPlace, FullImport, FullPiece, Import};
 use crate::reading::Snapshot;
+use crate::row_store::Subscriber;
 use crate::stream::StreamRow;
+use crate::transfer::{Excerpt, ExportPlace, FullImport, FullPiece, Import};
 
 /// Conversations, kept. Every backend runs the same conformance suite.
 ///
@@ -52,7 +52,7 @@ pub trait Store: FileStore + AgentStore {
     /// Changes the state.
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
     /// What is told with a receipt of this conversation.
-    async fn aftermath(&self, receipt: &Receipt) -> Result<ReceiptDetails>;
+    async fn receipt_details(&self, receipt: &Receipt) -> Result<ReceiptDetails>;
     /// Says what `apply` would do.
     async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned>;
 
@@ -64,7 +64,7 @@ pub trait Store: FileStore + AgentStore {
     /// for where there are more.
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
     /// Puts a conversation away, or fetches it back. It is no operation: nothing of what was said changes, and there is
-    /// nothing to undo. Followers are told.
+    /// nothing to undo. Subscribers are told.
     async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()>;
     /// Conversations whose id begins so, at most `limit`.
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;
@@ -118,7 +118,7 @@ pub trait Store: FileStore + AgentStore {
     async fn search(&self, request: SearchRequest) -> Result<Hits>;
     /// Follows the commits of a conversation, or of all, from now on: told once they are durable, in their order. Who
     /// follows first and then reads what changed misses nothing.
-    fn follow(&self, conversation: Option<ConversationId>) -> Follower;
+    fn subscribe(&self, conversation: Option<ConversationId>) -> Subscriber;
     /// What changed since a revision.
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
     /// The same, where no more than `most` entries came, went or look different; nothing else is read.
@@ -153,7 +153,7 @@ pub trait Store: FileStore + AgentStore {
     async fn streams(&self) -> Result<Vec<StreamRow>>;
 
     /// Keeps what somebody is about to say, as the one draft of this author here; nothing, of no parts. It is no change of
-    /// the conversation: it has no revision and is in no reading and no export. Followers are told, and `Erase` finds it.
+    /// the conversation: it has no revision and is in no reading and no export. Subscribers are told, and `Erase` finds it.
     async fn set_draft(&self, conversation: ConversationId, author: String, parts: Vec<Part>) -> Result<()>;
     /// The drafts of a conversation with their authors, in the order of names; a fork begins with none.
     async fn drafts(&self, conversation: ConversationId) -> Result<Vec<(String, Vec<Part>)>>;

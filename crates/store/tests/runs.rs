@@ -259,7 +259,7 @@ impl World {
             parts: vec![Part::text(text.clone())],
             author: "bob".into(),
             request: Some(text.replace(' ', "-").parse().expect("a request id")),
-            wording: Some(digest(text)),
+            wording: Some(digest(text).into()),
             time: now,
         });
         let asks = |steer, seen: Option<usize>| {

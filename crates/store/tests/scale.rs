@@ -13,7 +13,7 @@ use retake_core::{
     Action, Apply, By, ConversationId, EntryId, NewConversation, NewFork, PageRequest, Part, Projection,
     Reading, Reason, Role, SayRequest, Seen,
 };
-use retake_store::{AheadOf, Keeper, Sqlite, Store, Work};
+use retake_store::{ActionContextRequest, RowStore, Sqlite, Store, Work};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -103,8 +103,8 @@ impl Stage {
             }
             "outlook" => {
                 let action = Some(Action::Rewind(middle));
-                let of = AheadOf { action, facts: "job/".into(), said: "unseen".into() };
-                let outlook = self.store.outlook(conversation(), of).await.expect("an outlook");
+                let of = ActionContextRequest { action, facts: "job/".into(), said: "unseen".into() };
+                let outlook = self.store.action_context(conversation(), of).await.expect("an outlook");
                 assert_eq!((outlook.facts, outlook.said), (None, Vec::new()), "nothing is known");
             }
             _ => {
@@ -150,7 +150,7 @@ fn open(dir: &Path) -> (Arc<dyn Store>, Arc<Work>, Arc<AtomicU64>) {
     opened.writer.count_commits(&commits).expect("watched");
     opened.writer.count_work(&work).expect("watched");
     opened.readers.count_work(&work).expect("watched");
-    (Arc::new(Keeper::start(opened.readers, opened.writer).expect("started")), work, commits)
+    (Arc::new(RowStore::start(opened.readers, opened.writer).expect("started")), work, commits)
 }
 
 fn say(seq: u64) -> SayRequest {

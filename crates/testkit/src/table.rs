@@ -12,7 +12,7 @@ use retake_engine::ids::SeededRandom;
 use retake_engine::{
     AgentConfig, Ended, Engine, FileOptions, FilesConfig, Parts, Permit, RunEvent, RunRequest, Start,
 };
-use retake_store::{Keeper, Memory, Store};
+use retake_store::{Memory, RowStore, Store};
 
 use crate::puppet::{Only, Puppet, Said};
 
@@ -35,7 +35,7 @@ impl Table {
     pub async fn new() -> Self {
         let memory = Memory::new();
         let rows = memory.writer();
-        let store: Arc<dyn Store> = Arc::new(Keeper::start(memory, rows).expect("started"));
+        let store: Arc<dyn Store> = Arc::new(RowStore::start(memory, rows).expect("started"));
         let clock = ManualClock::new(1_700_000_000_000);
         let puppet = Arc::new(Puppet::default());
         let engine = start(&store, &clock, &puppet, 1).await;

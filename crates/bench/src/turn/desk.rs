@@ -20,7 +20,7 @@ use retake_engine::model::{
 use retake_engine::{
     AgentConfig, Engine, FileOptions, FilesConfig, Keep, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
 };
-use retake_store::{Import, ImportEntry, Keeper, Said, Sqlite, Store};
+use retake_store::{Import, ImportEntry, RowStore, Said, Sqlite, Store};
 use retake_tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
 use retake_worktree::Rules;
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ pub(super) struct Desk {
 impl Desk {
     pub(super) fn open(data: &Path) -> anyhow::Result<Self> {
         let opened = Sqlite::open(data, Time(0), Duration::from_secs(5)).context("cannot open the store")?;
-        let store: Arc<dyn Store> = Arc::new(Keeper::start(opened.readers, opened.writer)?);
+        let store: Arc<dyn Store> = Arc::new(RowStore::start(opened.readers, opened.writer)?);
         let mut tools = Toolbox::default();
         for tool in [Idle::Looks, Idle::Writes] {
             tools.add(Arc::new(tool));

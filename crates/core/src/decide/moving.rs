@@ -81,11 +81,8 @@ impl Conversation {
         self.visible_on_path(records, target)?;
         self.expect(seen)?;
         let mut prompt = Some(target);
-        while let Some(pos) = prompt {
-            if records.meta(pos)?.role != Role::User {
-                prompt = self.tree.after(pos);
-                continue;
-            }
+        loop {
+            prompt = self.said_by_a_person(records, prompt)?;
             let whole = self.back_to(records, prompt)?;
             if whole == prompt {
                 break;
@@ -126,6 +123,17 @@ impl Conversation {
         let head = self.head_of(records, head)?;
         let tip = self.tip_at(records, head)?.map(|tip| self.end_at(records, tip)).transpose()?;
         Ok(self.move_keeping(by, Reason::Restore(head), tip, self.kept_at(records, head)?))
+    }
+
+    /// The last entry of a person on the branch that ends with `tip`.
+    fn said_by_a_person<R: Records>(&self, records: &R, tip: Option<Pos>) -> Result<Option<Pos>, R::Error> {
+        let mut walk = self.walk_back(records, tip);
+        while let Some(meta) = walk.step()? {
+            if meta.role == Role::User {
+                return Ok(Some(meta.pos));
+            }
+        }
+        Ok(None)
     }
 
     /// The alternatives of a visible answer, itself included, oldest first: siblings that a model wrote. Empty

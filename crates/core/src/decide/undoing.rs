@@ -28,6 +28,10 @@ impl<R: Records> Records for Pending<'_, R> {
         self.records.meta(pos)
     }
 
+    fn metas(&self, span: Span) -> Result<Vec<Meta>, R::Error> {
+        self.records.metas(span)
+    }
+
     fn parts(&self, pos: Pos) -> Result<Vec<Part>, R::Error> {
         self.records.parts(pos)
     }

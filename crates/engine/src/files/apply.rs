@@ -9,8 +9,10 @@ use retake_core::{
     Action, Against, Apply, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, LeftPath, PathMove,
     Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
 };
-use retake_store::Outlook;
+use retake_store::ActionContext;
+use retake_store::digest::{action_value, of_arguments};
 use retake_worktree::{Noting, Report};
+use serde_json::json;
 
 use super::carry_out::{Applying, told};
 use super::conversation_folders::{lock_each, named_in, shown_in};
@@ -120,7 +122,7 @@ impl Engine {
         conversation: ConversationId,
         apply: Apply,
         wish: FileOptions,
-        ahead: &Outlook,
+        ahead: &ActionContext,
     ) -> Result<AppliedFiles> {
         let unseen = self.unseen(conversation, &ahead.said, &wish).await?;
         if !self.takes_of(conversation, &apply.action, &wish, ahead.changes).await? {
@@ -224,10 +226,9 @@ impl AppliedFiles {
 /// The same, with what tells it from another request: its wording, or else what it asks for. What is stored in the end is
 /// not always what was asked: an exact head, files alone.
 fn worded(mut apply: Apply, wish: &FileOptions) -> Apply {
-    let asked = (&apply.action, apply.seen, wish.scope, &wish.chosen, &wish.elsewhere, &wish.restore);
-    let asks = || retake_store::digest(&format!("{:?}", asked));
     if apply.by.request.is_some() && apply.by.wording.is_none() {
-        apply.by.wording = Some(asks());
+        let arguments = json!([action_value(&apply.action, apply.seen), wish.digest_value()]);
+        apply.by.wording = Some(of_arguments("apply with files", &arguments));
     }
     apply
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use retake_core::{
     Action, Apply, ContentHash, ConversationId, FilePath, Planned, Receipt, Time, WorkspaceInfo, WorkspaceNo,
 };
+use retake_store::digest::{action_value, of_arguments};
 use retake_store::{Claim, Claimant, ErasureSum};
 use retake_worktree::{Mark, Tree};
 
@@ -78,7 +79,7 @@ impl Engine {
         let mut by = apply.by;
         if by.request.is_some() && by.wording.is_none() {
             // What holds the text is no part of what is asked for: it is gone when the request comes again.
-            by.wording = Some(retake_store::digest(&format!("{:?}", (&apply.action, apply.seen))));
+            by.wording = Some(of_arguments("erase", &action_value(&apply.action, apply.seen)));
         }
         let calls = self.calls_erased(conversation, &apply.action).await?;
         let action = self.with_objects(apply.action).await?;

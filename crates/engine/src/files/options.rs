@@ -5,7 +5,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use retake_core::{Action, Apply, Choice, Chosen, FilePath, Scope};
+use retake_store::digest::choice_value;
+use serde_json::{Value, json};
 
+use super::as_of::AsOf;
 use super::restore::Restore;
 use crate::error::{EngineError, Kind, Result};
 
@@ -29,6 +32,38 @@ pub struct FileOptions {
 }
 
 impl FileOptions {
+    /// What tells it from another one, for a digest of the request that it belongs to.
+    pub(crate) fn digest_value(&self) -> Value {
+        let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+        let paths = self
+            .chosen
+            .paths
+            .iter()
+            .map(|(path, choice)| json!([text(path.as_bytes()), choice_value(choice)]));
+        let elsewhere = self.elsewhere.iter().map(|(path, choice)| json!([path, choice_value(choice)]));
+        let restore = self.restore.as_ref().map(|restore| {
+            let named = restore
+                .paths
+                .iter()
+                .map(|named| json!([named.folder, named.path.as_ref().map(|path| text(path.as_bytes()))]));
+            let to = match &restore.to {
+                AsOf::Before(id) => json!(["before", id.to_string()]),
+                AsOf::Head(head) => json!(["head", head.to_string()]),
+                AsOf::Checkpoint(captures) => {
+                    captures.iter().map(|(folder, capture)| json!([folder.0, capture.no])).collect()
+                }
+            };
+            json!([named.collect::<Value>(), to])
+        });
+        json!({
+            "scope": self.scope.name(),
+            "paths": paths.collect::<Value>(),
+            "others": self.chosen.others.as_ref().map(choice_value),
+            "elsewhere": elsewhere.collect::<Value>(),
+            "restore": restore,
+        })
+    }
+
     /// What is chosen in a folder; `own` is whether it is the conversation's own.
     pub(super) fn chosen_in(&self, folder: &Path, own: bool) -> Chosen {
         let mut chosen = match own {

@@ -8,7 +8,7 @@ use retake_core::{
     Action, Apply, ConversationId, Head, OpNo, OpRange, Planned, Reason, Receipt, Refusal, Run, RunNo,
     RunState, Scope, Seen, Unanswered, Words,
 };
-use retake_store::{AheadOf, Outlook, StoreError};
+use retake_store::{ActionContext, ActionContextRequest, StoreError};
 
 use super::apply::AppliedFiles;
 use super::effects::Effects;
@@ -83,7 +83,7 @@ impl Engine {
         action: &Action,
         wish: &FileOptions,
     ) -> Result<Leaves> {
-        let Outlook { effects, said, unanswered, .. } = self.ahead(of, action, wish.scope).await?;
+        let ActionContext { effects, said, unanswered, .. } = self.ahead(of, action, wish.scope).await?;
         let unseen = self.unseen(of, &said, wish).await?;
         let of_ancestors = self.of_ancestors(of, action, wish).await?;
         Ok(Leaves { effects: self.left_behind(of, effects).await, unseen, unanswered, of_ancestors })
@@ -150,13 +150,18 @@ impl Engine {
     }
 
     /// What is to be known before an action is done.
-    pub(super) async fn ahead(&self, of: ConversationId, action: &Action, scope: Scope) -> Result<Outlook> {
+    pub(super) async fn ahead(
+        &self,
+        of: ConversationId,
+        action: &Action,
+        scope: Scope,
+    ) -> Result<ActionContext> {
         let action = (!matches!(action, Action::Files(_))).then(|| action.clone());
-        let asked = AheadOf { action, facts: JOBS.to_owned(), said: UNSEEN.to_owned() };
-        match self.store().outlook(of, asked.clone()).await {
+        let asked = ActionContextRequest { action, facts: JOBS.to_owned(), said: UNSEEN.to_owned() };
+        match self.store().action_context(of, asked.clone()).await {
             // The conversation has nothing to take back, but it stays as it is; files may have.
             Err(StoreError::Refused(_)) if scope == Scope::Files => {
-                Ok(self.store().outlook(of, AheadOf { action: None, ..asked }).await?)
+                Ok(self.store().action_context(of, ActionContextRequest { action: None, ..asked }).await?)
             }
             outlook => Ok(outlook?),
         }

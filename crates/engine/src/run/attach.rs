@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{By, ConversationId, Receipt};
+use retake_core::{By, ConversationId, Digest, Receipt};
 use retake_store::StoreError;
 
 use super::{Ended, Events, Outcome, RunEvent, RunNow, RunSubscription};
@@ -22,7 +22,8 @@ impl Engine {
         // Before the run is looked for: so the end of one that is found will be heard.
         let (now, following) = self.follow_runs(conversation);
         let Some(serving) = self.serving(conversation, request) else { return Ok(None) };
-        if serving.by.wording != by.wording {
+        let same = |(serving, by): (Digest, Digest)| by.matches(serving.current);
+        if !serving.by.wording.zip(by.wording).map_or(serving.by.wording == by.wording, same) {
             return Err(StoreError::RequestReused(request.clone()).into());
         }
         let (events, stream) = Events::stream();

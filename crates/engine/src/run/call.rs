@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{
-    By, CallAsked, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling,
-    SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
+    By, CallAsked, Digest, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule,
+    Ruling, SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
+use retake_store::digest::of_call;
 use retake_tools::{Output, Tool};
 use serde_json::Value;
 
@@ -60,8 +61,8 @@ enum Begun {
 
 impl Ready {
     /// A digest of tool and arguments: an equal call has an equal one.
-    fn print(&self) -> [u8; 16] {
-        retake_store::digest(&format!("{} {:?}", self.name, self.arguments))
+    fn digest(&self) -> Digest {
+        of_call(&self.name, &self.arguments)
     }
 
     fn shown(&self) -> CallShown {
@@ -149,7 +150,7 @@ impl Driver {
                     _ => intent.class,
                 };
                 if matches!(ready.leaves, EffectClass::External | EffectClass::Compensable) {
-                    ready.again = self.engine.store().effect_again(conversation, ready.print()).await?;
+                    ready.again = self.engine.store().effect_again(conversation, ready.digest()).await?;
                 }
                 let permission = self.permission().await?;
                 if let Some(wrong) = self.engine.wrong_settings() {
@@ -376,7 +377,7 @@ impl ToolHost {
             entry: ready.entry,
             tool: ready.name.clone(),
             class: ready.leaves,
-            print: ready.print(),
+            print: ready.digest().current,
             began: self.engine.now(),
             state: EffectState::Begun,
         }

@@ -16,8 +16,11 @@ use crate::convert::{self, misused, problem, usage};
 
 impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
-        let by =
-            self.by(create.request_id.as_deref(), &request::Create { request_id: None, ..create.clone() })?;
+        let by = self.by(
+            create.request_id.as_deref(),
+            "create",
+            &request::Create { request_id: None, ..create.clone() },
+        )?;
         if let Some(receipt) = self.engine.created(&by).await.map_err(problem)? {
             return self.receipt(receipt).await;
         }
@@ -30,7 +33,7 @@ impl InProcess {
     pub(super) async fn fork(&self, fork: request::Fork) -> Result<Reply, Problem> {
         let parent = self.conversation(&fork.conversation).await?;
         let worded = request::Fork { request_id: None, conversation: parent.to_string(), ..fork.clone() };
-        let by = self.by(fork.request_id.as_deref(), &worded)?;
+        let by = self.by(fork.request_id.as_deref(), "fork", &worded)?;
         if let Some(receipt) = self.engine.created(&by).await.map_err(problem)? {
             return self.receipt(receipt).await;
         }
@@ -43,6 +46,7 @@ impl InProcess {
         let conversation = self.conversation(&say.conversation).await?;
         let by = self.by(
             say.request_id.as_deref(),
+            "say",
             &request::Say { request_id: None, conversation: String::new(), ..say.clone() },
         )?;
         if let Some(receipt) = self.recorded(conversation, &by).await? {
@@ -98,6 +102,7 @@ impl InProcess {
     async fn edited(&self, conversation: ConversationId, edit: request::Edit) -> Result<Reply, Problem> {
         let by = self.by(
             edit.request_id.as_deref(),
+            "edit",
             &request::Edit { request_id: None, conversation: String::new(), ..edit.clone() },
         )?;
         if let Some(receipt) = self.recorded(conversation, &by).await? {
@@ -140,8 +145,13 @@ impl InProcess {
     }
 
     /// Who asks, by which request, in these words.
-    pub(super) fn by(&self, request: Option<&str>, worded: &impl std::fmt::Debug) -> Result<By, Problem> {
-        let wording = Some(retake_engine::digest(&format!("{worded:?}")));
+    pub(super) fn by(
+        &self,
+        request: Option<&str>,
+        kind: &str,
+        worded: &(impl serde::Serialize + std::fmt::Debug),
+    ) -> Result<By, Problem> {
+        let wording = Some(retake_engine::request_digest(kind, worded));
         Ok(By { wording, ..self.engine.by(request_id(request)?) })
     }
 
@@ -171,7 +181,7 @@ impl InProcess {
     ) -> Result<(ConversationId, BoxStream<'static, RunEvent>), Problem> {
         let seen = seen(run.head.as_deref(), false)?;
         let worded = retake_wire::Run { request_id: None, conversation: String::new(), ..run.clone() };
-        let by = self.by(run.request_id.as_deref(), &worded)?;
+        let by = self.by(run.request_id.as_deref(), "run", &worded)?;
         let permit = self.permit(run.permit)?;
         let files = words::wish(&run.files)?;
         let retake_wire::Run { conversation, folder, start, model, head, .. } = run;

@@ -118,8 +118,11 @@ impl InProcess {
 
     async fn applied(&self, conversation: ConversationId, apply: request::Apply) -> Result<Reply, Problem> {
         let seen = seen(apply.head.as_deref(), apply.since)?;
-        let by =
-            self.by(apply.request_id.as_deref(), &(&apply.action, &apply.head, apply.since, &apply.files))?;
+        let by = self.by(
+            apply.request_id.as_deref(),
+            "apply",
+            &(&apply.action, &apply.head, apply.since, &apply.files),
+        )?;
         let asked = match apply.action {
             WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
             _ => None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retake_core::{Action, ConversationId, Fact, NewConversation, Part, Reason, Receipt, Role};
 
 use super::stage::{Stage, by_request, new_id};
-use crate::{AheadOf, FullEffect, FullImport, FullLine, Result, Store, StoreError, decode_full};
+use crate::{ActionContextRequest, FullEffect, FullImport, FullLine, Result, Store, StoreError, decode_full};
 
 /// A result of this text that makes a fact known.
 async fn tells(stage: &mut Stage, text: &str, key: &str, value: &str) -> Receipt {
@@ -62,8 +62,8 @@ pub async fn what_is_taken_back_tells_what_it_made_known(store: Arc<dyn Store>) 
     tells(&mut stage, "r3", "job/1", "make").await;
     tells(&mut stage, "r4", "cwd", "lib").await;
     let said = async |stage: &Stage, action: Option<Action>, key: &str| {
-        let of = AheadOf { action, said: key.to_owned(), ..AheadOf::default() };
-        stage.store.outlook(stage.id, of).await.expect("an outlook").said.join(" ")
+        let of = ActionContextRequest { action, said: key.to_owned(), ..ActionContextRequest::default() };
+        stage.store.action_context(stage.id, of).await.expect("an outlook").said.join(" ")
     };
     let [first, second] = ["T1", "T2"].map(|turn| Some(Action::Rewind(stage.named(turn))));
     assert_eq!(said(&stage, second.clone(), "cwd").await, "lib docs");

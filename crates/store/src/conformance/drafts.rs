@@ -25,7 +25,7 @@ fn of(author: &str, parts: &[Part]) -> (String, Vec<Part>) {
 pub async fn drafts_are_beside_the_log(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let before = stage.store.summary(stage.id).await.expect("a summary");
-    let (mut here, mut all) = (stage.store.follow(Some(stage.id)), stage.store.follow(None));
+    let (mut here, mut all) = (stage.store.subscribe(Some(stage.id)), stage.store.subscribe(None));
     let picture = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2]) };
     let (ada, mia) = ([Part::text("half a"), picture], [Part::text("other")]);
     set(&stage, "ada", &ada[..1]).await;
@@ -60,7 +60,7 @@ pub async fn drafts_go_with_a_text_that_is_erased(store: Arc<dyn Store>) {
     set(&stage, "hunter2", &plain).await;
     set(&stage, "mia", &plain).await;
     set(&fork, "ada", &[Part::text("hunter2")]).await;
-    let mut told = fork.store.follow(Some(fork.id));
+    let mut told = fork.store.subscribe(Some(fork.id));
     let action =
         || Action::Erase { entries: Vec::new(), matching: Some("hunter2".into()), objects: Vec::new() };
     let receipt = stage.act(action()).await.expect("erased");

@@ -9,7 +9,7 @@ use retake_core::{
 
 use super::agent::copied;
 use super::stage::{Stage, by, by_request, new_id};
-use crate::{AheadOf, Result, Store, StoreError};
+use crate::{ActionContextRequest, Result, Store, StoreError};
 
 const EXTERNAL: EffectClass = EffectClass::External;
 
@@ -42,7 +42,10 @@ async fn told(stage: &Stage) -> String {
 async fn taken_back(stage: &Stage, action: Action) -> String {
     let outlook = stage
         .store
-        .outlook(stage.id, AheadOf { action: Some(action.clone()), ..AheadOf::default() })
+        .action_context(
+            stage.id,
+            ActionContextRequest { action: Some(action.clone()), ..ActionContextRequest::default() },
+        )
         .await
         .expect("outlook");
     let planned = stage.store.plan(stage.id, action).await.expect("planned");
@@ -52,7 +55,7 @@ async fn taken_back(stage: &Stage, action: Action) -> String {
 
 async fn again(stage: &Stage, call: &str) -> Option<String> {
     let print = [u8::try_from(call.len()).expect("short"); 16];
-    stage.store.effect_again(stage.id, print).await.expect("looked up").map(|effect| effect.call)
+    stage.store.effect_again(stage.id, print.into()).await.expect("looked up").map(|effect| effect.call)
 }
 
 /// The same call is not begun twice, a result ends it once with what it says, and nothing ends what was not begun.
@@ -220,7 +223,7 @@ pub async fn a_full_export_brings_ledger_runs_and_permissions_along(store: Arc<d
         parts: vec![Part::text("and then?")],
         author: "bob".into(),
         request: by_request("waits").request,
-        wording: Some([7; 16]),
+        wording: Some([7; 16].into()),
         time: now,
     };
     let end = RunInput::End(Fence(1), RunEnding::Succeeded, now);

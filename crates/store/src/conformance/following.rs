@@ -8,13 +8,13 @@ use retake_core::{
 };
 
 use super::stage::{Stage, by, new_id};
-use crate::{Follower, Store, StoreError};
+use crate::{Store, StoreError, Subscriber};
 
 const NOW: Time = Time(1_700_000_000_000);
 
 /// The next commit, which must be there already.
-async fn told(follower: &mut Follower) -> CommitEvent {
-    let next = tokio::time::timeout(std::time::Duration::from_secs(20), follower.next());
+async fn told(subscriber: &mut Subscriber) -> CommitEvent {
+    let next = tokio::time::timeout(std::time::Duration::from_secs(20), subscriber.next());
     match next.await.expect("it is told").expect("the store is open") {
         ChangeEvent::Changed(changed) => changed,
         other => panic!("{other:?} instead of a commit"),
@@ -47,7 +47,7 @@ fn ask() -> RunInput {
 pub async fn every_commit_has_a_revision_and_is_told_in_order(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let other = Stage::with_turns(Arc::clone(&stage.store), &["T1"]).await;
-    let (mut follower, first) = (stage.store.follow(Some(stage.id)), revision(&stage).await);
+    let (mut subscriber, first) = (stage.store.subscribe(Some(stage.id)), revision(&stage).await);
     let steps = |inputs: Vec<RunInput>| stage.store.step_runs(stage.id, inputs);
     let fence = steps(vec![ask(), RunInput::Claim(NOW)]).await.expect("begun").runs.fence;
     steps(vec![RunInput::Beat(fence, Time(NOW.0 + 1))]).await.expect("it lives");
@@ -80,7 +80,7 @@ pub async fn every_commit_has_a_revision_and_is_told_in_order(store: Arc<dyn Sto
         vec![ChangeKind::Erased],
     ];
     for (revision, kinds) in (first + 1..).zip(expected) {
-        let changed = told(&mut follower).await;
+        let changed = told(&mut subscriber).await;
         assert_eq!((changed.conversation, changed.revision.0, changed.kinds), (stage.id, revision, kinds));
     }
     assert_eq!(revision(&stage).await, first + 10);
@@ -91,14 +91,14 @@ pub async fn every_commit_has_a_revision_and_is_told_in_order(store: Arc<dyn Sto
 /// Who follows all conversations hears of each of them, of many writers in the order of revisions, and never before a reader
 /// sees it. Who listens too slowly is told so.
 pub async fn who_follows_all_hears_of_each_and_is_told_what_was_missed(store: Arc<dyn Store>) {
-    let (mut all, mut slow) = (store.follow(None), store.follow(None));
+    let (mut all, mut slow) = (store.subscribe(None), store.subscribe(None));
     let id = ConversationId::new(new_id());
-    let mut own = store.follow(Some(id));
+    let mut own = store.subscribe(Some(id));
     let new = NewConversation { id, folder: None, title: Some("a title".into()), by: by() };
     store.create(new).await.expect("created");
     for (revision, kind) in [(1, ChangeKind::Created), (2, ChangeKind::Operation)] {
-        for follower in [&mut all, &mut own] {
-            let changed = told(follower).await;
+        for subscriber in [&mut all, &mut own] {
+            let changed = told(subscriber).await;
             assert_eq!((changed.conversation, changed.revision.0), (id, revision));
             assert_eq!(changed.kinds, [kind]);
         }
@@ -132,7 +132,7 @@ pub async fn who_follows_all_hears_of_each_and_is_told_what_was_missed(store: Ar
     let went_on = told(&mut slow).await;
     assert!(went_on.revision.0 > 2, "then it goes on with what is left");
     drop((all, slow));
-    let last = stage.store.follow(Some(stage.id));
+    let last = stage.store.subscribe(Some(stage.id));
     drop(last);
     let say = stage.saying(Role::User, vec![Part::text("to nobody")]);
     stage.store.say(stage.id, say).await.expect("said");

@@ -282,11 +282,11 @@ pub async fn what_is_put_away_is_left_out_of_the_list_alone(store: Arc<dyn Store
         page.map(|row| (row.id, row.archived)).collect::<Vec<_>>()
     };
     let before = store.summary(stage.id).await.expect("a summary");
-    let mut follower = store.follow(None);
+    let mut subscriber = store.subscribe(None);
     for _ in 0..2 {
         store.archive(stage.id, Shelf::Archived).await.expect("put away");
     }
-    let Some(ChangeEvent::Changed(told)) = follower.next().await else { panic!("nothing was told") };
+    let Some(ChangeEvent::Changed(told)) = subscriber.next().await else { panic!("nothing was told") };
     assert_eq!((told.conversation, told.kinds), (stage.id, vec![ChangeKind::Archived]));
     let after = store.summary(stage.id).await.expect("a summary");
     assert_eq!(after.revision, before.revision.next(), "once");

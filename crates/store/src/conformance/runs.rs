@@ -19,7 +19,7 @@ fn answer() -> RunInput {
 
 fn words(text: &str, request: Option<&str>) -> Words {
     let by = request.map(by_request).unwrap_or_default();
-    let wording = by.request.is_some().then(|| crate::digest(text));
+    let wording = by.request.is_some().then(|| crate::digest(text).into());
     Words { parts: vec![Part::text(text)], author: "bob".into(), request: by.request, wording, time: NOW }
 }
 
@@ -146,7 +146,7 @@ pub async fn words_that_wait_are_said_once(store: Arc<dyn Store>) {
     let again = says(&stage, words("T2", Some("r2"))).await;
     let stepped = steps(&stage, [again]).await.expect("said already");
     assert_eq!((stepped.runs.queued, stepped.effects), (None, vec![]));
-    let by = retake_core::By { wording: Some(crate::digest("T2")), ..by_request("r2") };
+    let by = retake_core::By { wording: Some(crate::digest("T2").into()), ..by_request("r2") };
     let receipt = stage.store.receipt(stage.id, by).await.expect("looked up");
     assert_eq!(receipt.map(|receipt| receipt.entries), Some(said[0].entries.clone()));
 }

@@ -124,6 +124,10 @@ impl Rows for MemoryRows {
         Ok(self.data.saved(key)?.entry.meta.clone())
     }
 
+    fn metas(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<Meta>> {
+        Ok(self.data.log(log)?.range(from, to).map(|saved| saved.entry.meta.clone()).collect())
+    }
+
     fn entry(&self, key: Key) -> Result<Entry> {
         Ok(self.data.saved(key)?.entry.clone())
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::content::{PartRecord, part, part_record};
 use super::{Decoded, from_json, to_json};
-use crate::port::{About, Exported, ImportEntry, Said};
+use crate::transfer::{About, Exported, ImportEntry, Said};
 
 /// The word that the first line of an export carries.
 pub const EXPORT_FORMAT: &str = "retake-export";

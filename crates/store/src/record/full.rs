@@ -18,8 +18,8 @@ use super::{
     Decoded, OpRecord, decode_flags, decode_op, decode_pos, encode_flags, encode_op, encode_pos, from_json,
     to_json,
 };
-use crate::port::{FullConversation, FullEffect};
 use crate::rows::{Fingerprint, MadeBy};
+use crate::transfer::{FullConversation, FullEffect, FullImport};
 
 /// The word that the first line of a full export carries.
 pub const FULL_FORMAT: &str = "retake-full";
@@ -185,14 +185,31 @@ pub(crate) fn encode_full(line: &FullLine) -> String {
     }
 }
 
+/// The lines of a whole import, in the order of an export, to `each`.
+pub(crate) fn encode_import(import: &FullImport, each: &mut dyn FnMut(&str)) {
+    let mut line = |record: &LineRecord| each(&to_json(record));
+    for (of, full) in import.conversations.iter().enumerate() {
+        line(&LineRecord::Conversation(conversation_record(full)));
+        let entries = full.entries.iter().map(|(entry, made_by)| entry_record(of, entry, made_by));
+        entries.for_each(|record| line(&LineRecord::Entry(record)));
+        let ops = full.ops.iter().map(|(op, made_by)| operation_record(of, op, made_by));
+        ops.for_each(|record| line(&LineRecord::Operation(record)));
+        full.effects.iter().for_each(|effect| line(&LineRecord::Effect(agent::effect_record(of, effect))));
+        full.runs.iter().for_each(|run| line(&LineRecord::Run(agent::run_record(of, run))));
+        let permission = full.permission.as_ref().map(|settled| agent::permission_record(of, settled));
+        permission.into_iter().for_each(|record| line(&LineRecord::Permission(record)));
+    }
+}
+
 /// The line of that text.
 pub fn decode_full(line: &str) -> Decoded<FullLine> {
     if line.starts_with("{\"format\"") {
         let begin: BeginRecord = from_json("header", line)?;
         return Ok(FullLine::Begin(begin.conversations));
     }
-    bounded(&from_json("line", line)?)?;
-    match from_json("line", line)? {
+    let value: Value = from_json("line", line)?;
+    bounded(&value)?;
+    match serde_json::from_value(value).map_err(|error| format!("its line can't be read: {error}"))? {
         LineRecord::Conversation(record) => Ok(FullLine::Conversation(Box::new(conversation(record)?))),
         LineRecord::Entry(record) => {
             let (of, made_by) = (record.conversation, made_by(record.request.as_ref())?);

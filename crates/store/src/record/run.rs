@@ -87,14 +87,14 @@ fn words_record(words: &Words) -> WordsRecord {
         parts: words.parts.iter().map(part_record).collect(),
         author: words.author.clone(),
         request: words.request.as_ref().map(ToString::to_string),
-        wording: words.wording.map(|print| format!("{:032x}", u128::from_be_bytes(print))),
+        wording: words.wording.map(|digest| format!("{:032x}", u128::from_be_bytes(digest.current))),
         time: words.time.0,
     }
 }
 
 fn words(record: WordsRecord) -> Decoded<Words> {
     let wording = record.wording.map(|text| match u128::from_str_radix(&text, 16) {
-        Ok(print) if text.len() == 32 => Ok(print.to_be_bytes()),
+        Ok(print) if text.len() == 32 => Ok(print.to_be_bytes().into()),
         _ => Err(format!("“{text}” is no digest")),
     });
     let request = record.request.map(|text| text.parse().map_err(|error| format!("its request: {error}")));

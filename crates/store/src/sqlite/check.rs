@@ -15,8 +15,8 @@ use super::rows::SqliteRows;
 use super::{backup, entry, operation, schema, search};
 use crate::error::{Result, StoreError};
 use crate::lock::{io, utc};
-use crate::port::{Findings, Upkeep};
 use crate::rows::{AgentRows as _, ConversationRow, LogNo, Rows as _, facts_of};
+use crate::transfer::{Findings, Upkeep};
 
 /// Entries and operations that are read at a time.
 const CHUNK: u64 = 1000;

@@ -145,6 +145,14 @@ pub(super) fn meta(db: &Connection, key: Key) -> Result<Meta> {
     first(db, META, [pack(key)], name, read_meta)?.ok_or_else(|| missing(name))
 }
 
+const METAS: Sql =
+    ("read entries", concat!("SELECT ", meta!(), " FROM entry WHERE key BETWEEN ? AND ? ORDER BY key"));
+
+pub(super) fn metas(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<Meta>> {
+    let name = || format!("entries {from} to {to} of conversation number {}", log.0);
+    all(db, METAS, range(log, from, to), name, read_meta)
+}
+
 const ONE: Sql = ("read an entry", concat!(full!(), "WHERE key = ?"));
 
 pub(super) fn one(db: &Connection, key: Key) -> Result<Entry> {
@@ -345,6 +353,7 @@ pub(super) fn asked(db: &Connection, key: Key) -> Result<Asked> {
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[
     META,
+    METAS,
     ONE,
     LAST_OPENER,
     RESULTS_IN,

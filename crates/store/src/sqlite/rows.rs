@@ -88,6 +88,10 @@ impl Rows for SqliteRows {
         entry::meta(&self.db, key)
     }
 
+    fn metas(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<Meta>> {
+        entry::metas(&self.db, log, from, to)
+    }
+
     fn entry(&self, key: Key) -> Result<Entry> {
         entry::one(&self.db, key)
     }

@@ -9,7 +9,7 @@ use retake_core::{
     Change, ConversationId, EntryId, Include, ListRequest, Mark, Meta, OpRange, Operation, PageRequest, Pos,
     Projection, Reading, Reason, SearchRequest, Sort, Summary,
 };
-use retake_store::{Keeper, Sqlite, Store};
+use retake_store::{RowStore, Sqlite, Store};
 
 use crate::kit::NOW;
 
@@ -27,7 +27,7 @@ pub(super) async fn judge(dir: &Path, old: &[String], new: &[String]) {
     let opened = Sqlite::open(dir, NOW, Duration::ZERO).expect("the store opens");
     assert_eq!(opened.notices, [""; 0]);
     assert_eq!(opened.writer.check().expect("readable").problems, [""; 0]);
-    let store = Keeper::start(opened.readers, opened.writer).expect("started");
+    let store = RowStore::start(opened.readers, opened.writer).expect("started");
     let list = store.list(ListRequest { limit: ALL, ..ListRequest::default() }).await.expect("a list");
     let mut talks = HashMap::new();
     for summary in list {

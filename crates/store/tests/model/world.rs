@@ -7,7 +7,7 @@ use retake_core::{
     Action, Apply, By, ConversationId, EntryId, Fact, Flags, Head, Mark, NewConversation, NewFork, Part,
     Receipt, Role, SayRequest, Seen, Step, ToolOutcome,
 };
-use retake_store::{Keeper, Memory, Result, Sqlite, Store};
+use retake_store::{Memory, Result, RowStore, Sqlite, Store};
 use tempfile::TempDir;
 
 use super::naive::{Kind, Talk};
@@ -39,13 +39,13 @@ impl Home {
     pub(crate) fn open(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(memory) => {
-                Arc::new(Keeper::start(memory.clone(), memory.writer()).expect("started"))
+                Arc::new(RowStore::start(memory.clone(), memory.writer()).expect("started"))
             }
             Self::Sqlite(dir) => {
                 let opened = Sqlite::open(dir.path(), NOW, Duration::ZERO);
                 let opened = opened.expect("opened");
                 assert_eq!(opened.notices, [""; 0]);
-                Arc::new(Keeper::start(opened.readers, opened.writer).expect("started"))
+                Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"))
             }
         }
     }

@@ -95,7 +95,7 @@ impl Stage {
             }
             "again" => {
                 for number in [0, 2] {
-                    let again = store.effect_again(id, effect(self.entries, number).print).await;
+                    let again = store.effect_again(id, effect(self.entries, number).print.into()).await;
                     assert_eq!(again.expect("looked up"), None, "what was done often is on the path");
                 }
             }

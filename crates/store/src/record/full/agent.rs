@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{FullLine, digest, digits, value};
-use crate::port::FullEffect;
 use crate::record::{
     Decoded, decode_effect_class, decode_effect_state, decode_permission, decode_run, encode_effect_state,
     encode_permission, encode_run,
 };
+use crate::transfer::FullEffect;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -62,7 +62,7 @@ fn words() -> Words {
 
 #[test]
 fn runs() {
-    let asked = Words { request: "r-1".parse().ok(), wording: Some([0xab; 16]), ..words() };
+    let asked = Words { request: "r-1".parse().ok(), wording: Some([0xab; 16].into()), ..words() };
     let full = Run {
         steer: Steer::Interrupt,
         words: vec![words(), asked],

@@ -5,8 +5,8 @@ use retake_core::{Change, Fact, Head, OpNo, Part, Reason};
 use super::super::{agent, draft, entry, files, operation as operations};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::StoreError;
-use crate::port::Upkeep as _;
 use crate::rows::{AgentRows as _, Backend, LogNo, NowRow, Rows, Transactions};
+use crate::transfer::Upkeep as _;
 
 fn kit() -> Kit {
     let mut kit = Kit::new();
@@ -218,4 +218,35 @@ fn no_reader_scans_the_entries() {
         prepend_module_to_snapshot => false,
         omit_expression => true,
     }, { insta::assert_snapshot!("plans", text) });
+}
+
+/// Indexes that do not begin with the root, with their first column. What they find is global, or belongs to this machine: an id or a
+/// request names its conversation, and folders belong to no conversation.
+const WITHOUT_ROOT: [(&str, &str); 7] = [
+    ("capture", "workspace"),
+    ("conversation", "id"),
+    ("conversation", "request"),
+    ("effect", "call"),
+    ("folder_draft", "folder"),
+    ("meta", "name"),
+    ("open_call", "id"),
+];
+
+#[test]
+fn every_index_begins_with_the_root_or_is_listed_as_global_or_local() {
+    let kit = kit();
+    let db = &kit.store.writer.db;
+    let sql = "SELECT tables.name, (SELECT name FROM pragma_index_xinfo(indexes.name) WHERE seqno = 0)
+        FROM sqlite_schema AS tables, pragma_index_list(tables.name) AS indexes
+        WHERE tables.type = 'table' AND tables.name NOT LIKE 'search%' ORDER BY 1, 2";
+    let mut statement = db.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let all: Vec<(String, String)> = rows.map(Result::unwrap).collect();
+    assert!(all.len() > 20, "{all:?}");
+    let others: Vec<(&str, &str)> = all
+        .iter()
+        .map(|(table, column)| (&**table, &**column))
+        .filter(|(_, column)| *column != "root")
+        .collect();
+    assert_eq!(others, WITHOUT_ROOT);
 }

@@ -306,7 +306,7 @@ impl<T: Transactions> Context<T> {
 }
 
 /// What is to be erased from the object store.
-pub(in crate::keeper) fn noted<R: FileRows>(rows: &R) -> Result<Vec<ContentHash>> {
+pub(in crate::row_store) fn noted<R: FileRows>(rows: &R) -> Result<Vec<ContentHash>> {
     let bytes = rows.note(ERASED_OBJECTS)?.unwrap_or_default();
     let (names, rest) = bytes.as_chunks::<32>();
     if !rest.is_empty() {

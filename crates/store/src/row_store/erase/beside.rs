@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashSet};
 use retake_core::{Change, ContentHash, ConversationId, ListRequest, OpNo, Operation, Words};
 
 use super::PAGE;
-use super::holds::{holds, names_hold, part_holds};
+use super::matching::{holds, names_hold, part_holds};
 use crate::error::{Result, StoreError};
 use crate::files::Claimant;
 use crate::rows::{ConversationRow, LogNo, Rows};
 
 /// Of each other tree of forks a conversation that holds the text, or one of these objects, and how many of the tree do.
-pub(in crate::keeper) fn elsewhere<R: Rows>(
+pub(in crate::row_store) fn elsewhere<R: Rows>(
     rows: &R,
     of: ConversationId,
     text: &str,

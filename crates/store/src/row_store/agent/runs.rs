@@ -2,16 +2,16 @@
 //! a Move or a mark does to runs happens with it, and who has lost the leave to write is refused in the same breath.
 
 use retake_core::{
-    By, Change, ChangeKind, Commit, ConversationId, EntryId, Fence, Pos, Receipt, Role, Run, RunEffect,
-    RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail, Time, Words,
+    By, Change, ChangeKind, Commit, ConversationId, Digest, EntryId, Fence, Pos, Receipt, Role, Run,
+    RunEffect, RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail, Time, Words,
 };
 use uuid::Builder;
 
 use crate::agent::RunsStepped;
 use crate::error::{Result, StoreError};
-use crate::keeper::Context;
-use crate::keeper::load::Loaded;
-use crate::rows::{Fingerprint, Rows, Transactions};
+use crate::row_store::Context;
+use crate::row_store::load::Loaded;
+use crate::rows::{Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
     /// Takes steps, all or none.
@@ -71,13 +71,13 @@ impl<T: Transactions> Context<T> {
     fn said_or_waiting(&mut self, id: ConversationId, all: &RunsStepped, words: &Words) -> Result<bool> {
         let Some(request) = &words.request else { return Ok(false) };
         let loaded = self.load(id)?;
-        let said = self.rows.entry_by_request(loaded.row.log, request)?.map(|(_, print)| Some(print));
+        let said = self.rows.entry_by_request(loaded.row.log, request)?.map(|(_, print)| Some(print.into()));
         let queued = all.runs.queued.iter().flat_map(|run| &run.words);
         let waiting =
             queued.filter(|queued| queued.request.as_ref() == Some(request)).map(|queued| queued.wording);
         match said.into_iter().chain(waiting).next() {
             None => Ok(false),
-            Some(wording) if wording == words.wording || wording == Some(Fingerprint::default()) => Ok(true),
+            Some(recorded) if is_same(words.wording, recorded) => Ok(true),
             Some(_) => Err(StoreError::RequestReused(request.clone())),
         }
     }
@@ -105,7 +105,7 @@ impl<T: Transactions> Context<T> {
     }
 
     /// Refuses who has lost the leave to write.
-    pub(in crate::keeper) fn admit(&self, loaded: &Loaded, fence: Option<Fence>) -> Result<()> {
+    pub(in crate::row_store) fn admit(&self, loaded: &Loaded, fence: Option<Fence>) -> Result<()> {
         let Some(fence) = fence else { return Ok(()) };
         let runs = self.rows.live_runs_of(loaded.row.log)?;
         match runs.running {
@@ -115,7 +115,7 @@ impl<T: Transactions> Context<T> {
     }
 
     /// What a commit that moves the tip, or changes marks, does to runs.
-    pub(in crate::keeper) fn runs_after(
+    pub(in crate::row_store) fn runs_after(
         &mut self,
         id: ConversationId,
         commit: &Commit,
@@ -132,7 +132,7 @@ impl<T: Transactions> Context<T> {
     }
 
     /// Overwrites words that contain a text; how many runs had some. A run that waited with nothing else is over.
-    pub(in crate::keeper) fn erase_words(
+    pub(in crate::row_store) fn erase_words(
         &mut self,
         member: &Loaded,
         holds: impl Fn(&mut Words) -> bool,
@@ -182,6 +182,13 @@ fn id_at(loaded: &Loaded, now: Time) -> EntryId {
     rest.copy_from_slice(&place.finalize().as_bytes()[..10]);
     let millis = u64::try_from(now.0).unwrap_or(0);
     EntryId::new(Builder::from_unix_timestamp_millis(millis, &rest).into_uuid())
+}
+
+/// Whether words that came by one request were recorded from the same ones. Of erased words the digest is gone.
+fn is_same(words: Option<Digest>, recorded: Option<Digest>) -> bool {
+    let erased = Some(Digest::default());
+    recorded == erased
+        || words.zip(recorded).map_or(words == recorded, |(it, recorded)| it.matches(recorded.current))
 }
 
 fn time_of(input: &RunInput) -> Time {

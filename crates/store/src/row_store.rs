@@ -2,32 +2,33 @@
 //! transaction, readers beside it, conversations kept in memory.
 //!
 //! A request that fails takes nothing along: each has a savepoint of its own. A receipt is given only after the
-//! commit that holds it is durable. Only the writer puts conversations into the cache, and only committed ones,
-//! so a reader never sees what might still be taken back.
+//! commit that holds it is durable. The cache holds committed conversations only, so a reader never sees what might still be taken
+//! back.
 
 mod agent;
-mod answered;
 mod branches;
+mod cache;
+mod calls_without_result;
 mod changes;
 mod decide;
 mod draft;
 mod erase;
+mod events;
 mod files;
 mod load;
 mod marked;
-mod news;
-mod port;
 mod read;
 mod reads;
+mod run_result;
 mod search;
 mod targets;
-mod unanswered;
+mod transfer;
 mod unchanged;
 mod write;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -35,11 +36,13 @@ use retake_core::ConversationId;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Result, StoreError};
-use crate::rows::{Backend, Transactions};
+use crate::rows::{Backend, Rows as _, Transactions};
+use cache::{Cache, Staged};
+pub use events::Subscriber;
+use events::{PendingEvents, Subscribers};
 pub(crate) use load::Loaded;
-pub use news::Follower;
-use news::{Followers, News};
-pub use write::digest;
+#[cfg(test)]
+pub(crate) use transfer::import_arguments;
 
 /// The most requests that one transaction takes.
 const BATCH_MAX: usize = 256;
@@ -51,41 +54,15 @@ const GATHER: Duration = Duration::from_micros(200);
 /// holds a connection. Above the number of cores, as one may wait for the disk or look through much.
 const READERS: usize = 8;
 
-/// The most conversations kept in memory; then all are dropped and loaded again as needed.
-const CACHE_MAX: usize = 4096;
-
-/// Committed conversations.
-#[derive(Debug, Default)]
-pub(crate) struct Cache {
-    loaded: RwLock<HashMap<ConversationId, Arc<Loaded>>>,
-}
-
-impl Cache {
-    fn get(&self, id: ConversationId) -> Option<Arc<Loaded>> {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
-    }
-
-    fn publish(&self, staged: &mut HashMap<ConversationId, Option<Arc<Loaded>>>) {
-        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        if loaded.len() + staged.len() > CACHE_MAX {
-            loaded.clear();
-        }
-        for (id, conversation) in staged.drain() {
-            match conversation {
-                Some(conversation) => loaded.insert(id, conversation),
-                None => loaded.remove(&id),
-            };
-        }
-    }
-}
-
 /// What a write works on: rows within a transaction, and conversations as that transaction leaves them.
 pub(crate) struct Context<T> {
     pub(crate) rows: T,
     cache: Arc<Cache>,
-    staged: HashMap<ConversationId, Option<Arc<Loaded>>>,
-    news: News,
+    staged: Staged,
+    events: PendingEvents,
     scrub: bool,
+    /// Whether the request at work notes what changed in a folder.
+    of_folder: bool,
 }
 
 impl<T: Transactions> Context<T> {
@@ -191,14 +168,15 @@ fn within_savepoint<T: Transactions, V>(
     context: &mut Context<T>,
     work: impl FnOnce(&mut Context<T>) -> Result<V>,
 ) -> Result<V> {
-    let (before, mark) = (context.staged.clone(), context.news.mark());
+    let (before, mark) = (context.staged.clone(), context.events.mark());
     context.rows.save()?;
     let result = work(context).and_then(|value| context.count(mark).map(|()| value));
     match &result {
         Ok(_) => context.rows.keep()?,
         Err(_) => {
+            context.of_folder = false;
             context.staged = before;
-            context.news.back(mark);
+            context.events.back(mark);
             context.rows.back()?;
         }
     }
@@ -237,7 +215,7 @@ fn gather<J>(first: J, queue: &Receiver<J>, together: usize) -> Vec<J> {
 fn write_on<T: Transactions>(
     mut context: Context<T>,
     queue: &Receiver<Box<dyn Job<T>>>,
-    followers: &Followers,
+    subscribers: &Subscribers,
 ) {
     let mut together = 1;
     while let Ok(first) = queue.recv() {
@@ -254,12 +232,12 @@ fn write_on<T: Transactions>(
         match &commit {
             Ok(()) => {
                 context.cache.publish(&mut context.staged);
-                followers.tell(context.news.take());
+                subscribers.tell(context.events.take());
             }
             Err(_) => {
                 context.rows.abandon();
                 context.staged.clear();
-                context.news.take();
+                context.events.take();
             }
         }
         let erased = std::mem::take(&mut context.scrub) && commit.is_ok();
@@ -271,19 +249,19 @@ fn write_on<T: Transactions>(
 
 /// A store on a backend.
 #[derive(Debug)]
-pub struct Keeper<B: Backend>
+pub struct RowStore<B: Backend>
 where
     B::Rows: Transactions,
 {
     backend: Arc<B>,
     readers: Arc<Semaphore>,
     cache: Arc<Cache>,
-    followers: Arc<Followers>,
+    subscribers: Arc<Subscribers>,
     queue: Option<Sender<Box<dyn Job<B::Rows>>>>,
     writer: Option<JoinHandle<()>>,
 }
 
-impl<B: Backend> Keeper<B>
+impl<B: Backend> RowStore<B>
 where
     B::Rows: Transactions + 'static,
 {
@@ -291,10 +269,11 @@ where
     pub fn start(backend: B, rows: B::Rows) -> Result<Self> {
         let cache = Arc::<Cache>::default();
         let (sender, receiver) = channel();
-        let followers = Arc::<Followers>::default();
-        let told = Arc::clone(&followers);
-        let (staged, news) = (HashMap::new(), News::default());
-        let context = Context { rows, cache: Arc::clone(&cache), staged, news, scrub: false };
+        let subscribers = Arc::<Subscribers>::default();
+        let told = Arc::clone(&subscribers);
+        let (staged, events) = (HashMap::new(), PendingEvents::default());
+        let context =
+            Context { rows, cache: Arc::clone(&cache), staged, events, scrub: false, of_folder: false };
         let writer = std::thread::Builder::new()
             .name("retake-writer".into())
             .spawn(move || write_on(context, &receiver, &told))
@@ -305,7 +284,7 @@ where
             })?;
         let (backend, queue) = (Arc::new(backend), Some(sender));
         let readers = Arc::new(Semaphore::new(READERS));
-        Ok(Self { backend, readers, cache, followers, queue, writer: Some(writer) })
+        Ok(Self { backend, readers, cache, subscribers, queue, writer: Some(writer) })
     }
 
     /// Queues work for the writer and waits until it is durable.
@@ -324,18 +303,26 @@ where
         &self,
         read: impl FnOnce(&B::Rows) -> Result<V> + Send + 'static,
     ) -> Result<V> {
+        self.read_outside(move |backend| backend.read(read)).await
+    }
+
+    /// The same, by somebody who begins the transaction.
+    async fn read_outside<V: Send + 'static>(
+        &self,
+        read: impl FnOnce(&B) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
         let turn = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let backend = Arc::clone(&self.backend);
         let reading = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            backend.read(read)
+            read(&backend)
         });
         reading.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Follows what becomes durable.
-    pub(crate) fn follower(&self, of: Option<ConversationId>) -> Follower {
-        self.followers.follow(of)
+    pub(crate) fn subscriber(&self, of: Option<ConversationId>) -> Subscriber {
+        self.subscribers.subscribe(of)
     }
 
     /// Refuses where the writer has ended by a defect: every write would be.
@@ -346,16 +333,27 @@ where
         }
     }
 
-    /// A conversation as it is now. A miss goes through the writer, so that nothing old can enter the cache.
+    /// A conversation as it is now. One that is not in memory is loaded by a reader, beside the writer.
     pub(crate) async fn now(&self, id: ConversationId) -> Result<Arc<Loaded>> {
-        match self.cache.get(id) {
-            Some(loaded) => Ok(loaded),
-            None => self.write(move |context| context.load(id)).await,
+        if let Some(loaded) = self.cache.get(id) {
+            return Ok(loaded);
         }
+        let cache = Arc::clone(&self.cache);
+        self.read_outside(move |backend| {
+            cache.begin_loading(id);
+            let loaded = backend.read(|rows| {
+                let row = rows.conversation(id)?;
+                let row = row.ok_or_else(|| StoreError::UnknownConversation(id.to_string()))?;
+                load::load(rows, row).map(Arc::new)
+            });
+            cache.end_loading(id, loaded.as_ref().ok());
+            loaded
+        })
+        .await
     }
 }
 
-impl<B: Backend> Drop for Keeper<B>
+impl<B: Backend> Drop for RowStore<B>
 where
     B::Rows: Transactions,
 {
@@ -375,7 +373,7 @@ mod tests {
 
     use tokio::task::JoinSet;
 
-    use super::{Keeper, READERS};
+    use super::{READERS, RowStore};
     use crate::error::{Result, StoreError};
     use crate::memory::{Memory, MemoryRows};
     use crate::rows::Backend;
@@ -418,12 +416,12 @@ mod tests {
     async fn a_crowd_reads_by_turns() {
         let (memory, inside) = (Memory::new(), Arc::<Inside>::default());
         let rows = memory.writer();
-        let keeper = Keeper::start(Counted(memory, Arc::clone(&inside)), rows).expect("started");
-        let keeper = Arc::new(keeper);
+        let store = RowStore::start(Counted(memory, Arc::clone(&inside)), rows).expect("started");
+        let store = Arc::new(store);
         let mut crowd = JoinSet::new();
         for _ in 0..8 * READERS {
-            let keeper = Arc::clone(&keeper);
-            crowd.spawn(async move { keeper.read(|_| Ok(())).await });
+            let store = Arc::clone(&store);
+            crowd.spawn(async move { store.read(|_| Ok(())).await });
         }
         while let Some(read) = crowd.join_next().await {
             read.expect("no panic").expect("read");
@@ -436,14 +434,14 @@ mod tests {
     async fn a_writer_that_has_failed_is_told_where_the_place_is_checked() {
         let memory = Memory::new();
         let rows = memory.writer();
-        let keeper = Keeper::start(memory, rows).expect("started");
-        keeper.check_place().expect("it writes");
-        let failed = keeper.write(|_| -> Result<()> { panic!("a defect") }).await;
+        let store = RowStore::start(memory, rows).expect("started");
+        store.check_place().expect("it writes");
+        let failed = store.write(|_| -> Result<()> { panic!("a defect") }).await;
         assert!(matches!(failed, Err(StoreError::Closed)));
-        let writer = keeper.writer.as_ref().expect("a writer");
+        let writer = store.writer.as_ref().expect("a writer");
         while !writer.is_finished() {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(keeper.check_place(), Err(StoreError::Closed)));
+        assert!(matches!(store.check_place(), Err(StoreError::Closed)));
     }
 }

@@ -1,18 +1,19 @@
 //! Writing: new conversations, says, and operations; receipts, and the same receipt again for the same request.
 
-use std::fmt::Write;
-
 use retake_core::{
-    Action, Apply, By, Change, Commit, ConversationId, EntryId, Head, KeptChange, KeptPath, LabelTarget,
-    Meta, NewConversation, NewFork, OpNo, Operation, Plan, Reason, Receipt, RequestId, Revision, Say,
-    SayRequest, Seq, Time, Totals,
+    Action, Apply, By, Change, Commit, ConversationId, Digest, EntryId, Head, KeptChange, KeptPath,
+    LabelTarget, Meta, NewConversation, NewFork, OpNo, Operation, Plan, Reason, Receipt, RequestId, Revision,
+    Say, SayRequest, Seq, Time, Totals,
 };
+use serde_json::json;
 
 use super::Context;
 use super::decide::{decide, locate};
 use super::erase::{Doomed, by_without};
 use super::load::{Loaded, load_at, load_new};
+use crate::digest::{action_value, of_stored, parts_value};
 use crate::error::{Result, StoreError};
+use crate::record::encode_flags;
 use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow, Rows, Transactions};
 
 /// A time from outside that is further ahead than this is nonsense, in milliseconds: a day.
@@ -21,39 +22,17 @@ const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
 /// Deltas may cost this much, in bytes, before a full state is kept; then as much as the state itself.
 const STATE_EVERY: u64 = 16 * 1024;
 
-/// A digest of a request's arguments: whatever tells it from another request, and nothing else.
-pub(super) fn fingerprint(arguments: &impl std::fmt::Debug) -> Fingerprint {
-    let mut digest = Digest(blake3::Hasher::new());
-    write!(digest, "{arguments:?}").expect("BUG: a digest takes any text");
-    let mut print = [0; 16];
-    print.copy_from_slice(&digest.0.finalize().as_bytes()[..16]);
-    print
-}
-
-/// Takes a text in pieces, so that it is nowhere as a whole.
-struct Digest(blake3::Hasher);
-
-impl Write for Digest {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        self.0.update(text.as_bytes());
-        Ok(())
-    }
-}
-
-/// A digest of a request as it was worded.
-pub fn digest(wording: &str) -> Fingerprint {
-    fingerprint(&wording)
-}
-
-/// The digest that tells a request from another: of its wording, where that is known.
-fn print_of(by: &By, arguments: &impl std::fmt::Debug) -> Fingerprint {
-    by.wording.unwrap_or_else(|| fingerprint(arguments))
+/// The digest that tells a request from another: of the words that a client sent, where they are known.
+fn digest_by(by: &By, own: impl FnOnce() -> Digest) -> Digest {
+    by.wording.unwrap_or_else(own)
 }
 
 impl<T: Transactions> Context<T> {
     /// A new conversation.
     pub(crate) fn create(&mut self, new: NewConversation) -> Result<Receipt> {
-        let print = print_of(&new.by, &(&new.folder, &new.title));
+        let print = digest_by(&new.by, || {
+            of_stored("create", &json!([new.folder, new.title]), &(&new.folder, &new.title))
+        });
         if let Some(receipt) = self.created_before(&new.by, print)? {
             return Ok(receipt);
         }
@@ -64,7 +43,7 @@ impl<T: Transactions> Context<T> {
             parent: None,
             folder: new.folder,
             created: new.by.time,
-            request: new.by.request.clone().map(|request| (request, print)),
+            request: new.by.request.clone().map(|request| (request, print.current)),
             now: NowRow { changed: new.by.time, revision: Revision(1), ..NowRow::default() },
         };
         self.begin_conversation(row, None, new.title, &new.by)
@@ -72,7 +51,10 @@ impl<T: Transactions> Context<T> {
 
     /// A fork of a conversation as it is now.
     pub(crate) fn fork(&mut self, fork: NewFork) -> Result<Receipt> {
-        let print = print_of(&fork.by, &(fork.parent, fork.entry, &fork.title));
+        let print = digest_by(&fork.by, || {
+            let value = json!([fork.parent.to_string(), fork.entry.map(|id| id.to_string()), fork.title]);
+            of_stored("fork", &value, &(fork.parent, fork.entry, &fork.title))
+        });
         if let Some(receipt) = self.created_before(&fork.by, print)? {
             return Ok(receipt);
         }
@@ -93,7 +75,7 @@ impl<T: Transactions> Context<T> {
             parent: Some(ParentRow { log: parent.row.log, head, tip }),
             folder: parent.row.folder.clone(),
             created: fork.by.time,
-            request: fork.by.request.clone().map(|request| (request, print)),
+            request: fork.by.request.clone().map(|request| (request, print.current)),
             now: NowRow { changed: fork.by.time, revision: Revision(1), ..NowRow::default() },
         };
         self.begin_conversation(row, Some(&parent), fork.title, &fork.by)
@@ -126,7 +108,7 @@ impl<T: Transactions> Context<T> {
     }
 
     /// The receipt of a conversation that the same request made.
-    pub(super) fn created_before(&mut self, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
+    pub(super) fn created_before(&mut self, by: &By, print: Digest) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
         };
@@ -151,14 +133,12 @@ impl<T: Transactions> Context<T> {
     /// Stores what somebody said.
     pub(crate) fn say(&mut self, id: ConversationId, say: SayRequest) -> Result<Receipt> {
         let loaded = self.load(id)?;
-        let arguments =
-            ("say", say.role, &say.parts, say.flags, say.time, &say.platform_id, say.seen, &say.by.author);
-        let print = print_of(&say.by, &arguments);
+        let print = digest_by(&say.by, || said_digest(&say));
         if let Some(receipt) = self.recorded(&loaded, &say.by, print)? {
             return Ok(receipt);
         }
         if let Some(receipt) = self.delivered_before(&loaded, say.platform_id.as_deref())? {
-            return self.note_unchanged(&loaded, say.by.request.as_ref(), print, receipt);
+            return self.note_unchanged(&loaded, say.by.request.as_ref(), print.current, receipt);
         }
         self.admit(&loaded, say.fence)?;
         let seen = say.seen.map(|id| locate(&self.rows, &loaded, id)).transpose()?;
@@ -178,7 +158,7 @@ impl<T: Transactions> Context<T> {
                 answering: say.answering,
             },
         )?;
-        let after = self.append(&loaded, &commit, &say.by, print)?;
+        let after = self.append(&loaded, &commit, &say.by, print.current)?;
         if let Some((call, state)) = &say.ends {
             self.end_effect(call, *state)?;
         }
@@ -239,14 +219,17 @@ impl<T: Transactions> Context<T> {
         kept: Vec<KeptPath>,
     ) -> Result<Receipt> {
         let loaded = self.load(id)?;
-        let print = print_of(&apply.by, &(&apply.action, apply.seen));
+        let print = digest_by(&apply.by, || {
+            let value = action_value(&apply.action, apply.seen);
+            of_stored("apply", &value, &(&apply.action, apply.seen))
+        });
         if let Some(receipt) = self.recorded(&loaded, &apply.by, print)? {
             return Ok(receipt);
         }
         if let Action::Erase { entries, matching, objects } = &apply.action {
             let what = Doomed::new(entries, matching.as_deref(), objects);
             let by = by_without(&apply.by, matching.as_deref());
-            let receipt = self.erase(&loaded, &what, &by, print)?;
+            let receipt = self.erase(&loaded, &what, &by, print.current)?;
             let request = by.request.as_ref().filter(|_| receipt.unchanged);
             // Its arguments are what nothing is to be kept of.
             return self.note_unchanged(&loaded, request, Fingerprint::default(), receipt);
@@ -259,9 +242,9 @@ impl<T: Transactions> Context<T> {
         let composer = composer.transpose()?;
         if commit.is_empty() {
             let receipt = receipt_of(&loaded, commit, &plan, composer);
-            return self.note_unchanged(&loaded, apply.by.request.as_ref(), print, receipt);
+            return self.note_unchanged(&loaded, apply.by.request.as_ref(), print.current, receipt);
         }
-        let after = self.append(&loaded, &commit, &apply.by, print)?;
+        let after = self.append(&loaded, &commit, &apply.by, print.current)?;
         self.stage(after);
         self.runs_after(id, &commit, apply.by.time)?;
         let after = self.load(id)?;
@@ -275,7 +258,7 @@ impl<T: Transactions> Context<T> {
     }
 
     /// The receipt of an entry or operation that the same request made, or of one that had nothing to make.
-    fn recorded(&mut self, loaded: &Loaded, by: &By, print: Fingerprint) -> Result<Option<Receipt>> {
+    fn recorded(&mut self, loaded: &Loaded, by: &By, print: Digest) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
         };
@@ -343,15 +326,31 @@ fn estimated_bytes(state: &retake_core::State) -> u64 {
     (state.marks.ranges().len() * 16 + folds + labels) as u64
 }
 
+/// The digest of what is said.
+fn said_digest(say: &SayRequest) -> Digest {
+    let value = json!({
+        "role": say.role.name(),
+        "parts": parts_value(&say.parts),
+        "flags": encode_flags(say.flags, false, false),
+        "time": say.time.map(|time| time.0),
+        "platform_id": say.platform_id,
+        "seen": say.seen.map(|id| id.to_string()),
+        "author": say.by.author,
+    });
+    let before =
+        ("say", say.role, &say.parts, say.flags, say.time, &say.platform_id, say.seen, &say.by.author);
+    of_stored("say", &value, &before)
+}
+
 /// Refuses a request id that was used with other arguments.
 pub(super) fn same_arguments(
     request: &RequestId,
     recorded: Option<Fingerprint>,
-    print: Fingerprint,
+    print: Digest,
 ) -> Result<()> {
     match recorded {
         // An erasure leaves nothing of the arguments, not even their digest: then the id alone counts.
-        Some(recorded) if recorded == print || recorded == Fingerprint::default() => Ok(()),
+        Some(recorded) if print.matches(recorded) || recorded == Fingerprint::default() => Ok(()),
         _ => Err(StoreError::RequestReused(request.clone())),
     }
 }

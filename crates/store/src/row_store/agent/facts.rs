@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use retake_core::{Fact, Path};
 
 use crate::error::Result;
-use crate::keeper::load::Loaded;
+use crate::row_store::load::Loaded;
 use crate::rows::Rows;
 
 /// The last fact of a key; nothing, where it was taken away.

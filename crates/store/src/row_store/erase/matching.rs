@@ -9,7 +9,7 @@ use retake_core::{Entry, Part, Source};
 const DEEPEST: usize = 3;
 
 /// Whether a string holds a text, as it is or with its escapes undone.
-pub(in crate::keeper) fn holds(own: &str, text: &str) -> bool {
+pub(in crate::row_store) fn holds(own: &str, text: &str) -> bool {
     if own.contains(text) {
         return true;
     }
@@ -25,7 +25,7 @@ pub(in crate::keeper) fn holds(own: &str, text: &str) -> bool {
 }
 
 /// Whether any text of a part holds `text`.
-pub(in crate::keeper) fn part_holds(part: &Part, text: &str) -> bool {
+pub(in crate::row_store) fn part_holds(part: &Part, text: &str) -> bool {
     let source = |source: &Source| match source {
         Source::Link(link) => holds(link, text),
         Source::Inline(bytes) => bytes.windows(text.len()).any(|window| window == text.as_bytes()),
@@ -45,7 +45,7 @@ pub(in crate::keeper) fn part_holds(part: &Part, text: &str) -> bool {
 }
 
 /// Whether an entry holds a text in what names it: its author, or its id on a platform.
-pub(in crate::keeper) fn names_hold(entry: &Entry, text: &str) -> bool {
+pub(in crate::row_store) fn names_hold(entry: &Entry, text: &str) -> bool {
     holds(&entry.author, text) || entry.platform_id.as_deref().is_some_and(|id| holds(id, text))
 }
 

@@ -1,11 +1,11 @@
 //! The ledger of effects, along the path: what a rewind leaves behind, and what is about to be done again.
 
-use retake_core::{Action, ChangeKind, Effect, EffectState, Fence, Path};
+use retake_core::{Action, ChangeKind, Digest, Effect, EffectState, Fence, Path};
 
 use crate::error::{Result, StoreError};
-use crate::keeper::Context;
-use crate::keeper::decide::{decide, locate, undecided};
-use crate::keeper::load::Loaded;
+use crate::row_store::Context;
+use crate::row_store::decide::{decide, locate, undecided};
+use crate::row_store::load::Loaded;
 use crate::rows::{Fingerprint, Key, LogNo, Rows, Transactions};
 
 impl<T: Transactions> Context<T> {
@@ -20,7 +20,7 @@ impl<T: Transactions> Context<T> {
         self.rows.insert_effect(loaded.row.root, key, effect)
     }
 
-    pub(in crate::keeper) fn end_effect(&mut self, call: &str, state: EffectState) -> Result<()> {
+    pub(in crate::row_store) fn end_effect(&mut self, call: &str, state: EffectState) -> Result<()> {
         match self.rows.set_effect(call, state)? {
             Some(log) => self.touched_log(log, ChangeKind::Effect),
             None => Err(StoreError::UnknownCall(call.to_owned())),
@@ -40,7 +40,7 @@ pub(super) fn taken_back<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> 
 }
 
 /// Those along a path, newest first.
-pub(in crate::keeper) fn along<R: Rows>(
+pub(in crate::row_store) fn along<R: Rows>(
     rows: &R,
     loaded: &Loaded,
     path: &Path,
@@ -57,8 +57,15 @@ pub(in crate::keeper) fn along<R: Rows>(
     Ok(found)
 }
 
-/// The last one of an equal call that is not on the visible path. Looks at one of each visible span, and at one of each log.
-pub(super) fn again<R: Rows>(rows: &R, loaded: &Loaded, print: Fingerprint) -> Result<Option<Effect>> {
+/// The last one of an equal call that is not on the visible path, whichever version wrote it down.
+pub(super) fn again<R: Rows>(rows: &R, loaded: &Loaded, digest: Digest) -> Result<Option<Effect>> {
+    let current = again_by(rows, loaded, digest.current)?;
+    let before = digest.before.map_or(Ok(None), |before| again_by(rows, loaded, before))?;
+    Ok(current.into_iter().chain(before).max_by_key(|effect| effect.began))
+}
+
+/// The same by one digest. Looks at one of each visible span, and at one of each log.
+fn again_by<R: Rows>(rows: &R, loaded: &Loaded, print: Fingerprint) -> Result<Option<Effect>> {
     let path = loaded.conversation.scheduling();
     let shown = |key: Key| {
         let pos = loaded.pos(key)?;

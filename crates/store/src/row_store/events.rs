@@ -1,7 +1,7 @@
-//! What followers are told, and how a conversation's commits are counted: every request that changes something of a
+//! What subscribers are told, and how a conversation's commits are counted: every request that changes something of a
 //! conversation raises its revision. Must never tell anything that is not durable, nor anything out of order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use retake_core::{Change, ChangeEvent, ChangeKind, Commit, CommitEvent, ConversationId, Shelf};
@@ -12,12 +12,12 @@ use super::load::Loaded;
 use crate::error::Result;
 use crate::rows::{ConversationRow, LogNo, NowRow, Transactions};
 
-/// How far a follower may fall behind before it has missed something.
+/// How far a subscriber may fall behind before it has missed something.
 const BEHIND_MAX: usize = 64;
 
 /// What a transaction has changed so far.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct PendingEvents {
     /// By revisions, in order.
     changed: Vec<CommitEvent>,
     /// Conversations with another draft than before.
@@ -26,7 +26,7 @@ pub(super) struct News {
     beside: Vec<(ConversationId, ChangeKind)>,
 }
 
-impl News {
+impl PendingEvents {
     /// Where the next request begins.
     pub(super) fn mark(&self) -> Mark {
         Mark { changed: self.changed.len(), drafts: self.drafts.len() }
@@ -66,18 +66,18 @@ impl<T: Transactions> Context<T> {
         ];
         let kinds = kinds.into_iter().filter_map(|(is, kind)| is.then_some(kind)).collect();
         let (conversation, revision) = (after.row.id, after.conversation.revision);
-        self.news.changed.push(CommitEvent { conversation, revision, kinds });
+        self.events.changed.push(CommitEvent { conversation, revision, kinds });
     }
 
     /// A conversation is there that was not.
     pub(super) fn created(&mut self, row: &ConversationRow) {
         let (conversation, revision) = (row.id, row.now.revision);
-        self.news.changed.push(CommitEvent { conversation, revision, kinds: vec![ChangeKind::Created] });
+        self.events.changed.push(CommitEvent { conversation, revision, kinds: vec![ChangeKind::Created] });
     }
 
     /// Something beside the log of a conversation has changed.
     pub(super) fn touched(&mut self, conversation: ConversationId, kind: ChangeKind) {
-        self.news.beside.push((conversation, kind));
+        self.events.beside.push((conversation, kind));
     }
 
     /// The same, of a conversation known by its number.
@@ -89,8 +89,8 @@ impl<T: Transactions> Context<T> {
 
     /// Somebody's draft is another one.
     pub(super) fn drafted(&mut self, conversation: ConversationId) {
-        if !self.news.drafts.contains(&conversation) {
-            self.news.drafts.push(conversation);
+        if !self.events.drafts.contains(&conversation) {
+            self.events.drafts.push(conversation);
         }
     }
 
@@ -108,9 +108,11 @@ impl<T: Transactions> Context<T> {
     }
 
     /// A request is done: what it changed beside the log belongs to the revision that it has made, or makes one.
+    ///
+    /// A request changes conversations of one tree of forks, unless it has said that it looks at a folder, in which several work.
     pub(super) fn count(&mut self, Mark { changed: mark, .. }: Mark) -> Result<()> {
-        for (id, kind) in std::mem::take(&mut self.news.beside) {
-            let made = self.news.changed[mark..].iter().rposition(|changed| changed.conversation == id);
+        for (id, kind) in std::mem::take(&mut self.events.beside) {
+            let made = self.events.changed[mark..].iter().rposition(|changed| changed.conversation == id);
             let at = match made {
                 Some(at) => mark + at,
                 None => {
@@ -122,30 +124,48 @@ impl<T: Transactions> Context<T> {
                     let mut after = Loaded { row, ..(*loaded).clone() };
                     after.conversation.revision = revision;
                     self.stage(after);
-                    self.news.changed.push(CommitEvent { conversation: id, revision, kinds: Vec::new() });
-                    self.news.changed.len() - 1
+                    self.events.changed.push(CommitEvent { conversation: id, revision, kinds: Vec::new() });
+                    self.events.changed.len() - 1
                 }
             };
-            let kinds = &mut self.news.changed[at].kinds;
+            let kinds = &mut self.events.changed[at].kinds;
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
         }
+        let is_of_folder = std::mem::take(&mut self.of_folder);
+        if cfg!(debug_assertions) && !is_of_folder {
+            self.check_one_root(mark)?;
+        }
+        Ok(())
+    }
+
+    /// The request at work notes what changed in a folder: that may belong to calls of several trees of forks.
+    pub(super) fn is_of_folder(&mut self) {
+        self.of_folder = true;
+    }
+
+    fn check_one_root(&mut self, mark: usize) -> Result<()> {
+        let changed: Vec<ConversationId> =
+            self.events.changed[mark..].iter().map(|changed| changed.conversation).collect();
+        let roots = changed.into_iter().map(|id| self.load(id).map(|loaded| loaded.row.root));
+        let roots = roots.collect::<Result<BTreeSet<LogNo>>>()?;
+        assert!(roots.len() <= 1, "BUG: one request changes several trees of forks: {roots:?}");
         Ok(())
     }
 }
 
 /// Those who follow, by conversation; without one, all of them.
 #[derive(Debug, Default)]
-pub(super) struct Followers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<ChangeEvent>>>);
+pub(super) struct Subscribers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<ChangeEvent>>>);
 
-impl Followers {
+impl Subscribers {
     /// One more, from now on.
-    pub(super) fn follow(&self, of: Option<ConversationId>) -> Follower {
+    pub(super) fn subscribe(&self, of: Option<ConversationId>) -> Subscriber {
         let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         senders.retain(|_, sender| sender.receiver_count() > 0);
         let sender = senders.entry(of).or_insert_with(|| broadcast::channel(BEHIND_MAX).0);
-        Follower(sender.subscribe())
+        Subscriber(sender.subscribe())
     }
 
     /// Tells what is durable.
@@ -171,9 +191,9 @@ impl Followers {
 
 /// Hears of each commit once it is durable, in the order of revisions.
 #[derive(Debug)]
-pub struct Follower(broadcast::Receiver<ChangeEvent>);
+pub struct Subscriber(broadcast::Receiver<ChangeEvent>);
 
-impl Follower {
+impl Subscriber {
     /// The next one, waiting for it; nothing, when the store is closed. Dropped while it waits, it has lost nothing.
     pub async fn next(&mut self) -> Option<ChangeEvent> {
         match self.0.recv().await {
@@ -190,7 +210,7 @@ mod tests {
     use uuid::Uuid;
 
     use crate::error::{Result, StoreError};
-    use crate::{Keeper, Memory, Store as _};
+    use crate::{Memory, RowStore, Store as _};
     use retake_core::NewConversation;
     use retake_core::{ChangeEvent, ChangeKind, CommitEvent};
 
@@ -204,20 +224,20 @@ mod tests {
     #[tokio::test]
     async fn what_is_not_durable_is_not_told() {
         let memory = Memory::new();
-        let keeper = Keeper::start(memory.clone(), memory.writer()).expect("started");
-        let mut follower = keeper.follow(None);
-        let refused: Result<()> = keeper
+        let store = RowStore::start(memory.clone(), memory.writer()).expect("started");
+        let mut subscriber = store.subscribe(None);
+        let refused: Result<()> = store
             .write(|context| {
                 context.create(new(1))?;
                 Err(StoreError::NothingToDo)
             })
             .await;
         assert!(matches!(refused, Err(StoreError::NothingToDo)), "{refused:?}");
-        keeper.create(new(2)).await.expect("created");
+        store.create(new(2)).await.expect("created");
         let (conversation, revision) = (new(2).id, Revision(1));
         let told = CommitEvent { conversation, revision, kinds: vec![ChangeKind::Created] };
-        assert_eq!(follower.next().await, Some(ChangeEvent::Changed(told)));
-        let taken_over = keeper
+        assert_eq!(subscriber.next().await, Some(ChangeEvent::Changed(told)));
+        let taken_over = store
             .write(move |context| {
                 let made = context.create(new(3));
                 drop(memory.writer());
@@ -225,7 +245,23 @@ mod tests {
             })
             .await;
         assert!(matches!(taken_over, Err(StoreError::TakenOver)), "{taken_over:?}");
-        drop(keeper);
-        assert_eq!(follower.next().await, None, "nothing else was told until the store was closed");
+        drop(store);
+        assert_eq!(subscriber.next().await, None, "nothing else was told until the store was closed");
+    }
+
+    #[tokio::test]
+    async fn request_that_changes_two_trees_of_forks_is_a_defect_and_is_not_stored() {
+        let memory = Memory::new();
+        let store = RowStore::start(memory.clone(), memory.writer()).expect("started");
+        let two: Result<()> = store
+            .write(|context| {
+                context.create(new(1))?;
+                context.create(new(2)).map(drop)
+            })
+            .await;
+        assert!(matches!(two, Err(StoreError::Closed)), "the writer has ended: {two:?}");
+        drop(store);
+        let store = RowStore::start(memory.clone(), memory.writer()).expect("started");
+        assert!(store.summary(new(1).id).await.is_err() && store.summary(new(2).id).await.is_err());
     }
 }

@@ -13,14 +13,14 @@ use retake_core::{
 use super::decide::locate;
 use super::erase::{Doomed, elsewhere, noted};
 use super::load::Loaded;
-use super::{Context, Keeper};
+use super::{Context, RowStore};
 use crate::error::{Result, StoreError};
 use crate::files::{
     CallsSeen, Claim, DeltaLayers, ErasureSum, FileStore, FilesHalf, IntentRow, NewCapture, NewDelta,
     OpenCall, Owned, Wanted,
 };
 use crate::rows::{Backend, FileRows, KEPT_SINCE, Key, Rows, Transactions};
-use wanted::{wanted, wanted_by};
+use target::{wanted, wanted_by};
 
 impl<T: Transactions> Context<T> {
     fn workspace(&mut self, row: WorkspaceInfo) -> Result<WorkspaceInfo> {
@@ -45,6 +45,9 @@ impl<T: Transactions> Context<T> {
 
     /// What belongs to calls is theirs, and those that are over are forgotten.
     fn saw(&mut self, workspace: WorkspaceNo, calls: CallsSeen) -> Result<()> {
+        if !calls.owned.is_empty() {
+            self.is_of_folder();
+        }
         for Owned { conversation, entry, changes } in calls.owned {
             let loaded = self.load(conversation)?;
             let seq = loaded.key(locate(&self.rows, &loaded, entry)?)?.seq;
@@ -223,7 +226,7 @@ impl<T: Transactions> Context<T> {
     }
 }
 
-mod wanted;
+mod target;
 
 /// Whether a call has ever changed something, or may yet.
 pub(super) fn has_changes<R: Rows>(rows: &R, loaded: &Loaded) -> Result<bool> {
@@ -258,7 +261,7 @@ fn deltas<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)
 }
 
 #[async_trait]
-impl<B: Backend> FileStore for Keeper<B>
+impl<B: Backend> FileStore for RowStore<B>
 where
     B::Rows: Transactions + 'static,
 {

@@ -1,11 +1,11 @@
 //! Which request has restored a tree of forks. Its rows are those of the export, with the requests that made them there, so that
 //! this is noted beside them. Must never keep a digest of what was erased.
 
-use retake_core::{ConversationId, Head, Receipt, RequestId, Revision};
+use retake_core::{ConversationId, Digest, Head, Receipt, RequestId, Revision};
 
 use crate::error::{Result, StoreError};
-use crate::keeper::Context;
-use crate::keeper::write::{said, same_arguments};
+use crate::row_store::Context;
+use crate::row_store::write::{said, same_arguments};
 use crate::rows::{Fingerprint, Transactions};
 
 /// The note of what a request has restored: the root, its head and its revision then.
@@ -33,11 +33,7 @@ impl<T: Transactions> Context<T> {
     }
 
     /// The receipt of the restoration that this request has made.
-    pub(super) fn restored_before(
-        &mut self,
-        request: &RequestId,
-        print: Fingerprint,
-    ) -> Result<Option<Receipt>> {
+    pub(super) fn restored_before(&mut self, request: &RequestId, print: Digest) -> Result<Option<Receipt>> {
         let name = by_request(request);
         let Some(note) = self.rows.note(&name)? else { return Ok(None) };
         let damaged =
@@ -51,12 +47,12 @@ impl<T: Transactions> Context<T> {
     }
 
     /// Whether this request has restored something.
-    pub(in crate::keeper) fn has_restored(&self, request: &RequestId) -> Result<bool> {
+    pub(in crate::row_store) fn has_restored(&self, request: &RequestId) -> Result<bool> {
         Ok(self.rows.note(&by_request(request))?.is_some())
     }
 
     /// Something of this tree of forks is erased.
-    pub(in crate::keeper) fn forget_restored(&mut self, root: ConversationId) -> Result<()> {
+    pub(in crate::row_store) fn forget_restored(&mut self, root: ConversationId) -> Result<()> {
         self.rows.set_note(&digest_of(root), None)
     }
 }

@@ -13,10 +13,12 @@ use std::path::Path as FilePath;
 use super::load::{Loaded, load};
 use super::read::shown;
 use crate::error::{Result, StoreError};
-use crate::port::{About, Excerpt, ExportPlace, Exported, Findings, Upkeep};
 use crate::rows::Rows;
+use crate::transfer::{About, Excerpt, ExportPlace, Exported, Findings, Upkeep};
 
 pub(super) use full::full_piece;
+#[cfg(test)]
+pub(crate) use import::arguments as import_arguments;
 
 /// A piece ends behind the entry that reaches so many bytes of content.
 const PIECE_BYTES: usize = 1 << 20;

@@ -9,17 +9,19 @@ use retake_core::{
     opens_turn,
 };
 
+use crate::digest::{import_value, of_lines, of_stored};
 use crate::error::{Result, StoreError};
-use crate::keeper::Context;
-use crate::keeper::load::{Loaded, load};
-use crate::keeper::write::{fingerprint, said, sane};
-use crate::port::{FullConversation, FullEffect, FullImport, Import, ImportEntry, Said};
+use crate::record::encode_import;
+use crate::row_store::Context;
+use crate::row_store::load::{Loaded, load};
+use crate::row_store::write::{said, sane};
 use crate::rows::{ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions};
+use crate::transfer::{FullConversation, FullEffect, FullImport, Import, ImportEntry, Said};
 
 impl<T: Transactions> Context<T> {
     /// Makes a conversation of what was said elsewhere.
     pub(crate) fn import(&mut self, import: Import) -> Result<Receipt> {
-        let print = fingerprint(&arguments(&import));
+        let print = of_stored("import", &import_value(&import), &arguments(&import));
         if let Some(made) = self.created_before(&import.by, print)? {
             return Ok(said(&*self.load(made.conversation)?, None));
         }
@@ -30,7 +32,7 @@ impl<T: Transactions> Context<T> {
             parent: None,
             folder: import.folder,
             created: sane(import.created, import.by.time),
-            request: import.by.request.clone().map(|request| (request, print)),
+            request: import.by.request.clone().map(|request| (request, print.current)),
             now: NowRow { changed: import.by.time, revision: retake_core::Revision(1), ..NowRow::default() },
         };
         let by = By { request: None, ..import.by };
@@ -99,7 +101,7 @@ impl<T: Transactions> Context<T> {
         let Some(request) = request else {
             return self.restore(import);
         };
-        let print = fingerprint(&import);
+        let print = of_lines("full import", &import, |each| encode_import(&import, each));
         if let Some(receipt) = self.restored_before(&request, print)? {
             return Ok(receipt);
         }
@@ -107,7 +109,7 @@ impl<T: Transactions> Context<T> {
             return Err(StoreError::RequestReused(request));
         }
         let receipt = self.restore(import)?;
-        self.note_restored(&request, print, &receipt)?;
+        self.note_restored(&request, print.current, &receipt)?;
         Ok(receipt)
     }
 
@@ -257,7 +259,7 @@ fn named(change: Change) -> Change {
 }
 
 /// What tells an import from another one: everything but the ids, which are made anew.
-fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
+pub(crate) fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
     let said = |said: &Said| {
         let Said { id: _, role, author, parts, flags, time, usage, platform_id } = said.clone();
         (role, author, parts, flags, time, usage, platform_id)

@@ -1,4 +1,4 @@
-//! The [`Store`] trait on a [`Keeper`]: each call to the writer or to a reader, nothing else.
+//! The [`Store`] trait on a [`RowStore`]: each call to the writer or to a reader, nothing else.
 
 use retake_core::{
     Action, Alternative, Answering, Apply, Branch, By, Care, Changes, Checked, ConversationId, Copied,
@@ -12,18 +12,18 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 
-use super::answered::answered;
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
-use super::{Follower, Keeper, changes, marked, port, read, search, targets};
+use super::run_result::answered;
+use super::{RowStore, Subscriber, changes, marked, read, search, targets, transfer};
 use crate::error::{Result, StoreError};
-use crate::port::{Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 use crate::reading::Snapshot;
 use crate::rows::{Backend, FileRows as _, LogNo, Rows, Transactions};
 use crate::store::Store;
 use crate::stream::StreamRow;
+use crate::transfer::{Excerpt, ExportPlace, FullImport, FullPiece, Import, Upkeep as _};
 
-impl<B: Backend> Keeper<B>
+impl<B: Backend> RowStore<B>
 where
     B::Rows: Transactions + 'static,
 {
@@ -55,7 +55,7 @@ where
 }
 
 #[async_trait]
-impl<B: Backend> Store for Keeper<B>
+impl<B: Backend> Store for RowStore<B>
 where
     B::Rows: Transactions + 'static,
 {
@@ -115,7 +115,7 @@ where
         self.write(move |context| context.say_at(conversation, apply, say)).await
     }
 
-    async fn aftermath(&self, receipt: &Receipt) -> Result<ReceiptDetails> {
+    async fn receipt_details(&self, receipt: &Receipt) -> Result<ReceiptDetails> {
         let (ops, composer) = (receipt.ops.clone(), receipt.composer);
         if ops.is_empty() && composer.is_none() {
             return Ok(ReceiptDetails::default());
@@ -277,8 +277,8 @@ where
         self.read(move |rows| search::search(rows, &request, only)).await
     }
 
-    fn follow(&self, conversation: Option<ConversationId>) -> Follower {
-        self.follower(conversation)
+    fn subscribe(&self, conversation: Option<ConversationId>) -> Subscriber {
+        self.subscriber(conversation)
     }
 
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes> {
@@ -397,14 +397,14 @@ where
 
     async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt> {
         self.with_at(conversation, from.map(|from| from.head), move |rows, loaded| {
-            port::excerpt(rows, loaded, from.map_or(0, |from| from.done))
+            transfer::excerpt(rows, loaded, from.map_or(0, |from| from.done))
         })
         .await
     }
 
     async fn export_full(&self, conversation: ConversationId, cursor: Option<String>) -> Result<FullPiece> {
         self.with(conversation, move |rows, loaded| {
-            port::full_piece(rows, loaded.row.root, cursor.as_deref())
+            transfer::full_piece(rows, loaded.row.root, cursor.as_deref())
         })
         .await
     }
@@ -418,16 +418,16 @@ where
     }
 
     async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {
-        self.read(move |rows| port::copied(rows, to.as_deref(), now)).await
+        self.read(move |rows| transfer::copied(rows, to.as_deref(), now)).await
     }
 
     async fn check(&self, care: Care) -> Result<Checked> {
-        let found = self.read(port::look_through).await?;
+        let found = self.read(transfer::look_through).await?;
         if care == Care::Look || found.problems.is_empty() {
             return Ok(found);
         }
         self.write(|context| context.rows.mend()).await?;
-        let after = self.read(port::look_through).await?;
-        Ok(port::mended(found, after))
+        let after = self.read(transfer::look_through).await?;
+        Ok(transfer::mended(found, after))
     }
 }

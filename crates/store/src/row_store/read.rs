@@ -248,7 +248,7 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
         composer: composer.map(|entry| (entry.meta.id, entry.parts)),
         effects: super::agent::along(rows, loaded, &plan.gone, usize::MAX)?,
         changes: super::files::has_changes(rows, loaded)?,
-        unanswered: super::unanswered::along(rows, loaded, &plan.gone)?,
+        unanswered: super::calls_without_result::along(rows, loaded, &plan.gone)?,
         plan,
     })
 }

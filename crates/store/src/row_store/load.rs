@@ -58,6 +58,12 @@ impl<R: Rows> Records for View<'_, R> {
         self.rows.meta(self.loaded.key(pos)?).map(|meta| Meta { pos, ..meta })
     }
 
+    fn metas(&self, span: Span) -> Result<Vec<Meta>> {
+        let metas = self.rows.metas(self.loaded.key(span.first())?.log, span.from, span.to)?;
+        let placed = metas.into_iter().map(|meta| Meta { pos: Pos::new(span.depth, meta.pos.seq), ..meta });
+        Ok(placed.collect())
+    }
+
     fn parts(&self, pos: Pos) -> Result<Vec<Part>> {
         self.rows.entry(self.loaded.key(pos)?).map(|entry| entry.parts)
     }

@@ -6,13 +6,13 @@ mod runs;
 
 use async_trait::async_trait;
 use retake_core::{
-    ChangeKind, ConversationId, Effect, EffectState, Fact, Fence, Permission, Run, RunInput, Time,
+    ChangeKind, ConversationId, Digest, Effect, EffectState, Fact, Fence, Permission, Run, RunInput, Time,
 };
 
-use super::Keeper;
+use super::RowStore;
 use crate::agent::{AgentStore, RunsStepped};
 use crate::error::Result;
-use crate::reading::{AheadOf, Outlook};
+use crate::reading::{ActionContext, ActionContextRequest};
 use crate::rows::{AgentRows as _, Backend, Transactions};
 pub(super) use effects::along;
 
@@ -20,7 +20,7 @@ pub(super) use effects::along;
 const LIVE_RUNS: usize = 2;
 
 #[async_trait]
-impl<B: Backend> AgentStore for Keeper<B>
+impl<B: Backend> AgentStore for RowStore<B>
 where
     B::Rows: Transactions + 'static,
 {
@@ -48,24 +48,28 @@ where
         self.with(conversation, move |rows, loaded| effects::effects(rows, loaded, limit)).await
     }
 
-    async fn outlook(&self, conversation: ConversationId, asked: AheadOf) -> Result<Outlook> {
+    async fn action_context(
+        &self,
+        conversation: ConversationId,
+        asked: ActionContextRequest,
+    ) -> Result<ActionContext> {
         self.with(conversation, move |rows, loaded| {
             let gone = asked.action.map(|action| effects::taken_back(rows, loaded, action)).transpose()?;
             let gone = gone.unwrap_or_default();
-            Ok(Outlook {
+            Ok(ActionContext {
                 effects: along(rows, loaded, &gone, usize::MAX)?,
                 changes: super::files::has_changes(rows, loaded)?,
                 runs: rows.runs_of(loaded.row.log, LIVE_RUNS)?,
                 facts: facts::facts_if_any(rows, loaded, &asked.facts)?,
                 said: facts::along(rows, loaded, &gone, &asked.said)?,
-                unanswered: super::unanswered::along(rows, loaded, &gone)?,
+                unanswered: super::calls_without_result::along(rows, loaded, &gone)?,
             })
         })
         .await
     }
 
-    async fn effect_again(&self, conversation: ConversationId, print: [u8; 16]) -> Result<Option<Effect>> {
-        self.with(conversation, move |rows, loaded| effects::again(rows, loaded, print)).await
+    async fn effect_again(&self, conversation: ConversationId, digest: Digest) -> Result<Option<Effect>> {
+        self.with(conversation, move |rows, loaded| effects::again(rows, loaded, digest)).await
     }
 
     async fn step_runs(&self, conversation: ConversationId, inputs: Vec<RunInput>) -> Result<RunsStepped> {

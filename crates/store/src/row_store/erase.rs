@@ -3,14 +3,14 @@
 //! what calls did to files.
 //! A dated operation without the content stays.
 
-mod elsewhere;
+mod beside;
 mod files;
-mod holds;
+mod matching;
 
-pub(super) use elsewhere::elsewhere;
+pub(super) use beside::elsewhere;
 pub(super) use files::noted;
-use holds::names_hold;
-pub(super) use holds::{holds, part_holds};
+use matching::names_hold;
+pub(super) use matching::{holds, part_holds};
 
 use std::collections::{BTreeSet, HashSet};
 

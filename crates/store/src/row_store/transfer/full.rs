@@ -9,10 +9,10 @@ use retake_core::{Effect, Head, OpNo, RunNo};
 
 use super::{PIECE_BYTES, STEP};
 use crate::error::{Result, StoreError};
-use crate::keeper::load::load;
-use crate::port::{FullConversation, FullEffect, FullPiece};
 use crate::record::{FullLine, encode_full};
+use crate::row_store::load::load;
 use crate::rows::{ConversationRow, LogNo, Rows};
+use crate::transfer::{FullConversation, FullEffect, FullPiece};
 
 /// How far an export has come: rows done so far, and where each conversation ends.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Receipts of requests that had nothing to change. No row of the log tells of them, so they are noted beside it: a retry must not
 //! do later what the first attempt found done. Must never keep a digest of what was erased.
 
-use retake_core::{EntryId, Head, Receipt, RequestId, Revision};
+use retake_core::{Digest, EntryId, Head, Receipt, RequestId, Revision};
 
 use super::Context;
 use super::erase::holds;
@@ -42,7 +42,7 @@ impl<T: Transactions> Context<T> {
         &self,
         loaded: &Loaded,
         request: &RequestId,
-        print: Fingerprint,
+        print: Digest,
     ) -> Result<Option<Receipt>> {
         let name = by_request(loaded, request);
         let Some(note) = self.rows.note(&name)? else { return Ok(None) };
