@@ -122,7 +122,7 @@ impl Engine {
             let (held, git) = git::look(held).await?;
             let (held, out) = Outside::of(held, uncovered).await?;
             let (mut held, own) = git_hooks::before_call(held).await?;
-            kept.extend(held.planted.held(&held.made));
+            kept.extend(held.hooks.seen.held(&held.made));
             kept.extend(held.programs());
             planted.push((held.no, own));
             places.push((held.no, git));
@@ -297,7 +297,7 @@ impl Engine {
         let before = of.planted.iter().find(|(no, _)| *no == held.no).map(|(_, planted)| planted);
         let changes = before.map(|before| before.changed(&now)).unwrap_or_default();
         held.made.extend(before.map(|before| now.came(before)).unwrap_or_default());
-        held.told = now;
+        held.hooks.reported = now;
         held.lingers = living > 0 || held.calls.linger(&over);
         let own = held.no == of.own;
         // What captures cover, a step back undoes.

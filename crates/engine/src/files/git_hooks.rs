@@ -76,9 +76,9 @@ pub(super) struct Change {
 pub(super) async fn before_call(held: Held) -> Result<(Held, Planted)> {
     let (mut held, now) = look(held).await?;
     if !held.lingers {
-        held.told = now;
+        held.hooks.reported = now;
     }
-    let before = held.told.clone();
+    let before = held.hooks.reported.clone();
     Ok((held, before))
 }
 
@@ -90,8 +90,8 @@ pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
         let below = held.tree.repositories();
         let nested = below.iter().map(|path| root.join(OsStr::from_bytes(path.as_bytes())));
         let nested = nested.flat_map(|folder| place::kept_in(&folder)).collect();
-        let now = Planted::of(root, nested, &held.planted);
-        held.planted = now.clone();
+        let now = Planted::of(root, nested, &held.hooks.seen);
+        held.hooks.seen = now.clone();
         (held, now)
     })
     .await
@@ -104,7 +104,8 @@ impl Engine {
             return Ok((held, Vec::new()));
         }
         let (held, now) = look(held).await?;
-        let changes = held.told.changed(&now).into_iter().map(|change| (shown(&held, own, &change), change));
+        let changes =
+            held.hooks.reported.changed(&now).into_iter().map(|change| (shown(&held, own, &change), change));
         let told = self.planted(&format!("later-{}", held.no.0), changes).into_iter();
         let told = told.map(|(path, how)| format!("{path} stays as it is now, since the last call: {how}"));
         let told = told.collect();

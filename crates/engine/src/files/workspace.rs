@@ -40,10 +40,8 @@ pub(crate) struct Workspace {
     pub(super) calls: Calls,
     /// What the repository was like that it is in, when that was last looked at.
     pub(super) git: Option<GitState>,
-    /// What git runs or is told by there, when that was last looked at.
-    pub(super) planted: Planted,
-    /// The same, as the last call left it or the next one found it.
-    pub(super) told: Planted,
+    /// Hooks and settings of git there.
+    pub(super) hooks: Hooks,
     /// Processes of a call lived on when the last one ended.
     pub(super) lingers: bool,
     /// Repositories that calls have made below it, since it was opened.
@@ -79,6 +77,15 @@ impl Workspace {
         seen.retain(is_one);
         seen.iter().take(MOST_PROGRAMS).map(at).collect()
     }
+}
+
+/// Hooks and settings of git in a workspace.
+#[derive(Default)]
+pub(super) struct Hooks {
+    /// When they were last looked at.
+    pub(super) seen: Planted,
+    /// As the last call left them, or as the next one found them.
+    pub(super) reported: Planted,
 }
 
 /// Programs that run as their owner or group.
@@ -314,8 +321,7 @@ impl Files {
             tree,
             calls,
             git: None,
-            planted: Planted::default(),
-            told: Planted::default(),
+            hooks: Hooks::default(),
             lingers: false,
             made: HashSet::new(),
             picked: Picked::default(),

@@ -39,13 +39,13 @@ impl Driver {
             Ok(prompt) => prompt,
             Err(error) if error.code == "fenced" => return self.not_stored(error),
             Err(error) => {
-                self.error = Some(error);
+                self.so_far.error = Some(error);
                 return TurnInput::Broken;
             }
         };
         let mut answer = Answer::default();
         let id = self.engine.new_entry_id();
-        if self.stored.is_none() && self.ground.failed.is_some() {
+        if self.so_far.stored.is_none() && self.ground.failed.is_some() {
             // So that a crash before any answer takes the step back back. Without the row it stays, where undo takes it back.
             drop(self.save(id, Vec::new()).await);
         }
@@ -70,7 +70,7 @@ impl Driver {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
             let prompt = Pos::new(depth, receipt.head.seq.0);
             self.ground.answering = retake_core::Answering { turn: Some(prompt), tip: Some(prompt) };
-            self.stored = Some(receipt.clone());
+            self.so_far.stored = Some(receipt.clone());
             self.events.send(RunEvent::Joined(receipt));
         }
         Ok(())
@@ -97,8 +97,8 @@ impl Driver {
         let empty = parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
         let interrupted = match close {
             Close::Fenced => return Ok(TurnInput::Fenced),
-            Close::Done if empty && self.stored.is_none() => {
-                self.error = Some(EngineError::empty_answer(&self.model));
+            Close::Done if empty && self.so_far.stored.is_none() => {
+                self.so_far.error = Some(EngineError::empty_answer(&self.model));
                 return Ok(TurnInput::Broken);
             }
             // After its calls a model may have nothing more to say.
@@ -110,14 +110,14 @@ impl Driver {
                 true
             }
             Close::Failed(error) => {
-                self.error = Some(error);
+                self.so_far.error = Some(error);
                 true
             }
         };
         if empty {
             return Ok(TurnInput::Broken);
         }
-        let by = match self.stored {
+        let by = match self.so_far.stored {
             None => self.ground.by.clone(),
             Some(_) => None,
         };
@@ -136,8 +136,8 @@ impl Driver {
         };
         let receipt = self.engine.store().say(self.claim.conversation(), say).await?;
         let entry = receipt.entries.first().copied().unwrap_or(id);
-        self.stored = Some(receipt);
-        self.answer = Some(entry);
+        self.so_far.stored = Some(receipt);
+        self.so_far.answer = Some(entry);
         if interrupted {
             return Ok(TurnInput::Broken);
         }
@@ -200,7 +200,7 @@ impl Driver {
             conversation: self.claim.conversation(),
             entry: id,
             answering: self.answering(),
-            step: self.ground.failed.filter(|_| self.stored.is_none()),
+            step: self.ground.failed.filter(|_| self.so_far.stored.is_none()),
             author: self.model.clone(),
             parts,
         };

@@ -48,7 +48,13 @@ pub(super) struct Driver {
     pub(super) woken: mpsc::UnboundedReceiver<Inbox>,
     /// Whether the calls that run are to stop.
     pub(super) halt: watch::Sender<bool>,
-    /// What the run has stored last.
+    pub(super) so_far: SoFar,
+}
+
+/// What has come of a run up to now.
+#[derive(Default)]
+pub(super) struct SoFar {
+    /// The receipt of what the run stored last.
     pub(super) stored: Option<Receipt>,
     /// The last answer.
     pub(super) answer: Option<EntryId>,
@@ -85,10 +91,7 @@ impl Driver {
             inbox,
             woken,
             halt,
-            stored: None,
-            answer: None,
-            error: None,
-            waits_behind: false,
+            so_far: SoFar::default(),
         }
     }
 
@@ -96,7 +99,7 @@ impl Driver {
     pub(super) async fn run(mut self) {
         let end = self.work().await;
         let ended = self.close(end).await;
-        let Self { engine, claim, events, waits_behind, .. } = self;
+        let Self { engine, claim, events, so_far: SoFar { waits_behind, .. }, .. } = self;
         // Handed on or freed before the last event, so that whoever waits for it can go on at once.
         let ended = RunEvent::Ended(ended);
         // Who asks again from here on gets what is stored.
@@ -171,7 +174,7 @@ impl Driver {
 
     /// What the run says can't be stored: it ends, whatever else there is to do.
     pub(super) fn not_stored(&mut self, error: EngineError) -> TurnInput {
-        self.error = Some(error);
+        self.so_far.error = Some(error);
         TurnInput::Fenced
     }
 
@@ -182,7 +185,7 @@ impl Driver {
 
     /// Tells the scheduler how the run ended, then the listeners.
     async fn close(&mut self, end: TurnEnd) -> Ended {
-        let ending = match (end, &self.error) {
+        let ending = match (end, &self.so_far.error) {
             (TurnEnd::Done | TurnEnd::Limit, _) => RunEnding::Succeeded,
             (TurnEnd::Stopped, _) => RunEnding::Canceled,
             (TurnEnd::Broken | TurnEnd::Fenced, Some(error)) => RunEnding::Failed(error.code.to_owned()),
@@ -193,12 +196,12 @@ impl Driver {
         // Refused where it was ended for it already; then whoever waits is looked for.
         let stepped = self.engine.store().step_runs(conversation, vec![over]).await;
         let queued = stepped.ok().and_then(|stepped| stepped.runs.queued);
-        self.waits_behind = queued.is_some() || end == TurnEnd::Fenced;
+        self.so_far.waits_behind = queued.is_some() || end == TurnEnd::Fenced;
         // Words that answer the prompt keep it: they would go with it.
         let answered =
             queued.and_then(|run| run.tail.entry).is_some_and(|seen| Some(seen) == self.answering().tip);
-        let nothing = self.stored.is_none();
-        let error = self.error.take();
+        let nothing = self.so_far.stored.is_none();
+        let error = self.so_far.error.take();
         match end {
             TurnEnd::Stopped if nothing && !answered => {
                 return self.engine.roll_back(&self.claim, &self.ground).await;
@@ -214,6 +217,6 @@ impl Driver {
             TurnEnd::Limit => (Outcome::Interrupted, Some(EngineError::too_many_steps(self.scene.limit))),
             TurnEnd::Stopped | TurnEnd::Broken | TurnEnd::Fenced => (Outcome::Interrupted, error),
         };
-        Ended { outcome, receipt: self.stored.take(), entry: self.answer, error }
+        Ended { outcome, receipt: self.so_far.stored.take(), entry: self.so_far.answer, error }
     }
 }
