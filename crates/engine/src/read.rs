@@ -3,7 +3,7 @@
 use retake_core::{
     Alternative, Branch, ChangeEvent, Changes, ConversationId, EffectState, EntryId, EntryPage, Head, Hits,
     ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading, Receipt, Refusal,
-    Revision, Run, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
+    RequestId, Revision, Run, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
 };
 use retake_store::{StoreError, Subscriber};
 
@@ -178,6 +178,16 @@ impl Engine {
             Some(_) => Ok(self.store().created(by.clone()).await?),
             None => Ok(None),
         }
+    }
+
+    /// The receipt of the request with this id in a conversation; without a conversation, of the request that made one. `None` where no
+    /// such request was carried out.
+    pub async fn receipt_of(
+        &self,
+        of: Option<ConversationId>,
+        request: RequestId,
+    ) -> Result<Option<Receipt>> {
+        Ok(self.store().receipt_of(of, request).await?)
     }
 
     /// All folders that were ever worked in.

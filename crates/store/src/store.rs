@@ -47,6 +47,9 @@ pub trait Store: FileStore + AgentStore {
     async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>>;
     /// The receipt of the conversation that an earlier request of that id and wording made, if there was one.
     async fn created(&self, by: By) -> Result<Option<Receipt>>;
+    /// The receipt of the request with this id in a conversation, whatever its wording was; without a conversation, of the request
+    /// that made one.
+    async fn receipt_of(&self, of: Option<ConversationId>, request: RequestId) -> Result<Option<Receipt>>;
     /// What became of the run that an earlier request began; `receipt` is that request's.
     async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<RunResult>;
     /// Changes the state.

@@ -234,6 +234,13 @@ pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<dyn
     let other = stage.store.say(stage.id, crossed).await.expect_err("refused");
     assert!(matches!(other, crate::StoreError::RequestReused(_)), "{other}");
     assert_eq!(stage.head().await, head);
+    // By its id alone a request can be looked up, where it was carried out and nowhere else.
+    let found =
+        async |of, id: &str| stage.store.receipt_of(of, id.parse().expect("an id")).await.expect("looked up");
+    assert_eq!(found(Some(stage.id), "rewind-1").await, Some(rewound));
+    assert_eq!(found(Some(stage.id), "say-1").await, Some(said));
+    assert_eq!(found(None, "rewind-1").await, None, "it has made no conversation");
+    assert_eq!(found(Some(stage.id), "rewind-2").await, None);
 }
 
 /// A request that found nothing to change is remembered: its retry shows nobody's message that was hidden since.

@@ -95,7 +95,11 @@ where
     }
 
     async fn created(&self, by: By) -> Result<Option<Receipt>> {
-        self.write(move |context| context.created_before(&by, by.wording.unwrap_or_default())).await
+        self.write(move |context| context.created_before(&by, Some(by.wording.unwrap_or_default()))).await
+    }
+
+    async fn receipt_of(&self, of: Option<ConversationId>, request: RequestId) -> Result<Option<Receipt>> {
+        self.write(move |context| context.receipt_of(of, request)).await
     }
 
     async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<RunResult> {

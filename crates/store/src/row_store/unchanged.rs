@@ -42,7 +42,7 @@ impl<T: Transactions> Context<T> {
         &self,
         loaded: &Loaded,
         request: &RequestId,
-        print: Digest,
+        print: Option<Digest>,
     ) -> Result<Option<Receipt>> {
         let name = by_request(loaded, request);
         let Some(note) = self.rows.note(&name)? else { return Ok(None) };

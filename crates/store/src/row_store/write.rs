@@ -33,7 +33,7 @@ impl<T: Transactions> Context<T> {
         let print = digest_by(&new.by, || {
             of_stored("create", &json!([new.folder, new.title]), &(&new.folder, &new.title))
         });
-        if let Some(receipt) = self.created_before(&new.by, print)? {
+        if let Some(receipt) = self.created_before(&new.by, Some(print))? {
             return Ok(receipt);
         }
         let row = ConversationRow {
@@ -55,7 +55,7 @@ impl<T: Transactions> Context<T> {
             let value = json!([fork.parent.to_string(), fork.entry.map(|id| id.to_string()), fork.title]);
             of_stored("fork", &value, &(fork.parent, fork.entry, &fork.title))
         });
-        if let Some(receipt) = self.created_before(&fork.by, print)? {
+        if let Some(receipt) = self.created_before(&fork.by, Some(print))? {
             return Ok(receipt);
         }
         let parent = self.load(fork.parent)?;
@@ -108,14 +108,14 @@ impl<T: Transactions> Context<T> {
     }
 
     /// The receipt of a conversation that the same request made.
-    pub(super) fn created_before(&mut self, by: &By, print: Digest) -> Result<Option<Receipt>> {
+    pub(super) fn created_before(&mut self, by: &By, print: Option<Digest>) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
         };
         let Some(row) = self.rows.conversation_by_request(request)? else {
             return match self.has_restored(request)? {
-                true => Err(StoreError::RequestReused(request.clone())),
-                false => Ok(None),
+                true if print.is_some() => Err(StoreError::RequestReused(request.clone())),
+                _ => Ok(None),
             };
         };
         same_arguments(request, row.request.as_ref().map(|(_, print)| *print), print)?;
@@ -134,7 +134,7 @@ impl<T: Transactions> Context<T> {
     pub(crate) fn say(&mut self, id: ConversationId, say: SayRequest) -> Result<Receipt> {
         let loaded = self.load(id)?;
         let print = digest_by(&say.by, || said_digest(&say));
-        if let Some(receipt) = self.recorded(&loaded, &say.by, print)? {
+        if let Some(receipt) = self.recorded(&loaded, &say.by, Some(print))? {
             return Ok(receipt);
         }
         if let Some(receipt) = self.delivered_before(&loaded, say.platform_id.as_deref())? {
@@ -223,7 +223,7 @@ impl<T: Transactions> Context<T> {
             let value = action_value(&apply.action, apply.seen);
             of_stored("apply", &value, &(&apply.action, apply.seen))
         });
-        if let Some(receipt) = self.recorded(&loaded, &apply.by, print)? {
+        if let Some(receipt) = self.recorded(&loaded, &apply.by, Some(print))? {
             return Ok(receipt);
         }
         if let Action::Erase { entries, matching, objects } = &apply.action {
@@ -254,11 +254,27 @@ impl<T: Transactions> Context<T> {
     /// The receipt of what the same request made, before anything else of it is looked at.
     pub(crate) fn receipt(&mut self, id: ConversationId, by: &By) -> Result<Option<Receipt>> {
         let loaded = self.load(id)?;
-        self.recorded(&loaded, by, by.wording.unwrap_or_default())
+        self.recorded(&loaded, by, Some(by.wording.unwrap_or_default()))
+    }
+
+    /// The receipt of a request in a conversation, or of the request that made one, whatever its words were.
+    pub(crate) fn receipt_of(
+        &mut self,
+        of: Option<ConversationId>,
+        request: RequestId,
+    ) -> Result<Option<Receipt>> {
+        let by = By { author: String::new(), time: Time(0), request: Some(request), wording: None };
+        match of {
+            Some(id) => {
+                let loaded = self.load(id)?;
+                self.recorded(&loaded, &by, None)
+            }
+            None => self.created_before(&by, None),
+        }
     }
 
     /// The receipt of an entry or operation that the same request made, or of one that had nothing to make.
-    fn recorded(&mut self, loaded: &Loaded, by: &By, print: Digest) -> Result<Option<Receipt>> {
+    fn recorded(&mut self, loaded: &Loaded, by: &By, print: Option<Digest>) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
         };
@@ -346,8 +362,10 @@ fn said_digest(say: &SayRequest) -> Digest {
 pub(super) fn same_arguments(
     request: &RequestId,
     recorded: Option<Fingerprint>,
-    print: Digest,
+    print: Option<Digest>,
 ) -> Result<()> {
+    // Whoever looks a request up does not repeat it.
+    let Some(print) = print else { return Ok(()) };
     match recorded {
         // An erasure leaves nothing of the arguments, not even their digest: then the id alone counts.
         Some(recorded) if print.matches(recorded) || recorded == Fingerprint::default() => Ok(()),

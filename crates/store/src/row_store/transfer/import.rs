@@ -22,7 +22,7 @@ impl<T: Transactions> Context<T> {
     /// Makes a conversation of what was said elsewhere.
     pub(crate) fn import(&mut self, import: Import) -> Result<Receipt> {
         let print = of_stored("import", &import_value(&import), &arguments(&import));
-        if let Some(made) = self.created_before(&import.by, print)? {
+        if let Some(made) = self.created_before(&import.by, Some(print))? {
             return Ok(said(&*self.load(made.conversation)?, None));
         }
         let row = ConversationRow {

@@ -41,7 +41,7 @@ impl<T: Transactions> Context<T> {
         let (root, head, revision) = read(&note).ok_or_else(damaged)?;
         let recorded = self.rows.note(&digest_of(root))?.unwrap_or_default();
         let recorded = Fingerprint::try_from(&*recorded).unwrap_or_default();
-        same_arguments(request, Some(recorded), print)?;
+        same_arguments(request, Some(recorded), Some(print))?;
         let loaded = self.load(root)?;
         Ok(Some(Receipt { head, revision, ..said(&loaded, None) }))
     }
