@@ -110,12 +110,12 @@ fn folder(current: io::Result<PathBuf>, shell: Option<OsString>) -> io::Result<P
 
 fn no_folder(error: &io::Error) -> Problem {
     Problem {
-        code: "no_folder".to_owned(),
+        code: "no_folder".into(),
         kind: ProblemKind::NotFound,
         message: "the folder that this is started in is not there".to_owned(),
         hint: Some("go to a folder that is there with `cd`".into()),
         causes: vec![error.to_string()],
-        head: None,
+        ..Problem::default()
     }
 }
 
@@ -206,12 +206,11 @@ fn named(places: &Places) -> Result<&Path, Problem> {
     let Places { config_file, config_named_by, .. } = places;
     match config_named_by {
         Some(by) if !config_file.exists() => Err(Problem {
-            code: "settings".to_owned(),
+            code: "settings".into(),
             kind: ProblemKind::NotFound,
             message: format!("{by} names the settings file {}, which is not there", config_file.display()),
             hint: Some("correct the name; `retake config set KEY VALUE` makes the file".into()),
-            causes: Vec::new(),
-            head: None,
+            ..Problem::default()
         }),
         _ => Ok(config_file),
     }
@@ -238,12 +237,12 @@ pub(crate) fn options(places: &Places, stays: Stays) -> Result<Options, Problem>
 
 pub(crate) fn no_signals(error: &io::Error) -> Problem {
     Problem {
-        code: "signals".to_owned(),
+        code: "signals".into(),
         kind: ProblemKind::Storage,
         message: "can't listen for signals".to_owned(),
         hint: None,
         causes: vec![error.to_string()],
-        head: None,
+        ..Problem::default()
     }
 }
 
@@ -254,12 +253,12 @@ fn explain(error: &SettingsError) -> Problem {
     };
     let causes = std::iter::successors(error.source(), |cause| (*cause).source());
     Problem {
-        code: "settings".to_owned(),
+        code: "settings".into(),
         kind,
         message: error.to_string(),
         hint: Some(error.hint().into()),
         causes: causes.map(ToString::to_string).collect(),
-        head: None,
+        ..Problem::default()
     }
 }
 

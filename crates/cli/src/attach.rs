@@ -106,15 +106,14 @@ fn is_same(found: &File, path: &Path) -> bool {
 
 fn moved(data_dir: &Path) -> Problem {
     Problem {
-        code: "data_moved".to_owned(),
+        code: "data_moved".into(),
         kind: ProblemKind::Storage,
         message: format!(
             "the data directory was moved or deleted while it was in use, and nothing more is stored: {}",
             data_dir.display()
         ),
         hint: Some("put it back, or say where it is now with --data-dir; without both the next start makes an empty one".into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     }
 }
 
@@ -146,12 +145,12 @@ fn is_to_find_again(problem: &Problem) -> bool {
 
 fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
     Problem {
-        code: AWAY.to_owned(),
+        code: AWAY.into(),
         kind: ProblemKind::Storage,
         message: format!("can't reach {}", path.display()),
         hint: None,
         causes: vec![error.to_string()],
-        head: None,
+        ..Problem::default()
     }
 }
 
@@ -163,12 +162,11 @@ fn is_understood(status: &Status) -> Result<(), Problem> {
     }
     let Status { version, pid, data_dir, .. } = status;
     Err(Problem {
-        code: "owner_version".to_owned(),
+        code: "owner_version".into(),
         kind: ProblemKind::Refused,
         message: format!("{data_dir} belongs to retake {version} (process {pid}), and this is retake {own}"),
         hint: Some("`retake stop` of that version ends it; then this one takes over".into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     })
 }
 
@@ -234,12 +232,11 @@ pub(crate) async fn stand(
 fn owned(by: Option<Status>) -> Problem {
     let who = by.map(|status| format!(" (process {})", status.pid)).unwrap_or_default();
     Problem {
-        code: "held".to_owned(),
+        code: "held".into(),
         kind: ProblemKind::Refused,
         message: format!("another process owns these conversations already{who}"),
         hint: Some("`retake status` shows it; other commands reach it by themselves".into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     }
 }
 

@@ -47,14 +47,7 @@ impl From<io::Error> for Failure {
 
 /// A problem that a face finds by itself.
 pub(crate) fn problem(kind: ProblemKind, code: &str, message: impl Into<String>) -> Problem {
-    Problem {
-        code: code.to_owned(),
-        kind,
-        message: message.into(),
-        hint: None,
-        causes: Vec::new(),
-        head: None,
-    }
+    Problem { code: code.into(), kind, message: message.into(), ..Problem::default() }
 }
 
 /// Something in the arguments that makes no sense.

@@ -119,11 +119,11 @@ async fn over(child: &mut Child, pid: Option<u32>) -> Result<(), String> {
 
 fn unstarted(causes: Vec<String>) -> Problem {
     Problem {
-        code: "owner_start".to_owned(),
+        code: "owner_start".into(),
         kind: ProblemKind::Storage,
         message: "can't start the owner of the conversations".to_owned(),
         hint: Some("`retake serve` in another terminal is one, too, and shows what is wrong".into()),
         causes,
-        head: None,
+        ..Problem::default()
     }
 }

@@ -101,12 +101,11 @@ impl Process {
             None => (String::new(), "it may be stopped, or busy: look at its process where it runs".into()),
         };
         Problem {
-            code: "owner_silent".to_owned(),
+            code: "owner_silent".into(),
             kind: ProblemKind::Refused,
             message: format!("the owner at {} does not answer{why}", self.socket.display()),
             hint: Some(hint.into()),
-            causes: Vec::new(),
-            head: None,
+            ..Problem::default()
         }
     }
 
@@ -127,12 +126,11 @@ fn wakes(pid: u32) -> String {
 /// The owner went away before it answered.
 fn lost() -> Problem {
     Problem {
-        code: LOST.to_owned(),
+        code: LOST.into(),
         kind: ProblemKind::Storage,
         message: "the owner of the conversations ended before it answered".to_owned(),
         hint: Some("check whether the request was carried out before you repeat it".into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     }
 }
 

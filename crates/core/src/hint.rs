@@ -19,18 +19,24 @@ pub enum HintPiece {
 }
 
 /// Something to do, which a face has a command for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// List the alternatives of an answer.
     Choose,
+    /// Write a backup with the command line program, which also writes to pipes and devices.
+    Backup,
     /// Choose for each file of a plan.
     ChooseFiles,
     /// List the settings.
     Config,
     /// Say which conversation is meant.
     Conversation,
+    /// Use another data folder.
+    DataDir,
     /// Check the store.
     Doctor,
+    /// Repair the store.
+    DoctorMend,
     /// Say something else in the place of a message.
     Edit,
     /// End what commands have left running.
@@ -39,16 +45,26 @@ pub enum Remedy {
     Exclude,
     /// Put a summary in the place of messages, for the model.
     Fold,
+    /// Import, and let commands run in the folder of the import.
+    KeepFolder,
     /// List the conversations.
     List,
     /// List the messages.
     Log,
+    /// Look at an MCP server of a project, and allow it.
+    McpAllow(String),
+    /// List the MCP servers.
+    McpList,
+    /// Remove an MCP server.
+    McpRemove,
     /// Choose another model.
     Model,
     /// List the models.
     Models,
     /// List what was done.
     Ops,
+    /// Remove a label or a title.
+    RemoveLabel,
     /// Return to an earlier head: this one, or one to be named.
     Restore(Option<Head>),
     /// Ask for another answer.
@@ -57,6 +73,8 @@ pub enum Remedy {
     Rewind,
     /// Bring a hidden message back.
     Show,
+    /// Stop the active run.
+    Stop,
     /// List the branches.
     Tree,
     /// Take back the last thing done.
@@ -65,6 +83,43 @@ pub enum Remedy {
     FilesLog,
     /// Leave files as they are.
     WithoutFiles,
+    /// List the folders that conversations work in.
+    WorkspaceList,
+}
+
+/// A named value of a refusal or a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(u64),
+    /// Several numbers.
+    Numbers(Vec<u64>),
+}
+
+impl From<Vec<u64>> for Field {
+    fn from(numbers: Vec<u64>) -> Self {
+        Self::Numbers(numbers)
+    }
+}
+
+impl From<&str> for Field {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Field {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Field {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
 }
 
 impl Hint {

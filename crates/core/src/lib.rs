@@ -56,7 +56,7 @@ pub use files::{
     merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
-pub use hint::{Hint, HintPiece, Remedy};
+pub use hint::{Field, Hint, HintPiece, Remedy};
 pub use id::{
     BadId, ConversationId, EntryId, Head, LogNo, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo,
 };

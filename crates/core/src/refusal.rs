@@ -1,6 +1,6 @@
 //! Why a request is refused. A refusal changes nothing; each has its own type, text and next step.
 
-use crate::hint::{Hint, Remedy};
+use crate::hint::{Field, Hint, Remedy};
 use crate::id::{Head, OpNo, Pos};
 use crate::mark::Mark;
 
@@ -108,9 +108,30 @@ impl Refusal {
         }
     }
 
+    /// Its values, by name.
+    pub fn fields(&self) -> Vec<(&'static str, Field)> {
+        match self {
+            Self::NotOnPath { taken_back: Some((op, head)), .. } => {
+                vec![("operation", op.0.into()), ("restore", head.to_string().into())]
+            }
+            Self::NotVisible(mark) | Self::StaleMark(mark) => vec![("mark", mark.name().into())],
+            Self::Stale { seen, now } => {
+                vec![("seen", seen.to_string().into()), ("now", now.to_string().into())]
+            }
+            Self::UnknownHead(head) => vec![("head", head.to_string().into())],
+            Self::BadName(sign) => vec![("character", sign.to_string().into())],
+            Self::LabelTaken(label) => vec![("label", label.as_str().into())],
+            Self::NoSuchAlternative { wanted, count } => {
+                vec![("wanted", (*wanted as u64).into()), ("count", (*count as u64).into())]
+            }
+            Self::ReadOnly { op, kind } => vec![("operation", op.0.into()), ("kind", kind.as_str().into())],
+            _ => Vec::new(),
+        }
+    }
+
     /// What to do next.
     pub fn hint(&self) -> Hint {
-        use Remedy::{Choose, Edit, Log, Ops, Restore, Show, Tree, Undo};
+        use Remedy::{Choose, Edit, Log, Ops, RemoveLabel, Restore, Show, Tree, Undo};
         match self {
             Self::UnknownEntry => Hint::new("{} shows the ids of the messages", [Log]),
             Self::NotOnPath { taken_back: Some((op, head)), .. } => {
@@ -132,7 +153,7 @@ impl Refusal {
             Self::Overtaken => Hint::new("{} takes back the last thing that was done", [Undo]),
             Self::UnknownFold => Hint::new("{} lists the folds", [Ops]),
             Self::NotFoldable => "choose a range of messages that the model sees".into(),
-            Self::EmptyLabel => "give a name, or --remove".into(),
+            Self::EmptyLabel => Hint::new("give a name, or take it away with {}", [RemoveLabel]),
             Self::BadName(_) => "leave that character out".into(),
             Self::EmptySummary => "say in the summary what the model has to know of these messages".into(),
             Self::LabelTaken(_) => "choose another name, or remove that label first".into(),

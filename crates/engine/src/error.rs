@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use retake_core::{Head, Hint, Refusal, Remedy, RunRefusal, Unfit};
+use retake_core::{Field, Head, Hint, Refusal, Remedy, RunRefusal, Unfit};
 use retake_store::StoreError;
-use retake_worktree::WorktreeError;
+use retake_worktree::{Obstacle, WorktreeError};
 
 use crate::model::{ModelError, ModelErrorKind};
 
@@ -41,6 +41,8 @@ pub struct EngineError {
     pub message: String,
     /// What to do next.
     pub hint: Option<Hint>,
+    /// The values of its code, by name.
+    pub fields: Vec<(&'static str, Field)>,
     /// The head now, when the author's was stale.
     pub head: Option<Head>,
     /// The cause.
@@ -51,13 +53,20 @@ pub struct EngineError {
 impl EngineError {
     /// A failure without a cause below it.
     pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), hint: None, head: None, cause: None }
+        Self { kind, code, message: message.into(), fields: Vec::new(), hint: None, head: None, cause: None }
     }
 
     /// With what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// With a value of its code.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
+        self.fields.push((name, value.into()));
         self
     }
 
@@ -89,7 +98,7 @@ impl EngineError {
     /// What was refused while a model is answering.
     pub(crate) fn running() -> Self {
         Self::new(Kind::Refused, "run_active", "a model is answering in this conversation")
-            .hint(Hint::new("stop it first with Ctrl-C, or go back with {}", [Remedy::EndJobs]))
+            .hint(Hint::new("{} stops it; {} stops it and goes back", [Remedy::Stop, Remedy::EndJobs]))
     }
 
     /// A model that can't even be called. Nothing is stored yet, so this is not [`Kind::Model`].
@@ -157,7 +166,7 @@ impl From<StoreError> for EngineError {
             StoreError::ConversationExists(_) => (
                 Kind::Refused,
                 "conversation_exists",
-                "open that one, or import into another --data-dir".into(),
+                Hint::new("open that one, or import into another data folder with {}", [Remedy::DataDir]),
             ),
             StoreError::BadExport(_) => (
                 Kind::Usage,
@@ -174,9 +183,11 @@ impl From<StoreError> for EngineError {
             StoreError::Newer { .. } => {
                 (Kind::Storage, "newer", "install a newer Retake; nothing was touched".into())
             }
-            StoreError::NotAStore { .. } => {
-                (Kind::Storage, "not_a_store", "move that file away, or use another --data-dir".into())
-            }
+            StoreError::NotAStore { .. } => (
+                Kind::Storage,
+                "not_a_store",
+                Hint::new("move that file away, or use another data folder with {}", [Remedy::DataDir]),
+            ),
             full if full.is_full() => {
                 (Kind::Storage, "disk_full", "free some space, then repeat it; nothing was changed".into())
             }
@@ -233,6 +244,14 @@ impl From<WorktreeError> for EngineError {
     }
 }
 
+/// What to do about a file that cannot be put back.
+pub(crate) fn of_obstacle(obstacle: &Obstacle) -> Hint {
+    match obstacle {
+        Obstacle::NotStored => Hint::new("leave this path out; {} looks for damage", [Remedy::Doctor]),
+        other => other.hint().into(),
+    }
+}
+
 /// What a store says of another owner.
 fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
@@ -242,9 +261,16 @@ fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
         StoreError::Moved { .. } => (
             Kind::Storage,
             "data_moved",
-            "put it back, or say where it is now with --data-dir; without both the next start makes an empty one".into(),
+            Hint::new(
+                "put it back, or name its new place with {}; without both the next start makes an empty one",
+                [Remedy::DataDir],
+            ),
         ),
-        _ => (Kind::Storage, "held", "close that one first, or use another --data-dir".into()),
+        _ => (
+            Kind::Storage,
+            "held",
+            Hint::new("close that one first, or use another data folder with {}", [Remedy::DataDir]),
+        ),
     }
 }
 
@@ -286,6 +312,7 @@ fn refused(refusal: &Refusal) -> EngineError {
     };
     EngineError {
         head,
+        fields: refusal.fields(),
         hint: Some(refusal.hint()),
         ..EngineError::new(kind, refusal.code(), refusal.to_string())
     }
@@ -306,7 +333,7 @@ fn of_search(excludes: bool) -> Hint {
 fn of_turns(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
         StoreError::Runs(RunRefusal::Running) => {
-            (Kind::Refused, "run_active", "stop it first (Ctrl-C), then go on".into())
+            (Kind::Refused, "run_active", Hint::new("{} stops it; then go on", [Remedy::Stop]))
         }
         StoreError::Runs(RunRefusal::Waiting) => {
             (Kind::Refused, "run_waiting", "wait until its turn has come".into())

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use retake_core::{Hint, Remedy};
 use retake_tools::Surroundings;
 use retake_tools::mcp::{
     Allowed, Config, ConfigError, Deps, McpServers, Origin, ServerShown, State, Variables, Way, add,
@@ -207,7 +208,7 @@ impl Engine {
             if shown.is_empty() {
                 let message = format!("there is no MCP server `{name}`");
                 return Err(EngineError::new(Kind::NotFound, "mcp", message)
-                    .hint("`retake mcp list` shows those that there are"));
+                    .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
             }
         }
         Ok((shown, servers.told().to_vec()))
@@ -238,7 +239,7 @@ impl Engine {
         let Some(entry) = config.servers.iter().find(|entry| entry.name == name) else {
             let message = format!("no MCP server `{name}` is named for {}", folder.display());
             return Err(EngineError::new(Kind::NotFound, "mcp", message)
-                .hint("`retake mcp list` shows those that there are"));
+                .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
         };
         if entry.origin == Origin::User {
             let message = format!("the MCP server `{name}` is your own and needs no leave");
@@ -247,7 +248,7 @@ impl Engine {
         if seen.is_some_and(|seen| seen != entry.digest) {
             let message = format!("the entry of the MCP server `{name}` has changed since you saw it");
             return Err(EngineError::new(Kind::Refused, "mcp", message)
-                .hint(format!("see it again: `retake mcp allow {name}`")));
+                .hint(Hint::new("see it again: {}", [Remedy::McpAllow(name.to_owned())])));
         }
         let bytes = Allowed::at(&files.allowed).allow(&folder, entry)?;
         Ok(McpWritten { bytes, path: files.allowed.clone() })
@@ -271,7 +272,13 @@ impl From<ConfigError> for EngineError {
             | ConfigError::BadName(_)
             | ConfigError::BadEntry { .. } => Kind::Usage,
         };
+        let hint = match &error {
+            ConfigError::BadEntry { .. } => "give a command, or an address".into(),
+            ConfigError::Exists { .. } => Hint::new("{} takes that one out first", [Remedy::McpRemove]),
+            ConfigError::Missing { .. } => Hint::new("{} lists the servers", [Remedy::McpList]),
+            other => other.hint().into(),
+        };
         let cause = std::error::Error::source(&error).map(|cause| said(cause.to_string()));
-        Self { cause, ..Self::new(kind, "mcp", error.to_string()).hint(error.hint()) }
+        Self { cause, ..Self::new(kind, "mcp", error.to_string()).hint(hint) }
     }
 }

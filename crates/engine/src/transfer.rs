@@ -9,7 +9,7 @@ mod import_staging;
 mod import_stream;
 mod readable;
 
-use retake_core::{Care, Checked, ConversationId, Copied, Head, Receipt, RequestId, Time};
+use retake_core::{Care, Checked, ConversationId, Copied, Head, Hint, Receipt, Remedy, RequestId, Time};
 use std::path::{Path, PathBuf};
 
 use retake_store::{ExportPlace, FullImport, Import, StoreError, encode_export_header, encode_exported};
@@ -168,7 +168,7 @@ impl Engine {
             let to = to.as_deref().unwrap_or(Path::new("")).display();
             let message = format!("can't write a backup to {to}: it is {what}");
             return Err(EngineError::new(Kind::Refused, "no_file", message)
-                .hint("name a new file; the command `retake backup` also writes to pipes and devices"));
+                .hint(Hint::new("name a new file; {} also writes to pipes and devices", [Remedy::Backup])));
         }
         let named = to.is_some();
         // The copy is made where a link leads; where it leads nowhere that can be told, the link is what is there.
@@ -196,8 +196,10 @@ fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
     let other = named.and_then(|named| folders.into_iter().find(|folder| *folder != named));
     let Some(folder) = other else { return Ok(()) };
     let message = format!("can't import: its conversations work in the folder {folder}, not in this one");
-    Err(EngineError::new(Kind::Refused, "other_folder", message)
-        .hint("import it in that folder, or use --keep-folder to let its commands run there"))
+    Err(EngineError::new(Kind::Refused, "other_folder", message).hint(Hint::new(
+        "import it in that folder, or let its commands run there with {}",
+        [Remedy::KeepFolder],
+    )))
 }
 
 /// What stands there, where that is neither a file nor nothing.

@@ -9,7 +9,7 @@ use retake_core::{
     Summary, TargetLine, ToolOutcome, Totals,
 };
 use retake_engine::{EngineError, Kind};
-use retake_wire::{HintPiece, Problem, ProblemKind, Remedy, reply};
+use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
 pub(crate) use done::{description, marked, operation, step};
 
@@ -23,13 +23,26 @@ pub(crate) fn problem(error: EngineError) -> Problem {
         Kind::Model => ProblemKind::Model,
         Kind::Storage => ProblemKind::Storage,
     };
+    let hint = error.hint.map(hint);
+    let code = ProblemCode::from(error.code);
+    debug_assert!(code.title().is_some(), "BUG: the list of codes lacks {code}");
     Problem {
-        code: error.code.into(),
+        code,
         kind,
         message: error.message,
-        hint: error.hint.map(hint),
+        fields: error.fields.into_iter().map(|(name, value)| (name.to_owned(), field(value))).collect(),
+        remedies: hint.iter().flat_map(retake_wire::Hint::remedies).cloned().collect(),
+        hint,
         causes: error.cause.into_iter().map(|cause| cause.to_string()).collect(),
         head: error.head.map(|head| head.to_string()),
+    }
+}
+
+fn field(value: retake_core::Field) -> serde_json::Value {
+    match value {
+        retake_core::Field::Text(text) => text.into(),
+        retake_core::Field::Number(number) => number.into(),
+        retake_core::Field::Numbers(numbers) => numbers.into(),
     }
 }
 
@@ -66,7 +79,22 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Undo => Remedy::Undo,
         R::FilesLog => Remedy::FilesLog,
         R::WithoutFiles => Remedy::WithoutFiles,
+        R::McpAllow(server) => Remedy::McpAllow { server },
+        R::Backup => Remedy::Backup,
+        R::DataDir => Remedy::DataDir,
+        R::DoctorMend => Remedy::DoctorMend,
+        R::KeepFolder => Remedy::KeepFolder,
+        R::McpList => Remedy::McpList,
+        R::McpRemove => Remedy::McpRemove,
+        R::RemoveLabel => Remedy::RemoveLabel,
+        R::Stop => Remedy::Stop,
+        R::WorkspaceList => Remedy::WorkspaceList,
     }
+}
+
+/// Conditions as sentences, for clients that read the text fields. They name no command of a client.
+pub(crate) fn sentences(conditions: &[Condition]) -> Vec<String> {
+    conditions.iter().map(|it| english::condition(it, &english::remedy)).collect()
 }
 
 /// A problem of the request itself.
@@ -209,6 +237,7 @@ pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::R
         lifted: receipt.lifted.iter().map(|fold| fold_name(*fold)).collect(),
         composer,
         files: None,
+        conditions: Vec::new(),
         stays: Vec::new(),
         effects: reply::Effects::default(),
         waited: Vec::new(),
@@ -224,8 +253,10 @@ pub(crate) fn composer(entry: String, content: Vec<Part>) -> reply::Composer {
     reply::Composer { entry, text: retake_core::joined_text(&content), parts: parts(content) }
 }
 
-pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -> reply::Plan {
+pub(crate) fn plan(conversation: String, planned: Planned, conditions: Vec<Condition>) -> reply::Plan {
+    let stays = sentences(&conditions);
     reply::Plan {
+        conditions,
         conversation,
         head: planned.plan.head.to_string(),
         unchanged: planned.unchanged,
@@ -247,6 +278,12 @@ pub(crate) fn plan(conversation: String, planned: Planned, stays: Vec<String>) -
         stays,
         files: None,
     }
+}
+
+/// A plan of files alone: nothing of the conversation would change.
+pub(crate) fn plan_of_files(conversation: String, head: String, conditions: Vec<Condition>) -> reply::Plan {
+    let stays = sentences(&conditions);
+    reply::Plan { conversation, head, unchanged: true, conditions, stays, ..reply::Plan::default() }
 }
 
 /// A conversation in short; of a fork, with the title of its parent.

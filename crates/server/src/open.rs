@@ -49,7 +49,7 @@ pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem>
         hint: Some(error.hint().into()),
         causes: std::error::Error::source(&error).map(ToString::to_string).into_iter().collect(),
         message: error.to_string(),
-        head: None,
+        ..Problem::default()
     })?;
     let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
     let handed = Arc::new(Handed::default());

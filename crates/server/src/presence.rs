@@ -233,11 +233,10 @@ impl Here {
 
 fn leaving() -> Problem {
     Problem {
-        code: LEAVING.to_owned(),
+        code: LEAVING.into(),
         kind: ProblemKind::Refused,
         message: "the owner of the conversations is about to end".to_owned(),
         hint: Some("do it again: the next owner starts by itself".into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     }
 }

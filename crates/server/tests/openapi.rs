@@ -191,3 +191,13 @@ fn every_object_in_a_request_is_closed() {
     }
     assert_eq!(found, Vec::<String>::new());
 }
+
+#[test]
+fn every_problem_code_is_in_the_document_with_its_english_title() {
+    let document = retake_server::openapi();
+    let listed = document["components"]["schemas"]["ProblemCode"]["x-codes"].as_object().expect("a list");
+    assert_eq!(listed.len(), retake_wire::ProblemCode::ALL.len());
+    for code in retake_wire::ProblemCode::ALL {
+        assert_eq!(listed.get(code.as_str()).and_then(Value::as_str), code.title(), "{code}");
+    }
+}

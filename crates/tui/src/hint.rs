@@ -1,6 +1,6 @@
 //! What the clients of this program call the things to do that a hint names. Must never change any other word.
 
-use retake_wire::{Hint, Problem, Remedy, RunEvent};
+use retake_wire::{Condition, Hint, Problem, Remedy, RunEvent, english};
 
 /// Who reads what is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,9 @@ pub enum Audience {
     Screen,
 }
 
+/// The key that stops a run, in every client of the terminal.
+const STOP: &str = "Ctrl-C";
+
 impl Audience {
     /// The problem with its hint in this client's words.
     pub fn word(self, mut problem: Problem) -> Problem {
@@ -23,6 +26,11 @@ impl Audience {
     /// The hint in this client's words.
     pub fn words(self, hint: &Hint) -> String {
         hint.worded(|remedy| self.command(remedy))
+    }
+
+    /// The sentence of a condition, with this client's commands in it. Not safe for a terminal yet.
+    pub fn condition(self, condition: &Condition) -> String {
+        english::condition(condition, &|remedy| self.command(remedy))
     }
 
     /// The event with its hint in this client's words.
@@ -48,6 +56,9 @@ impl Audience {
             Remedy::Doctor => ("retake doctor", "retake doctor"),
             Remedy::EndJobs => ("--stop", "/rewind"),
             Remedy::Edit => ("retake edit", "/edit"),
+            Remedy::Erase { conversation } => {
+                return format!("`retake erase --matching TEXT --conversation {conversation}`");
+            }
             Remedy::Exclude => ("retake exclude", "/exclude"),
             Remedy::Fold => ("retake fold", "retake fold"),
             Remedy::List => ("retake list", "/list"),
@@ -66,9 +77,37 @@ impl Audience {
             Remedy::Tree => ("retake tree", "/tree"),
             Remedy::Undo => ("retake undo", "/undo"),
             Remedy::FilesLog => ("retake files log", "retake files log"),
+            Remedy::Backup => ("retake backup", "retake backup"),
+            Remedy::DataDir => ("--data-dir", "--data-dir"),
+            Remedy::DoctorMend => ("retake doctor --mend", "retake doctor --mend"),
+            Remedy::KeepFolder => ("--keep-folder", "--keep-folder"),
+            Remedy::McpAllow { server } => return format!("`retake mcp allow {server}`"),
+            Remedy::McpList => ("retake mcp list", "retake mcp list"),
+            Remedy::McpRemove => ("retake mcp remove", "retake mcp remove"),
+            Remedy::RemoveLabel => ("--remove", "--remove"),
+            Remedy::Stop => return STOP.to_owned(),
+            Remedy::WorkspaceList => ("retake workspace list", "retake workspace list"),
             Remedy::WithoutFiles => ("--scope conversation", "/rewind"),
         };
         let command = if self == Self::Shell { verb } else { slash };
         format!("`{command}`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::Condition;
+
+    use super::Audience;
+
+    #[test]
+    fn a_condition_names_the_command_that_erases_in_another_conversation() {
+        let conversations = vec!["c2".to_owned()];
+        let condition = Condition::OthersContain { count: 1, conversations, more: false };
+        assert_eq!(
+            Audience::Shell.condition(&condition),
+            "1 other conversation contains the text, too. Erase it there with the same TEXT: \
+             `retake erase --matching TEXT --conversation c2`"
+        );
     }
 }

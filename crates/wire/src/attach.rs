@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::Problem;
+use crate::problem::Problem;
 
 /// Where a client attaches: the answer is a stream that stays open as long as both live.
 pub const CLIENTS: &str = "/v1/clients";

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::condition::{Condition, LeftPath, PathCause};
 use crate::shape;
 
 /// What a step takes along.
@@ -190,7 +191,11 @@ pub struct AfterChoice {
     /// The result of the call that it is told by, by entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// The same in words.
+    /// Only one of several calls of that turn is meant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partly: bool,
+    /// Deprecated, the next version leaves it out: the other fields as an English sentence.
+    #[schemars(extend("deprecated" = true))]
     pub words: String,
 }
 
@@ -222,9 +227,12 @@ pub struct PathPlan {
     pub name: FileName,
     /// What would be done.
     pub verdict: Verdict,
-    /// Why it is left alone, in words; also where that was chosen. Of a path that is changed back: which uncertain change stays in it,
-    /// and why that is uncertain.
+    /// Why it is left alone, also where that was chosen. Of a path that changes: which uncertain change stays in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<PathCause>,
+    /// Deprecated, the next version leaves it out: `cause` as an English sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("deprecated" = true))]
     pub why: Option<String>,
     /// How sure it is that what is taken back is the agent's.
     pub grade: Grade,
@@ -329,10 +337,18 @@ pub struct FilesPlan {
 pub struct FilesDone {
     /// What was done.
     pub counts: FileCounts,
-    /// Paths that were left alone, and why. Said once: not to who repeats the request.
+    /// Paths that were left alone, and why. A repeated request does not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_paths: Vec<LeftPath>,
+    /// What else was done. A repeated request does not get it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// Deprecated, the next version leaves it out: `left_paths` as English sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("deprecated" = true))]
     pub left: Vec<String>,
-    /// What else was done, a sentence each. Said once, too.
+    /// Deprecated, the next version leaves it out: `conditions` as English sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("deprecated" = true))]
     pub notes: Vec<String>,
 }

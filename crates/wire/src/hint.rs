@@ -34,6 +34,11 @@ pub enum Remedy {
     Doctor,
     /// Say something else in the place of a message.
     Edit,
+    /// Erase the same text in another conversation.
+    Erase {
+        /// Its id.
+        conversation: String,
+    },
     /// Keep a message from the model.
     Exclude,
     /// Put a summary in the place of messages, for the model.
@@ -69,9 +74,40 @@ pub enum Remedy {
     EndJobs,
     /// Leave files as they are.
     WithoutFiles,
+    /// Write a backup with the command line program, which also writes to pipes and devices.
+    Backup,
+    /// Use another data folder.
+    DataDir,
+    /// Repair the store.
+    DoctorMend,
+    /// Import, and let commands run in the folder of the import.
+    KeepFolder,
+    /// Look at an MCP server of a project, and allow it.
+    McpAllow {
+        /// Its name.
+        server: String,
+    },
+    /// List the MCP servers.
+    McpList,
+    /// Remove an MCP server.
+    McpRemove,
+    /// Remove a label or a title.
+    RemoveLabel,
+    /// Stop the active run.
+    Stop,
+    /// List the folders that conversations work in.
+    WorkspaceList,
 }
 
 impl Hint {
+    /// The things to do, in their order.
+    pub fn remedies(&self) -> impl Iterator<Item = &Remedy> {
+        self.0.iter().filter_map(|piece| match piece {
+            HintPiece::Text(_) => None,
+            HintPiece::Do(remedy) => Some(remedy),
+        })
+    }
+
     /// The hint in a face's words: what it calls each thing to do.
     pub fn worded(&self, command: impl Fn(&Remedy) -> String) -> String {
         let words = |piece: &HintPiece| match piece {

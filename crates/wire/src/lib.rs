@@ -6,12 +6,15 @@ mod action;
 mod agent;
 mod attach;
 mod client;
+mod condition;
 mod content;
+pub mod english;
 mod event;
 mod files;
 mod hint;
 pub mod http;
 mod mcp;
+mod problem;
 pub mod reply;
 pub mod request;
 mod run;
@@ -24,9 +27,10 @@ pub use agent::{
     Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
 };
 pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL, Ready, UNAUTHORIZED};
-pub use client::{Client, Problem, ProblemKind};
+pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};
+pub use condition::{Condition, LeftPath, PathCause, PathChange, StepRefusal, UncertainWhen, UncoveredPath};
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
 pub use files::{
@@ -37,6 +41,7 @@ pub use hint::{Hint, HintPiece, Remedy};
 pub use mcp::{
     McpAdd, McpAllow, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools, McpWay,
 };
+pub use problem::{Problem, ProblemCode, ProblemKind};
 pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
-use crate::client::Problem;
 use crate::content::Part;
 use crate::files::FilesWish;
+use crate::problem::Problem;
 use crate::reply::{Entry, Receipt};
 use crate::shape;
 

@@ -31,7 +31,7 @@ pub(super) async fn redo(chat: &mut Chat<'_>, words: &str) -> Result {
 
 /// Of several steps, the next one was refused: alone, it can be decided.
 fn stopped_short(chat: &mut Chat<'_>, done: Option<&Receipt>, command: &str) -> Result {
-    let refused = done.and_then(|done| done.steps.as_ref()).is_some_and(|steps| steps.refused.is_some());
+    let refused = done.and_then(|done| done.steps.as_ref()).is_some_and(|steps| steps.refusal.is_some());
     if refused {
         chat.dim(&format!("{command} alone takes the next step, and lets you choose"))
     } else {

@@ -11,6 +11,7 @@ use crate::error::{Failure, Result, unexpected};
 use crate::term::pick::Row;
 use crate::term::safe;
 use crate::verbs::change;
+use retake_tui::hint::Audience;
 use retake_tui::render::{self, words};
 
 /// So many turns are offered; older ones are named by tN.
@@ -164,7 +165,7 @@ fn preview(client: &dyn Client, conversation: &str, target: &Target) -> String {
         Ok(Reply::Plan(plan)) => {
             let mut lines = vec![render::plan::brief(None, &plan)];
             lines.extend(render::effects::brief(&plan.effects, render::effects::Files::of_plan(&plan)));
-            lines.extend(plan.stays.iter().map(|stays| format!("! {stays}")));
+            lines.extend(plan.conditions.iter().map(|it| format!("! {}", Audience::Chat.condition(it))));
             if let Some(composer) = &plan.composer {
                 lines.push(safe::block(&composer.text).into_owned());
             }

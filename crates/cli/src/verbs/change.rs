@@ -86,7 +86,7 @@ async fn applied(
     let text = receipt::receipt(&cx.ui.look(), &action, &given);
     cx.acknowledge(&given, &text)?;
     if let Some(steps) = given.steps.filter(|steps| steps.done < steps.asked) {
-        if steps.refused.is_some() && !cx.json {
+        if steps.refusal.is_some() && !cx.json {
             let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
             cx.hint(&format!(
                 "`retake plan {verb}` shows the next step, and `retake {verb} --choose …` takes it"

@@ -1,7 +1,8 @@
 //! What a plan says of files: every verdict, two calls, and names that try to act on the terminal. Only data.
 
 use retake_wire::{
-    AfterChoice, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others, PathPlan, Verdict,
+    AfterChoice, Against, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others,
+    PathCause, PathChange, PathPlan, Verdict, Whose,
 };
 
 use super::world::{ago, id};
@@ -11,6 +12,7 @@ fn path(name: &str, verdict: Verdict, grade: Grade, calls: &[u32]) -> PathPlan {
     PathPlan {
         name: FileName { path: name.to_owned(), path_base64: None },
         verdict,
+        cause: None,
         why: None,
         grade,
         calls: calls.iter().map(|number| id(*number)).collect(),
@@ -37,23 +39,22 @@ pub(super) fn files_plan() -> FilesPlan {
         turn: None,
     };
     let seen = |name, verdict, calls: &[u32]| path(name, verdict, Grade::Seen, calls);
-    let after = |choice, becomes, words: &str| AfterChoice {
+    let after = |choice, becomes, turn| AfterChoice {
         choice,
         becomes,
-        turn: Some(3),
+        turn: Some(turn),
         call: Some(id(3)),
-        words: words.to_owned(),
+        partly: false,
+        words: String::new(),
     };
+    let by = Against { whose: Whose::Later, turn: Some(3), call: None };
     let conflict = PathPlan {
-        why: Some("t3 changed the same place later".to_owned()),
-        outcomes: vec![
-            after(Choice::Skip, Becomes::Stays, "stays as t3 left it, undecided: a later step asks again"),
-            after(Choice::Checkpoint, Becomes::Before, "as it was before \x1b[2Jt1"),
-        ],
+        cause: Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false }),
+        outcomes: vec![after(Choice::Skip, Becomes::Stays, 3), after(Choice::Checkpoint, Becomes::Before, 1)],
         hunks: Some(7),
         ..seen("clash", Verdict::Conflict, &[3])
     };
-    let why = Some("not covered: it is over 64 MiB".to_owned());
+    let cause = Some(PathCause::NotCovered { why: "it is over \x1b[2J64 MiB".to_owned() });
     FilesPlan {
         digest: "d".repeat(32),
         counts: FileCounts { reverted: 3, deleted: 1, recreated: 1, merged: 1 },
@@ -71,7 +72,7 @@ pub(super) fn files_plan() -> FilesPlan {
             PathPlan { full_folder: true, ..path("whole", Verdict::Ambiguous, Grade::Ambiguous, &[3]) },
             path("whole/whose", Verdict::Ambiguous, Grade::Ambiguous, &[3]),
             seen("full", Verdict::NotEmpty, &[3]),
-            PathPlan { why, ..seen("large", Verdict::NotCovered, &[3]) },
+            PathPlan { cause, ..seen("large", Verdict::NotCovered, &[3]) },
         ],
         calls: vec![call(3, "make \x1b[2Jall", 600_000), call(4, "edit edited", 300)],
         others: Others { changed: 2, paths: vec!["mine".to_owned(), "\\u{1b}[2J".to_owned()] },

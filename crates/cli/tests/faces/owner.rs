@@ -9,12 +9,11 @@ use super::fake::{Case, status};
 fn the_owner_is_told_shown_and_stopped() {
     let alone = Status { address: None, running: Vec::new(), following: 1, serves: false, ..status() };
     let refused = Problem {
-        code: "not_serving".to_owned(),
+        code: "not_serving".into(),
         kind: ProblemKind::Refused,
         message: "this owner belongs to a terminal (process 4711000)".to_owned(),
         hint: Some("end it there".into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     };
     let seen = [
         Case::script("").see(&["serve"]),

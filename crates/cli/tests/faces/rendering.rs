@@ -194,12 +194,12 @@ fn a_sick_store() {
 #[test]
 fn a_problem_with_everything() {
     let problem = Problem {
-        code: "disk_full".to_owned(),
+        code: "disk_full".into(),
         kind: ProblemKind::Storage,
         message: "can't store the message in \x1b[2J/data".to_owned(),
         hint: Some("make room, then say it again".into()),
         causes: vec!["no space left".to_owned(), "on the device".to_owned()],
-        head: None,
+        ..Problem::default()
     };
     let case = Case::script("").reply("say", Err(problem));
     assert_snapshot!(case.see(&["say", "hello"]));

@@ -341,12 +341,11 @@ fn trial_15_a_message_that_is_there_already_is_not_said_to_be_stored() {
 fn trial_17_a_conversation_among_several_that_can_not_be_imported_is_named_with_its_line() {
     let refused = || {
         Err(Problem {
-            code: "bad_import".to_owned(),
+            code: "bad_import".into(),
             kind: ProblemKind::Usage,
             message: "can't import: line 2: the role “x” is not known".to_owned(),
             hint: Some("nothing was imported; mend that place and import it again".into()),
-            causes: Vec::new(),
-            head: None,
+            ..Problem::default()
         })
     };
     let two = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[{\"role\":\"x\"}]}\n";
@@ -366,8 +365,7 @@ fn trial_17_a_conversation_among_several_that_can_not_be_imported_is_named_with_
     assert!(seen.contains("nothing was imported") && !seen.contains("before it"), "{seen}");
     // Whatever it is that fails: code 4 would say that nothing has changed.
     let taken = || {
-        let problem =
-            Problem { code: "exists".to_owned(), kind: ProblemKind::Refused, ..refused().unwrap_err() };
+        let problem = Problem { code: "exists".into(), kind: ProblemKind::Refused, ..refused().unwrap_err() };
         Err(problem)
     };
     let seen = Case::script(two).reply("import_lines", first()).reply("import_lines", taken());

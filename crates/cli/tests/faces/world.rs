@@ -7,8 +7,8 @@ use retake_wire::reply::{
     Receipt, Report, Target, TargetPage, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
-    Action, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply, Request,
-    Role, RunEvent, Usage,
+    Action, Condition, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply,
+    Request, Role, RunEvent, Usage,
 };
 
 use super::{branches, folder};
@@ -189,7 +189,8 @@ pub(super) fn plan() -> Plan {
         at_work: false,
         waiting: 0,
         effects: Effects::default(),
-        stays: vec!["The 1,234 tokens are spent".to_owned()],
+        conditions: vec![Condition::Described { text: "The 1,234 tokens are spent".to_owned() }],
+        stays: Vec::new(),
         files: None,
     }
 }
@@ -263,7 +264,7 @@ pub(super) fn ended(outcome: Outcome, problem: Option<Problem>) -> RunEvent {
 
 pub(super) fn overloaded() -> Problem {
     Problem {
-        code: "rate_limited".to_owned(),
+        code: "rate_limited".into(),
         kind: ProblemKind::Model,
         message: "demo/echo refused the request".to_owned(),
         hint: Some(Hint(vec![
@@ -273,18 +274,19 @@ pub(super) fn overloaded() -> Problem {
             HintPiece::Do(Remedy::Model),
         ])),
         causes: vec!["status 429 \x1b[31mslow down".to_owned()],
-        head: None,
+        ..Problem::default()
     }
 }
 
 pub(super) fn stale() -> Problem {
     Problem {
-        code: "stale_head".to_owned(),
+        code: "stale_head".into(),
         kind: ProblemKind::Stale,
         message: "can't rewind: the conversation has changed since head 12.6".to_owned(),
         hint: Some("look again, then repeat it with the new head".into()),
         causes: Vec::new(),
         head: Some("13.8".to_owned()),
+        ..Problem::default()
     }
 }
 

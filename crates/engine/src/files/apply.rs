@@ -362,7 +362,8 @@ impl Engine {
                 "{}; the rest is done, and this is tried again at the next step",
                 told(Some(held.root.path()), failed)
             );
-            return Err(EngineError::new(Kind::Storage, "unsettled", what).hint(failed.why.hint()));
+            return Err(EngineError::new(Kind::Storage, "unsettled", what)
+                .hint(crate::error::of_obstacle(&failed.why)));
         }
         let capture = held.tree.note(changes, Noting::Apply)?;
         self.keep_capture(held, &capture, None, Vec::new()).await?;

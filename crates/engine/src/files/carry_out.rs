@@ -282,7 +282,7 @@ fn refused(folder: Option<&Path>, refusals: &[Refusal]) -> EngineError {
     let error =
         EngineError::new(Kind::Refused, "files_refused", format!("can't: {}{more}", shown.join("; ")));
     match refusals.first() {
-        Some(first) => error.hint(first.why.hint()),
+        Some(first) => error.hint(crate::error::of_obstacle(&first.why)),
         None => error,
     }
 }

@@ -65,7 +65,7 @@ impl Engine {
         exec: Exec,
     ) -> Result<BoxStream<'static, RunEvent>> {
         if exec.command.is_empty() {
-            return Err(EngineError::usage("can't run nothing").hint("name a command behind `--`"));
+            return Err(EngineError::usage("can't run nothing").hint("name a command"));
         }
         let claim = self.claim(conversation)?;
         // What was changed before it starts is not the command's. A turn that begins ends the one before.

@@ -84,10 +84,12 @@ impl Engine {
                     format!("processes that commands taken back have started still run: {}", pids.join(", "))
                 }
             };
-            return Err(EngineError::new(Kind::Refused, "still_running", what).hint(Hint::new(
-                "end them first with {}, or leave files as they are with {}",
-                [Remedy::EndJobs, Remedy::WithoutFiles],
-            )));
+            return Err(EngineError::new(Kind::Refused, "still_running", what)
+                .with("pids", numbers(&pids))
+                .hint(Hint::new(
+                    "end them first with {}, or leave files as they are with {}",
+                    [Remedy::EndJobs, Remedy::WithoutFiles],
+                )));
         }
         for (call, _) in &jobs {
             self.end_processes(call).await?;
@@ -107,6 +109,12 @@ impl Engine {
         let pids: Vec<String> =
             processes::alive(&call.id).iter().map(|pid| pid.as_raw_nonzero().to_string()).collect();
         let what = format!("can't end the processes {} that a command has started", pids.join(", "));
-        Err(EngineError::new(Kind::Refused, "still_running", what).hint("end them yourself, then try again"))
+        Err(EngineError::new(Kind::Refused, "still_running", what)
+            .with("pids", numbers(&pids))
+            .hint("end them yourself, then try again"))
     }
+}
+
+fn numbers(pids: &[String]) -> Vec<u64> {
+    pids.iter().filter_map(|pid| pid.parse().ok()).collect()
 }

@@ -73,7 +73,7 @@ impl Engine {
         let found = rows.iter().filter(here).max_by_key(|row| (is_there(row), row.no));
         found.map(|row| row.no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("{name} is no known workspace"))
-                .hint("`retake workspace list` shows them, with their numbers")
+                .hint(Hint::new("{} shows them, with their numbers", [Remedy::WorkspaceList]))
         })
     }
 
@@ -110,7 +110,7 @@ impl Engine {
         if shown.unsettled && shown.away.is_none() {
             let what = "a rewind in this folder is not finished";
             return Err(EngineError::new(Kind::Refused, "unsettled", what)
-                .hint("`retake doctor --mend` finishes it; then forget the folder"));
+                .hint(Hint::new("{} finishes it; then forget the folder", [Remedy::DoctorMend])));
         }
         if !self.files.is_idle() {
             let what = "a command is running in a workspace";
@@ -131,7 +131,7 @@ impl Engine {
         let rows = self.store().workspaces().await?;
         rows.into_iter().find(|row| row.no == no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("there is no workspace {}", no.0))
-                .hint("`retake workspace list` shows them, with their numbers")
+                .hint(Hint::new("{} shows them, with their numbers", [Remedy::WorkspaceList]))
         })
     }
 

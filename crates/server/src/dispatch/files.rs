@@ -2,10 +2,10 @@
 
 use retake_core::{Action, Apply, ConversationId, EffectState, Planned, Reason, Totals, Unanswered, Verdict};
 use retake_engine::{Doing, Effects, FileOptions, FolderPlan, PlannedFiles, Restore, Scope};
-use retake_wire::{Action as WireAction, Problem, Reply, reply, request};
+use retake_wire::{Action as WireAction, Condition, Problem, Reply, reply, request};
 
 use super::changes::seen;
-use super::erase;
+use super::{erase, steps};
 use crate::InProcess;
 use crate::convert::{self, EXEC, problem, usage};
 
@@ -63,11 +63,13 @@ impl InProcess {
         } = planned;
         let plans = files.iter().map(|folder| &folder.plan);
         let of_files = OfFiles::new(scope, plans, messages(half.as_ref()));
-        let said = (!restores).then(|| of_files.before().to_owned());
+        let said = (!restores).then(|| of_files.before());
         let runs = self.engine.is_running(conversation);
         let unanswered = half.iter().flat_map(|half| &half.unanswered).filter(|call| !(call.newest && runs));
         let cut_off = cut_off(unanswered, &effects);
-        let stays = said.into_iter().chain(words::besides(&cut_off, &unseen)).chain(more).collect();
+        let more = more.into_iter().map(|text| Condition::Described { text });
+        let conditions: Vec<Condition> =
+            said.into_iter().chain(words::unknown(&cut_off, &unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {
             folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
         };
@@ -78,16 +80,15 @@ impl InProcess {
         };
         let steps = asked.zip(half.as_ref());
         let steps = steps.map(|(asked, half)| {
-            let (done, refused) = refused.map_or((half.ops, None), |(done, why)| (done, Some(why)));
-            reply::Steps { done, asked, refused }
+            let (done, refusal) = refused.map_or((half.ops, None), |(done, why)| (done, Some(why)));
+            steps::steps(done, asked, refusal)
         });
         let step_lines = half.iter().flat_map(|half| half.steps.iter().map(convert::step)).collect();
         let shown = match half {
-            Some(half) => convert::plan(conversation.to_string(), half, stays),
+            Some(half) => convert::plan(conversation.to_string(), half, conditions),
             None => {
                 let (head, _) = self.engine.now_at(conversation).await.map_err(problem)?;
-                let (conversation, head) = (conversation.to_string(), head.to_string());
-                reply::Plan { conversation, head, unchanged: true, stays, ..reply::Plan::default() }
+                convert::plan_of_files(conversation.to_string(), head.to_string(), conditions)
             }
         };
         let unchanged = shown.unchanged && !changes_files;
@@ -145,7 +146,7 @@ impl InProcess {
             }
         };
         let mut done = self.done(conversation, done).await?;
-        done.stays.extend(self.elsewhere(conversation, text).await);
+        done.conditions.extend(self.elsewhere(conversation, text).await);
         let given = self.told(done, asked).await?;
         Ok(Reply::Receipt(given))
     }

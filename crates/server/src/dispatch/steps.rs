@@ -1,13 +1,13 @@
-//! What was done in one step or in several, in the words of a receipt. Must never do a step.
+//! What was done in one step or in several, as a receipt. Must never do a step.
 
 use retake_core::{Action, ConversationId, PathPlan, Receipt};
-use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, RefusedStep, WholeReceipt, shown_in};
-use retake_wire::{Problem, reply};
+use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, RefusedStep, WholeReceipt};
+use retake_wire::{Condition, LeftPath, Problem, StepRefusal, english, reply};
 
 use super::erase;
 use super::files::cut_off;
 use super::files::whose::Whose;
-use super::files::words::{OfFiles, besides, count, left};
+use super::files::words::{OfFiles, count, left, name, unknown};
 use crate::InProcess;
 use crate::convert::{self, problem};
 
@@ -18,20 +18,21 @@ const EFFECTS: usize = 10;
 #[derive(Default)]
 pub(super) struct Done {
     receipts: Vec<Receipt>,
-    left: Vec<String>,
-    notes: Vec<String>,
+    left: Vec<LeftPath>,
+    /// What else was done to files.
+    notes: Vec<Condition>,
     /// What it had to do with files, and what stays besides.
     of_files: Option<OfFiles>,
     /// The request has come before, and files may go with it: what stayed was told then.
     again: bool,
-    pub(super) stays: Vec<String>,
-    refused: Option<String>,
+    pub(super) conditions: Vec<Condition>,
+    refusal: Option<StepRefusal>,
     effects: reply::Effects,
     waited: Vec<reply::Words>,
 }
 
 impl InProcess {
-    /// What the engine did, in words.
+    /// What the engine did.
     pub(super) async fn done(&self, of: ConversationId, done: retake_engine::Done) -> Result<Done, Problem> {
         use retake_engine::Done as D;
         Ok(match done {
@@ -39,8 +40,9 @@ impl InProcess {
                 Done { receipts: vec![receipt], notes: erase::done(&objects), ..Done::default() }
             }
             D::Changed(receipt) => Done { receipts: vec![receipt], ..Done::default() },
-            D::Steps { applied, refused } => {
-                let mut done = Done { refused: refused.map(|error| error.message), ..Done::default() };
+            D::Steps { applied, refused: refusal } => {
+                let refused = |error| StepRefusal::Refused { problem: Box::new(problem(error)) };
+                let mut done = Done { refusal: refusal.map(refused), ..Done::default() };
                 for applied in applied {
                     self.tell(of, &mut done, &applied).await?;
                     done.receipts.push(applied.receipt);
@@ -48,10 +50,8 @@ impl InProcess {
                 done
             }
             D::Again { receipts, stopped, touches_files } => {
-                let refused = stopped.then(|| {
-                    "its files were in conflict when this was asked for first; look at its plan".to_owned()
-                });
-                Done { receipts, refused, again: touches_files, ..Done::default() }
+                let refusal = stopped.then_some(StepRefusal::ConflictBefore);
+                Done { receipts, refusal, again: touches_files, ..Done::default() }
             }
         })
     }
@@ -69,17 +69,17 @@ impl InProcess {
         of: ConversationId,
         (action, wish): (&Action, &FileOptions),
         all: &PlannedFiles,
-    ) -> Result<Option<(usize, String)>, Problem> {
+    ) -> Result<Option<(usize, StepRefusal)>, Problem> {
         let refused = self.engine.refused_step(of, action, wish, all).await.map_err(problem)?;
         let Some(RefusedStep { done, folder, path }) = refused else { return Ok(None) };
         let whose = self.whose_paths(of, [&path].into_iter()).await?;
-        let name = shown_in(folder.as_deref(), &path.path);
-        Ok(whose.why(&path).map(|why| (done, format!("{name}: {why}"))))
+        let name = name(folder.as_deref(), &path.path);
+        Ok(whose.cause(&path).map(|cause| (done, StepRefusal::Conflict { name, cause })))
     }
 
     /// The receipt of all steps together: what they came to in all, as their plan said.
     pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
-        let Done { receipts, left, notes, of_files, again, stays, refused, effects, waited } = done;
+        let Done { receipts, left, notes, of_files, again, conditions, refusal, effects, waited } = done;
         let WholeReceipt { receipt: whole, moves, composer } =
             self.engine.whole_receipt(receipts).await.map_err(problem)?;
         let mut counts = retake_wire::FileCounts::default();
@@ -87,8 +87,10 @@ impl InProcess {
         moves.iter().for_each(|folder| count(&mut counts, folder.iter()));
         let files = (any || !left.is_empty() || !notes.is_empty()).then_some(retake_wire::FilesDone {
             counts,
-            left,
-            notes,
+            left: left.iter().map(left_sentence).collect(),
+            notes: convert::sentences(&notes),
+            left_paths: left,
+            conditions: notes,
         });
         let none = match of_files {
             _ if whole.unchanged => None,
@@ -96,9 +98,18 @@ impl InProcess {
             None if again && !any => OfFiles::again([whole.taken_back, whole.brought_back]),
             None => None,
         };
-        let stays = none.map(str::to_owned).into_iter().chain(stays).collect();
-        let steps = asked.map(|asked| reply::Steps { done: whole.ops.len(), asked, refused });
-        Ok(reply::Receipt { steps, files, stays, effects, waited, ..convert::receipt(&whole, composer) })
+        let conditions: Vec<Condition> = none.into_iter().chain(conditions).collect();
+        let steps = asked.map(|asked| steps(whole.ops.len(), asked, refusal));
+        let stays = convert::sentences(&conditions);
+        Ok(reply::Receipt {
+            steps,
+            files,
+            conditions,
+            stays,
+            effects,
+            waited,
+            ..convert::receipt(&whole, composer)
+        })
     }
 
     /// The receipt of words that were said in an edit: the step back that they began with is part of it, and so is what that did to
@@ -117,14 +128,25 @@ impl InProcess {
     }
 }
 
+/// How far several steps go.
+pub(super) fn steps(done: usize, asked: usize, refusal: Option<StepRefusal>) -> reply::Steps {
+    let refused = refusal.as_ref().map(english::step_refusal);
+    reply::Steps { done, asked, refusal, refused }
+}
+
+fn left_sentence(left: &LeftPath) -> String {
+    english::left_path(&left.name.path, &left.cause, &left.kept)
+}
+
 impl Done {
     fn tell(&mut self, applied: &AppliedFiles, whose: &Whose) {
         for done in &applied.folders {
             let folder = done.folder.as_deref();
-            let why = |path: &PathPlan| {
-                whose.why(path).map(|why| format!("{}: {why}", shown_in(folder, &path.path)))
+            let alone = |path: &PathPlan| {
+                let name = name(folder, &path.path);
+                whose.cause(path).map(|cause| LeftPath { name, cause, kept: Vec::new() })
             };
-            self.left.extend(done.plan.paths.iter().filter_map(why));
+            self.left.extend(done.plan.paths.iter().filter_map(alone));
             self.left.extend(done.left.iter().map(|it| left(folder, it)));
         }
         let receipt = &applied.receipt;
@@ -132,11 +154,14 @@ impl Done {
         let of_files = OfFiles::new(applied.scope, plans, [receipt.taken_back, receipt.brought_back]);
         self.of_files = Some(self.of_files.map_or(of_files, |before| before.and(of_files)));
         let cut_off = cut_off(applied.unanswered.iter(), &applied.effects);
-        let stays = besides(&cut_off, &applied.unseen).into_iter().chain(applied.stays.iter().cloned());
-        // Each of several steps may leave the same.
-        let stays: Vec<String> = stays.filter(|line| !self.stays.contains(line)).collect();
-        self.stays.extend(stays);
-        self.notes.extend(applied.ended.iter().map(|job| format!("the job `{job}` does not run again")));
+        let described = applied.stays.iter().map(|text| Condition::Described { text: text.clone() });
+        for condition in unknown(&cut_off, &applied.unseen).into_iter().chain(described) {
+            // Each of several steps may leave the same.
+            if !self.conditions.contains(&condition) {
+                self.conditions.push(condition);
+            }
+        }
+        self.notes.extend(applied.ended.iter().map(|job| Condition::JobEnded { job: job.to_string() }));
         // Each step goes further back: what the first ones leave is the newest.
         let more = crate::agent::effects(applied.effects.clone());
         self.effects.count += more.count;

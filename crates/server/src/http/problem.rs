@@ -43,7 +43,7 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
 fn body(problem: &Problem, status: StatusCode) -> Value {
     let mut body = json!({
         "type": format!("urn:retake:problem:{}", problem.code),
-        "title": if status == StatusCode::UNAUTHORIZED { "the token is missing, or another one" } else { title(problem.kind) },
+        "title": problem.code.title().unwrap_or_else(|| title(problem.kind)),
         "status": status.as_u16(),
         "detail": problem.message,
     });
@@ -77,12 +77,11 @@ fn answer(status: StatusCode, body: &Value) -> Response {
 /// A problem of the request as it came.
 pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> Told {
     Told(Problem {
-        code: code.to_owned(),
+        code: code.into(),
         kind: ProblemKind::Usage,
         message: message.into(),
         hint: Some(hint.into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     })
 }
 

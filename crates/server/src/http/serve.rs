@@ -148,12 +148,12 @@ async fn after(stop: watch::Receiver<bool>) {
 
 fn trouble(what: &str, error: &io::Error) -> Problem {
     Problem {
-        code: "listen".to_owned(),
+        code: "listen".into(),
         kind: ProblemKind::Storage,
         message: what.to_owned(),
         hint: None,
         causes: vec![error.to_string()],
-        head: None,
+        ..Problem::default()
     }
 }
 

@@ -202,5 +202,5 @@ fn is_final(act: &Act) -> bool {
 
 fn refused(act: &Act, problem: Problem) -> Answer {
     assert!(problem.code != "internal" && problem.causes.is_empty(), "{act:?}: {problem:?}");
-    Answer::Refused { code: problem.code, head: problem.head }
+    Answer::Refused { code: problem.code.to_string(), head: problem.head }
 }

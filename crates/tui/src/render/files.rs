@@ -2,10 +2,11 @@
 //! name as it is.
 
 use retake_wire::reply::{Captures, Workspaces};
-use retake_wire::{FileCounts, FilesDone, FilesPlan};
+use retake_wire::{FileCounts, FilesDone, FilesPlan, LeftPath, english};
 
 use super::table::{cell, table};
 use super::words;
+use crate::hint::Audience;
 use crate::text::Look;
 use crate::text::safe;
 use crate::text::style::Style;
@@ -13,8 +14,8 @@ use crate::text::style::Style;
 mod plan;
 
 pub(crate) use plan::{
-    Group, IF_NOT_LEFT, NOT_ALL, NOTHING, alone, files_of, groups, left_alone, others_title, plan_or,
-    so_already, uncertain,
+    Group, IF_NOT_LEFT, NOT_ALL, NOTHING, after_choice, alone, files_of, groups, left_alone, others_title,
+    plan_or, so_already, uncertain, why,
 };
 pub use plan::{choice_name, choices, diff, diff_lines, plan};
 
@@ -58,7 +59,10 @@ pub fn done(look: &Look, done: &FilesDone) -> String {
         true => "files: none changed\n".to_owned(),
         false => format!("files: {}\n", pieces.join(", ")),
     };
-    for (title, lines) in [("left alone", &done.left), ("note", &done.notes)] {
+    let left = |it: &LeftPath| english::left_path(&it.name.path, &it.cause, &it.kept);
+    let left: Vec<String> = done.left_paths.iter().map(left).collect();
+    let notes: Vec<String> = done.conditions.iter().map(|it| Audience::Shell.condition(it)).collect();
+    for (title, lines) in [("left alone", &left), ("note", &notes)] {
         for line in lines.iter().take(SHOWN) {
             let line = format!("  {title}: {}", safe::line(line));
             text.push_str(&format!("{}\n", look.palette.paint(Style::Warn, line)));

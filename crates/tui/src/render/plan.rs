@@ -1,10 +1,11 @@
 //! What an action would do, in full, before it is done. Must never leave out what can't be taken back.
 
-use retake_wire::Action;
 use retake_wire::reply::{Composer, Counts, Line, Plan};
+use retake_wire::{Action, Condition, english};
 
 use super::id::Ids;
 use super::{about, content, effects, files, words};
+use crate::hint::Audience;
 use crate::text::Look;
 use crate::text::style::Style;
 use crate::text::{safe, width};
@@ -35,7 +36,7 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
     if plan.unchanged {
         let files = plan.files.as_ref().map(|plan| files::plan_or(look, plan, files::NOTHING));
         return match files.filter(|files| !files.is_empty()) {
-            Some(files) => format!("nothing would change\n{files}{}", stays(look, &plan.stays)),
+            Some(files) => format!("nothing would change\n{files}{}", stays(look, &plan.conditions)),
             None => "nothing would change: it is so already\n".to_owned(),
         };
     }
@@ -51,7 +52,7 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
         text.push_str(&returns(look, composer));
     }
     if let Some(files) = &plan.files {
-        let refused = plan.steps.as_ref().is_some_and(|steps| steps.refused.is_some());
+        let refused = plan.steps.as_ref().is_some_and(|steps| steps.refusal.is_some());
         let otherwise = if refused { files::NOT_ALL } else { files::NOTHING };
         text.push_str(&files::plan_or(look, files, otherwise));
     }
@@ -59,17 +60,20 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
     for sentence in ended_first(plan) {
         text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
     }
-    text.push_str(&stays(look, &plan.stays));
+    text.push_str(&stays(look, &plan.conditions));
     if text.is_empty() && !matches!(action, Some(Action::Mark { .. })) {
         text.push_str("no message comes or goes\n");
     }
     text
 }
 
-/// What stays, a sentence each: of a plan and of its receipt.
-pub(super) fn stays(look: &Look, sentences: &[String]) -> String {
-    let block = |sentence: &String| content::block(look, &format!("! {sentence}"), 0, Some(Style::Warn));
-    sentences.iter().map(block).collect()
+/// The conditions of a plan or a receipt, a sentence each.
+pub(super) fn stays(look: &Look, conditions: &[Condition]) -> String {
+    let block = |it: &Condition| {
+        let sentence = Audience::Shell.condition(it);
+        content::block(look, &format!("! {sentence}"), 0, Some(Style::Warn))
+    };
+    conditions.iter().map(block).collect()
 }
 
 /// What is different where a plan would lead to, as if it were no plan.
@@ -107,9 +111,10 @@ fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2])
 /// That fewer steps are there than were asked for, or that one of them is refused.
 pub(crate) fn short_of(plan: &Plan) -> Option<String> {
     let steps = plan.steps.as_ref().filter(|steps| steps.done < steps.asked)?;
-    if let Some(why) = &steps.refused {
+    if let Some(refusal) = &steps.refusal {
+        let why = english::step_refusal(refusal);
         if steps.done == 0 {
-            let why = safe::line(why);
+            let why = safe::line(&why);
             return Some(format!(
                 "nothing would be done: the first step is refused: {why}; plan one step to choose"
             ));
@@ -117,7 +122,7 @@ pub(crate) fn short_of(plan: &Plan) -> Option<String> {
         let (done, asked) = (words::number(steps.done as u64), words::number(steps.asked as u64));
         return Some(format!(
             "{done} of {asked} steps would be done, and the next one is refused: {}",
-            safe::line(why)
+            safe::line(&why)
         ));
     }
     let there_are = if steps.done == 1 {

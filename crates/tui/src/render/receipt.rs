@@ -1,7 +1,7 @@
 //! What an action did. Must never say more than the receipt proves.
 
 use retake_wire::reply::{Counts, Plan, Receipt};
-use retake_wire::{Action, MarkVerb};
+use retake_wire::{Action, MarkVerb, english};
 
 use super::{about, content, effects, files, plan, words};
 use crate::text::Look;
@@ -70,15 +70,16 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
     if let Some(done) = &receipt.files {
         text.push_str(&files::done(look, done));
     }
-    if let Some(why) = short.and_then(|steps| steps.refused.as_deref()) {
-        let line = format!("the next step is refused: {}\n", crate::text::safe::line(why));
+    if let Some(why) = short.and_then(|steps| steps.refusal.as_ref()) {
+        let line =
+            format!("the next step is refused: {}\n", crate::text::safe::line(&english::step_refusal(why)));
         text.push_str(&line);
     } else if short.is_some() {
         let verb = if matches!(action, Some(Action::Redo { .. })) { "redo" } else { "undo" };
         text.push_str(&format!("there is nothing more to {verb}\n"));
     }
     text.push_str(&effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
-    text.push_str(&plan::stays(look, &receipt.stays));
+    text.push_str(&plan::stays(look, &receipt.conditions));
     text.push_str(&effects::waited(look, &receipt.waited));
     if let Some(composer) = &receipt.composer {
         text.push_str(&plan::returns(look, composer));
@@ -94,7 +95,7 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String
         return None;
     }
     // Who repeats the request is told nothing of files.
-    let is_told = given.files.is_some() || !given.stays.is_empty();
+    let is_told = given.files.is_some() || !given.conditions.is_empty();
     let stays = if is_told { "" } else { "files stay as they are; " };
     let [undo, command] = undo;
     let or = if undo == command { String::new() } else { format!(" or {command}") };
@@ -134,7 +135,7 @@ pub fn in_line(look: &Look, action: &Action, given: &Receipt) -> String {
 #[cfg(test)]
 mod tests {
     use retake_wire::reply::Receipt;
-    use retake_wire::{Action, FilesDone};
+    use retake_wire::{Action, Condition, FileName, FilesDone, LeftPath, PathCause, UncertainWhen};
 
     use crate::text::Look;
     use crate::text::style::Palette;
@@ -143,15 +144,17 @@ mod tests {
     fn trial_07_a_receipt_says_what_stayed_though_no_file_changed() {
         let look = Look { palette: Palette::PLAIN, columns: 80, now_ms: 0, ids: false };
         let told = |receipt: &Receipt| super::receipt(&look, &Action::Undo { count: 1 }, receipt);
-        let left = vec!["a: it changed while several calls ran".to_owned()];
-        let files = Some(FilesDone { left, ..FilesDone::default() });
+        let name = FileName { path: "a".to_owned(), path_base64: None };
+        let cause = PathCause::Uncertain { when: vec![UncertainWhen::Several] };
+        let left_paths = vec![LeftPath { name, cause, kept: Vec::new() }];
+        let files = Some(FilesDone { left_paths, ..FilesDone::default() });
         let ambiguous = Receipt { files, ..Receipt::default() };
         assert_eq!(
             told(&ambiguous),
-            "undone\nfiles: none changed\n  left alone: a: it changed while several calls ran\n"
+            "undone\nfiles: none changed\n  left alone: a: it changed while several calls ran: nobody knows whose change it is\n"
         );
-        let stays = vec!["files stay as they are: these messages changed none".to_owned()];
-        let none = Receipt { stays, ..Receipt::default() };
+        let conditions = vec![Condition::NoFileChanges];
+        let none = Receipt { conditions, ..Receipt::default() };
         assert_eq!(told(&none), "undone\n! files stay as they are: these messages changed none\n");
         let edited = Receipt { operations: vec![1], entries: vec!["x".to_owned()], ..none };
         let text = super::went_back(&look, &edited, ["u", "/undo"]).expect("it went back");

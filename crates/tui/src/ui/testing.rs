@@ -204,12 +204,12 @@ pub(crate) fn themes(pane: &mut dyn Pane, width: u16, height: u16) -> String {
 /// A problem.
 pub(crate) fn problem(message: &str) -> Problem {
     Problem {
-        code: "test".to_owned(),
+        code: "test".into(),
         kind: ProblemKind::Storage,
         message: message.to_owned(),
         hint: Some("try it again".to_owned().into()),
         causes: vec!["the disk is gone".to_owned()],
-        head: None,
+        ..Problem::default()
     }
 }
 

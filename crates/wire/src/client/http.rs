@@ -13,11 +13,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sse_stream::SseStream;
 
-use super::{Client, Problem, ProblemKind};
+use super::Client;
 use crate::attach::{Attach, CLIENT, CLIENTS, LEAVE, Left, Number};
 use crate::event::{Event, Follow, Told};
 use crate::hint::{Hint, HintPiece, Remedy};
 use crate::http::{self, Method, REQUEST_ID, RUNS};
+use crate::problem::{Problem, ProblemKind};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::run::{Ended, Outcome, Run, RunEvent};
@@ -170,12 +171,11 @@ impl Client for HttpClient {
 fn unnamed(field: &'static str) -> Problem {
     let hint = Hint(vec![HintPiece::Do(Remedy::List), HintPiece::Text(" shows them".to_owned())]);
     Problem {
-        code: format!("unknown_{field}"),
+        code: format!("unknown_{field}").into(),
         kind: ProblemKind::NotFound,
         message: format!("there is no {field} “”"),
         hint: (field == "conversation").then_some(hint),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     }
 }
 
@@ -192,12 +192,12 @@ async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Problem> {
     let status = response.status();
     let body = response.bytes().await.map_err(|error| away(&error))?;
     serde_json::from_slice(&body).map_err(|error| Problem {
-        code: "strange_answer".to_owned(),
+        code: "strange_answer".into(),
         kind: ProblemKind::Internal,
         message: format!("the owner's answer ({status}) can't be understood"),
         hint: Some("it may be of another version: stop it, and start it again".into()),
         causes: vec![error.to_string()],
-        head: None,
+        ..Problem::default()
     })
 }
 
@@ -236,23 +236,22 @@ fn events(response: Response) -> BoxStream<'static, RunEvent> {
 fn gone(error: &reqwest::Error) -> Problem {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());
     Problem {
-        code: "owner_lost".to_owned(),
+        code: "owner_lost".into(),
         kind: ProblemKind::Storage,
         message: "the owner of the conversations went away before it answered".to_owned(),
         hint: Some("look whether it was done before you do it again".into()),
         causes: causes.map(ToString::to_string).collect(),
-        head: None,
+        ..Problem::default()
     }
 }
 
 fn lost() -> Ended {
     let problem = Problem {
-        code: "owner_lost".to_owned(),
+        code: "owner_lost".into(),
         kind: ProblemKind::Storage,
         message: "the connection to the owner ended before the answer did".to_owned(),
         hint: Some("what was said is stored; look at the conversation again".into()),
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     };
     Ended { outcome: Outcome::Failed, receipt: None, entry: None, problem: Some(problem) }
 }
@@ -265,11 +264,11 @@ fn away(error: &reqwest::Error) -> Problem {
     }
     let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());
     Problem {
-        code: "owner_away".to_owned(),
+        code: "owner_away".into(),
         kind: ProblemKind::Storage,
         message: "the owner of the conversations can't be reached".to_owned(),
         hint: Some("it may have been stopped; the same command starts it again".into()),
         causes: causes.map(ToString::to_string).collect(),
-        head: None,
+        ..Problem::default()
     }
 }

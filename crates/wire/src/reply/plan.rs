@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Composer, Counts, Line, Steps};
 use crate::agent::EffectClass;
+use crate::condition::Condition;
 use crate::files::FilesPlan;
 
 /// What an action would do. Nothing has happened yet.
@@ -57,7 +58,11 @@ pub struct Plan {
     /// Calls that would go from the conversation, and that nothing takes back.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
     pub effects: Effects,
-    /// What would not change or can't be taken back, a sentence each.
+    /// What would not change or cannot be reverted.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
+    /// Deprecated, the next version leaves it out: `conditions` as English sentences.
+    #[schemars(extend("deprecated" = true))]
     pub stays: Vec<String>,
 }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Effects, Words};
+use crate::condition::{Condition, StepRefusal};
 use crate::content::Part;
 use crate::files::FilesDone;
 
@@ -42,9 +43,12 @@ pub struct Receipt {
     /// What became of files; absent where none changed and none was left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesDone>,
-    /// What did not change or can't be taken back, a sentence each, in the words of the plan. Said once: not to who repeats the
-    /// request.
+    /// What did not change or cannot be reverted, as in the plan. A repeated request does not get it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// Deprecated, the next version leaves it out: `conditions` as English sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("deprecated" = true))]
     pub stays: Vec<String>,
     /// Calls that went from the conversation, and that nothing takes back. Said once: not to who repeats the request.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
@@ -63,6 +67,10 @@ pub struct Steps {
     pub asked: usize,
     /// Why the next step was refused, where it was; the steps before it are done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<StepRefusal>,
+    /// Deprecated, the next version leaves it out: `refusal` as an English sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("deprecated" = true))]
     pub refused: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Whose work keeps a path from what is wanted, and what a file is after each choice, in words and as data. Must never say
-//! “somebody else” of what a turn of this conversation did.
+//! Whose work keeps a path from what is wanted, and what a file is after each choice, as typed values. Must never
+//! name an unknown author where a turn of this conversation did it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,7 +7,7 @@ use retake_core::{
     Against, Becomes, Choice, Clash, ConversationId, DeltaId, FilePlan, Layer, PathPlan, Uncertain, Verdict,
 };
 use retake_engine::DeltaOrigin;
-use retake_wire::Problem;
+use retake_wire::{PathCause, PathChange, Problem, UncertainWhen, english};
 
 use crate::InProcess;
 use crate::convert::problem;
@@ -42,106 +42,55 @@ impl InProcess {
 }
 
 impl Whose {
-    /// A delta by its turn.
-    fn turn(&self, no: DeltaId) -> String {
-        match self.0.get(&no).and_then(|of| of.turn) {
-            Some(turn) => format!("t{turn}"),
-            None => "a turn of another branch".to_owned(),
-        }
-    }
-
     fn same_turn(&self, one: DeltaId, other: DeltaId) -> bool {
         let turn = |no| self.0.get(&no).and_then(|of: &DeltaOrigin| of.turn);
         one == other || (turn(one).is_some() && turn(one) == turn(other))
     }
 
     /// Why a path is left alone: the same in its plan and its receipt.
-    pub(in crate::dispatch) fn why(&self, path: &PathPlan) -> Option<String> {
-        let why = match (&path.verdict, path.against) {
-            (Verdict::Conflict(Clash::Sealed), _) => {
-                "a folder is in its place, and not all in it can be taken away: move it elsewhere".to_owned()
+    pub(in crate::dispatch) fn cause(&self, path: &PathPlan) -> Option<PathCause> {
+        let by = path.against.map(|against| self.author(against));
+        let others = || self.author(Against::Others);
+        Some(match &path.verdict {
+            Verdict::Conflict(Clash::Sealed) => PathCause::FolderInTheWay,
+            Verdict::Conflict(Clash::Parent) => {
+                let is_turn = path.against.and_then(Against::delta).is_some();
+                PathCause::NoParent { by: by.filter(|_| is_turn) }
             }
-            (Verdict::Conflict(Clash::Parent), against) => {
-                let by =
-                    against.and_then(Against::delta).map(|no| format!(": {} changed that", self.turn(no)));
-                format!("the folder that it belongs in is none any more{}", by.unwrap_or_default())
+            Verdict::Conflict(clash) => {
+                let (change, uncertain) = change(path, *clash);
+                PathCause::Clash { by: by.unwrap_or_else(others), change, uncertain }
             }
-            (Verdict::Conflict(clash), against) => self.clash(path, *clash, against),
-            (Verdict::NotEmpty, None) => "what comes back belongs into it".to_owned(),
-            (Verdict::NotEmpty, Some(Against::Git)) => "git keeps something in it".to_owned(),
-            (Verdict::NotEmpty, Some(Against::Uncovered)) => "what is in it is not covered".to_owned(),
-            (Verdict::NotEmpty, Some(against)) => format!("{} put something into it", self.somebody(against)),
-            (Verdict::Foreign, against) => {
-                format!("{} made it since", self.somebody(against.unwrap_or(Against::Others)))
-            }
-            (Verdict::Kept, _) => changed(&path.uncertain()),
-            (Verdict::GitHas, Some(Against::Git)) => {
-                "it was moved with what git keeps there: the folder moves back as a whole".to_owned()
-            }
-            (Verdict::GitHas, _) => {
-                "it is what git's HEAD has, which a command moved: only git goes back there".to_owned()
-            }
-            (Verdict::NotCovered(why), _) => format!("not covered: {why}"),
-            (Verdict::Unchanged, _) => match path.choice {
-                Some(Choice::Skip) => "stays as it is, undecided: a later step asks again".to_owned(),
-                Some(Choice::Disk) => "stays as it is and counts as yours: not asked again".to_owned(),
-                _ => return stays(path),
+            Verdict::NotEmpty => match by {
+                None => PathCause::Needed,
+                by => PathCause::NotEmpty { by },
             },
-            (Verdict::Revert | Verdict::Delete | Verdict::Recreate | Verdict::Merge | Verdict::Part, _) => {
-                return stays(path);
+            Verdict::Foreign => PathCause::MadeSince { by: by.unwrap_or_else(others) },
+            Verdict::Kept => PathCause::Uncertain { when: when(&path.uncertain()) },
+            Verdict::GitHas if path.against == Some(Against::Git) => PathCause::MovedWithGit,
+            Verdict::GitHas => PathCause::GitHead,
+            Verdict::NotCovered(why) => PathCause::NotCovered { why: why.clone() },
+            Verdict::Unchanged if path.choice == Some(Choice::Skip) => PathCause::Undecided,
+            Verdict::Unchanged if path.choice == Some(Choice::Disk) => PathCause::ChosenDisk,
+            Verdict::Unchanged
+            | Verdict::Revert
+            | Verdict::Delete
+            | Verdict::Recreate
+            | Verdict::Merge
+            | Verdict::Part => {
+                let when = when(&path.uncertain());
+                return (!when.is_empty()).then_some(PathCause::KeepsUncertain { when });
             }
-        };
-        Some(why)
+        })
     }
 
-    /// Who it is, as the beginning of a sentence about the past.
-    fn somebody(&self, against: Against) -> String {
-        match against {
-            Against::Later(no) | Against::There(no) | Against::Missing(no) => self.turn(no),
-            Against::Hand => "you or another program".to_owned(),
-            Against::Git => "git".to_owned(),
-            Against::Uncovered => "somebody".to_owned(),
-            Against::Others => "somebody else".to_owned(),
-        }
-    }
-
-    fn clash(&self, path: &PathPlan, clash: Clash, against: Option<Against>) -> String {
-        let against = against.unwrap_or(Against::Others);
-        let who = self.somebody(against);
-        match against {
-            Against::Later(no) => {
-                let layers = path.step.stack_before.layers();
-                let layer = layers.iter().rev().find(|layer| layer.delta == no);
-                let may = layer.is_some_and(|layer| layer.grade.is_ambiguous());
-                let may = if may { "may have " } else { "" };
-                format!("{who} {may}{} later", what(clash, layer))
-            }
-            Against::There(_) => match (clash, &path.step.change.before) {
-                (Clash::Removed, _) | (_, None) => format!("{who} removed it"),
-                (Clash::Made, _) => format!("{who} made it, too"),
-                _ => format!("it is as {who} left it, which changed the same place"),
-            },
-            Against::Git => "the folder in its place holds what git keeps for itself".to_owned(),
-            Against::Uncovered => "the folder in its place holds what is not covered".to_owned(),
-            Against::Missing(_) => format!("it goes on from what {who} did, and that is not there"),
-            Against::Hand | Against::Others => {
-                let what = match clash {
-                    Clash::Bytes => "changed the same place",
-                    Clash::Mode => "changed its permissions, too",
-                    Clash::Kind => "made another kind of thing of it",
-                    Clash::Removed => "removed it",
-                    Clash::Made => "made something there",
-                    Clash::Parent | Clash::Sealed => "changed the folder that it is in",
-                };
-                format!("{who} {what}")
-            }
-        }
-    }
-
-    /// The same as data.
+    /// Whose work keeps a path from what is wanted, where that is a matter of authors.
     pub(super) fn against(&self, path: &PathPlan) -> Option<retake_wire::Against> {
-        let said = matches!(path.verdict, Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign);
-        let against = path.against.filter(|_| said)?;
+        let is_told = matches!(path.verdict, Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign);
+        path.against.filter(|_| is_told).map(|against| self.author(against))
+    }
+
+    fn author(&self, against: Against) -> retake_wire::Against {
         let whose = match against {
             Against::Later(_) => retake_wire::Whose::Later,
             Against::There(_) => retake_wire::Whose::There,
@@ -152,11 +101,11 @@ impl Whose {
             Against::Others => retake_wire::Whose::Others,
         };
         let of = against.delta().and_then(|no| self.0.get(&no));
-        Some(retake_wire::Against {
+        retake_wire::Against {
             whose,
             turn: of.and_then(|of| of.turn),
             call: of.map(|of| of.entry.to_string()),
-        })
+        }
     }
 
     /// What the file is after each choice, where something stands in the way.
@@ -173,7 +122,7 @@ impl Whose {
         let told = path.choices.iter().filter_map(|choice| Some((choice, path.becomes(choice)?)));
         let outcome = |(choice, becomes): (&Choice, Becomes)| {
             let of = becomes.delta().and_then(|no| self.0.get(&no));
-            retake_wire::AfterChoice {
+            let told = retake_wire::AfterChoice {
                 choice: super::words::choice(choice.clone()),
                 becomes: match becomes {
                     Becomes::Stays(_) => retake_wire::Becomes::Stays,
@@ -186,83 +135,61 @@ impl Whose {
                 },
                 turn: of.and_then(|of| of.turn),
                 call: of.map(|of| of.entry.to_string()),
-                words: self.becomes(path.step.stack_before.layers(), choice, becomes),
-            }
+                partly: self.is_partly(path.step.stack_before.layers(), becomes),
+                words: String::new(),
+            };
+            retake_wire::AfterChoice { words: english::after_choice(&told), ..told }
         };
         told.map(outcome).collect()
     }
 
-    fn becomes(&self, layers: &[Layer], choice: &Choice, becomes: Becomes) -> String {
-        let same = |no: DeltaId| move |layer: &&Layer| layer.delta != no && self.same_turn(layer.delta, no);
-        let place = |no: DeltaId| layers.iter().position(|layer| layer.delta == no).unwrap_or(layers.len());
-        // A turn may have changed it by several calls.
-        let left = |no: DeltaId| match layers.iter().skip(place(no)).find(same(no)) {
-            Some(_) => format!("as a call of {} left it", self.turn(no)),
-            None => format!("as {} left it", self.turn(no)),
-        };
-        let before = |no: DeltaId| match layers.iter().take(place(no)).find(same(no)) {
-            Some(_) => format!("as it was before a call of {}", self.turn(no)),
-            None => format!("as it was before {}", self.turn(no)),
-        };
-        let file = match becomes {
-            Becomes::Stays(Some(no)) => format!("stays {}", left(no)),
-            Becomes::Stays(None) => "stays as it is now".to_owned(),
-            Becomes::Gone => "is removed".to_owned(),
-            Becomes::Left(no) => left(no),
-            Becomes::Before(no) => before(no),
-            Becomes::Yours => "as you or another program left it last".to_owned(),
-            Becomes::Merged => "holds what both sides did".to_owned(),
-            Becomes::Other => "becomes an earlier version".to_owned(),
-        };
-        match (choice, becomes) {
-            (Choice::Skip, _) => format!("{file}, undecided: a later step asks again"),
-            // The last version of somebody else may be what is there: then it comes to the same.
-            (Choice::Disk, _) | (Choice::Yours, Becomes::Stays(_)) => {
-                format!("{file} and counts as yours: not asked again")
-            }
-            // Turns that stay wrote between or after those that go: it is no version that ever was.
-            (Choice::Checkpoint, Becomes::Other) => {
-                "loses what goes and all edits since the last turn that changed it; undo brings back what it is now"
-                    .to_owned()
-            }
-            (Choice::Checkpoint, Becomes::Left(_) | Becomes::Before(_) | Becomes::Gone) => {
-                format!("{file}; undo brings back what it is now")
-            }
-            (Choice::Yours, _) => format!("{file}; undo brings back what it is now"),
-            _ => file,
+    /// Whether the turn that a file is told by has changed it by several calls, and only one of them is meant.
+    fn is_partly(&self, layers: &[Layer], becomes: Becomes) -> bool {
+        let Some(no) = becomes.delta() else { return false };
+        let place = layers.iter().position(|layer| layer.delta == no).unwrap_or(layers.len());
+        let same = |layer: &Layer| layer.delta != no && self.same_turn(layer.delta, no);
+        match becomes {
+            Becomes::Before(_) => layers[..place].iter().any(same),
+            _ => layers[place..].iter().any(same),
         }
     }
 }
 
-/// What stays in a path of which something goes back: changes of which nobody knows whose they are.
-fn stays(path: &PathPlan) -> Option<String> {
-    let why = path.uncertain();
-    (!why.is_empty()).then(|| format!("an uncertain change stays in it: {}", changed(&why)))
+/// What was done to a path that clashes with what is wanted, and whether it is uncertain that it was done so.
+fn change(path: &PathPlan, clash: Clash) -> (PathChange, bool) {
+    let by_clash = match clash {
+        Clash::Bytes => PathChange::SamePlace,
+        Clash::Mode => PathChange::Permissions,
+        Clash::Kind => PathChange::Kind,
+        Clash::Removed => PathChange::Removed,
+        Clash::Made => PathChange::Made,
+        Clash::Parent | Clash::Sealed => PathChange::Folder,
+    };
+    match path.against {
+        Some(Against::Later(no)) => {
+            let layers = path.step.stack_before.layers();
+            let layer = layers.iter().rev().find(|layer| layer.delta == no);
+            let change = match layer.map(|layer| (&layer.before, &layer.after)) {
+                Some((_, None)) => PathChange::Removed,
+                Some((None, _)) => PathChange::Made,
+                _ if clash == Clash::Removed => PathChange::File,
+                _ => by_clash,
+            };
+            (change, layer.is_some_and(|layer| layer.grade.is_ambiguous()))
+        }
+        Some(Against::There(_)) if path.step.change.before.is_none() => (PathChange::Removed, false),
+        _ => (by_clash, false),
+    }
 }
 
 /// When a path changed, so that nobody knows whose the change is.
-fn changed(why: &BTreeSet<Uncertain>) -> String {
+fn when(why: &BTreeSet<Uncertain>) -> Vec<UncertainWhen> {
     let when = |why: &Uncertain| match why {
-        Uncertain::Unrecorded => {
-            "while several calls or a background job ran, or around a call that was cut off"
-        }
-        Uncertain::Late => "at a time that is not known, as the change was found late",
-        Uncertain::Job => "while a background job ran",
-        Uncertain::CutOff => "around a call that was cut off",
-        Uncertain::Several => "while several calls ran",
+        Uncertain::Unrecorded => UncertainWhen::Unrecorded,
+        Uncertain::Late => UncertainWhen::Late,
+        Uncertain::Job => UncertainWhen::Job,
+        Uncertain::CutOff => UncertainWhen::CutOff,
+        Uncertain::Several => UncertainWhen::Several,
     };
-    let when: Vec<&str> = why.iter().map(when).collect();
-    format!("it changed {}: nobody knows whose change it is", when.join(", and "))
-}
-
-/// What a layer did to a path that clashes with what is wanted.
-fn what(clash: Clash, layer: Option<&Layer>) -> &'static str {
-    match (layer.map(|layer| (&layer.before, &layer.after)), clash) {
-        (Some((_, None)), _) => "removed it",
-        (Some((None, _)), _) | (_, Clash::Made) => "made it",
-        (_, Clash::Mode) => "changed its permissions",
-        (_, Clash::Kind) => "made another kind of thing of it",
-        (_, Clash::Bytes) => "changed the same place",
-        _ => "changed this file",
-    }
+    why.iter().map(when).collect()
 }

@@ -1,4 +1,4 @@
-//! What is wished for files becomes the engine's, and what it planned and did the wire's. Only shapes and words.
+//! What is wished for files becomes the engine's, and what it planned and did the wire's. Only shapes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use retake_core::{
     Totals, Unanswered, Verdict, WhyLeft, without_full_folders,
 };
 use retake_engine::{FileOptions, Scope, Uncaptured, named_in, shown_in};
-use retake_wire::Problem;
+use retake_wire::{Condition, PathCause, Problem, UncoveredPath, english};
 
 use super::whose::Whose;
 use crate::convert::usage;
@@ -124,10 +124,12 @@ pub(in crate::dispatch) fn path_plan(
     let mut by: Vec<String> = by.filter_map(|no| calls.get(no)).map(ToString::to_string).collect();
     // A call whose job went on has several.
     by.dedup();
+    let cause = whose.cause(&path);
     retake_wire::PathPlan {
         name: name(folder, &path.path),
         verdict,
-        why: whose.why(&path),
+        why: cause.as_ref().map(english::path_cause),
+        cause,
         against: whose.against(&path),
         outcomes: whose.outcomes(&path),
         grade: grade(path.grade),
@@ -178,7 +180,7 @@ fn standing(path: &retake_wire::PathPlan) -> Stands {
     match path.verdict {
         retake_wire::Verdict::Conflict => Stands::Waits,
         // It was chosen so.
-        retake_wire::Verdict::Unchanged if path.why.is_some() => Stands::Left(path.verdict),
+        retake_wire::Verdict::Unchanged if path.cause.is_some() => Stands::Left(path.verdict),
         retake_wire::Verdict::Unchanged => Stands::So,
         retake_wire::Verdict::Revert
         | retake_wire::Verdict::Delete
@@ -230,21 +232,17 @@ pub(in crate::dispatch) fn count<'a>(
     }
 }
 
-pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> String {
-    let why = match left.why {
-        WhyLeft::Foreign => "somebody wrote there meanwhile",
-        WhyLeft::NotEmpty => "something else is in it",
-        WhyLeft::Unreachable => "its folder is gone, is a link, or is elsewhere",
+pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> retake_wire::LeftPath {
+    let cause = match left.why {
+        WhyLeft::Foreign => PathCause::WrittenMeanwhile,
+        WhyLeft::NotEmpty => PathCause::NotEmpty { by: None },
+        WhyLeft::Unreachable => PathCause::Unreachable,
     };
-    let kept: Vec<String> = left.kept.iter().map(|kept| shown_in(folder, kept)).collect();
-    let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
-    format!("{}: {why}{kept}", shown_in(folder, &left.path))
+    let kept = left.kept.iter().map(|kept| shown_in(folder, kept)).collect();
+    retake_wire::LeftPath { name: name(folder, &left.path), cause, kept }
 }
 
-/// Where no call comes or goes, no file does.
-const NO_CALLS: &str = "files stay as they are: these messages changed none";
-
-/// What a step has to do with files at all. Its plan and its receipt say it in the same words.
+/// What a step has to do with files at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dispatch) struct OfFiles {
     scope: Scope,
@@ -285,81 +283,54 @@ impl OfFiles {
     }
 
     /// What is still known of it when the request comes again, and nothing of files is recorded.
-    pub(in crate::dispatch) fn again(messages: [Totals; 2]) -> Option<&'static str> {
-        messages.iter().all(|totals| totals.calls == 0).then_some(NO_CALLS)
+    pub(in crate::dispatch) fn again(messages: [Totals; 2]) -> Option<Condition> {
+        messages.iter().all(|totals| totals.calls == 0).then_some(Condition::NoFileChanges)
     }
 
     /// That no file changes, and why.
-    pub(in crate::dispatch) fn none(self) -> Option<&'static str> {
+    pub(in crate::dispatch) fn none(self) -> Option<Condition> {
         match self {
-            Self { paths: 0, calls: false, .. } => Some(NO_CALLS),
-            Self { scope: Scope::Conversation, .. } => {
-                Some("files are not touched: only the conversation goes back")
-            }
+            // Where no call comes or goes, no file does.
+            Self { paths: 0, calls: false, .. } => Some(Condition::NoFileChanges),
+            Self { scope: Scope::Conversation, .. } => Some(Condition::ConversationOnly),
             // What is not covered may have been changed all the same.
-            Self { paths: 0, .. } => Some("no file changes that Retake keeps track of"),
-            Self { any: false, .. } => Some("no file changes: all are so already"),
+            Self { paths: 0, .. } => Some(Condition::NoCoveredFileChanges),
+            Self { any: false, .. } => Some(Condition::FilesUnchanged),
             _ => None,
         }
     }
 
-    /// What an action does not do, said before it is done.
-    pub(in crate::dispatch) fn before(self) -> &'static str {
-        self.none().unwrap_or(match self.folders {
-            0 | 1 => {
-                "only files of this folder go back: not what commands did elsewhere, nor what git keeps for itself"
-            }
-            _ => {
-                "only files of these folders go back: not what commands did elsewhere, nor what git keeps for itself"
-            }
-        })
+    /// What an action does not do.
+    pub(in crate::dispatch) fn before(self) -> Condition {
+        self.none().unwrap_or(Condition::CoveredFoldersOnly { folders: self.folders as u64 })
     }
 }
 
-/// What stays besides, a sentence each: what calls did that were cut off, and what captures do not see. Plans and receipts say it.
-pub(in crate::dispatch) fn besides(cut_off_calls: &[Unanswered], unseen_paths: &Uncaptured) -> Vec<String> {
-    cut_off(cut_off_calls).into_iter().chain(unseen(unseen_paths)).collect()
-}
-
-/// So many paths that are not covered are named.
+/// So many paths that are not covered, or calls that were cut off, are named.
 const NAMED: usize = 4;
 
-/// What calls that are taken back did where captures do not see it, a sentence each.
-fn unseen(all: &Uncaptured) -> Vec<String> {
-    let mut said = Vec::new();
-    if !all.paths.is_empty() {
-        let (named, others) = all.paths.split_at(all.paths.len().min(NAMED));
-        let names: Vec<String> = named.iter().map(|(path, why)| format!("{path} ({why})")).collect();
-        let more = match (others.len() as u64, all.more) {
-            (0, 0) => String::new(),
-            (others, 0) => format!(", and {others} more"),
-            (others, more) => format!(", and at least {} more", others + more),
-        };
-        said.push(format!("not covered, stays as it is: {}{more}", names.join(", ")));
-    }
-    if all.more_blind > 0 {
-        said.push(format!("what {} earlier calls changed can't be seen either", all.more_blind));
-    }
-    for (called, why) in &all.blind {
-        let line = crate::agent::called(&called.asked);
-        said.push(format!("what `{line}` changed can't be seen: {why}"));
-    }
-    said
-}
-
-/// What calls did that were cut off before they had a result, a sentence each.
-fn cut_off(calls: &[Unanswered]) -> Vec<String> {
-    let (named, more) = calls.split_at(calls.len().min(NAMED));
+/// What is not known: what calls did that were cut off, and where captures do not see it.
+pub(in crate::dispatch) fn unknown(cut_off: &[Unanswered], unseen: &Uncaptured) -> Vec<Condition> {
+    let (named, more) = cut_off.split_at(cut_off.len().min(NAMED));
     let line = |call: &Unanswered| crate::agent::call_line(&call.tool, &call.arguments);
-    let said = named.iter().map(|call| {
-        format!("what `{}` did is not known: it was cut off before there was a result", line(call))
-    });
-    let more = match more.len() {
-        0 => None,
-        1 => Some("one more call was cut off".to_owned()),
-        more => Some(format!("{more} more calls were cut off")),
-    };
-    said.chain(more).collect()
+    let mut all: Vec<_> = named.iter().map(|call| Condition::CutOffCall { call: line(call) }).collect();
+    all.extend((!more.is_empty()).then_some(Condition::CutOffCalls { calls: more.len() as u64 }));
+    if !unseen.paths.is_empty() {
+        let (named, others) = unseen.paths.split_at(unseen.paths.len().min(NAMED));
+        let path = |(path, why): &(String, String)| UncoveredPath { path: path.clone(), why: why.clone() };
+        all.push(Condition::NotCovered {
+            paths: named.iter().map(path).collect(),
+            more: others.len() as u64 + unseen.more,
+            at_least: unseen.more > 0,
+        });
+    }
+    let calls = unseen.more_blind as u64;
+    all.extend((calls > 0).then_some(Condition::UnseenCalls { calls }));
+    all.extend(unseen.blind.iter().map(|(called, why)| Condition::UnseenCall {
+        call: crate::agent::called(&called.asked),
+        why: why.clone(),
+    }));
+    all
 }
 
 pub(in crate::dispatch) fn hex(digest: &[u8; 16]) -> String {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use retake_wire::{CallLine, Choice, FilesPlan, Grade, PathPlan, Verdict};
+use retake_wire::{AfterChoice, CallLine, Choice, FilesPlan, Grade, PathCause, PathPlan, Verdict, english};
 
 use super::name;
 use crate::render::words;
@@ -146,7 +146,7 @@ pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) 
 
 /// What stays as it is because somebody chose so.
 fn by_choice(plan: &FilesPlan) -> Option<Group<'_>> {
-    let is_chosen = |path: &&PathPlan| path.verdict == Verdict::Unchanged && path.why.is_some();
+    let is_chosen = |path: &&PathPlan| path.verdict == Verdict::Unchanged && path.cause.is_some();
     let paths: Vec<_> = plan.paths.iter().filter(is_chosen).collect();
     let title = format!("leaves {} as chosen", files_of(&paths));
     (!paths.is_empty()).then_some(Group { title, paths })
@@ -154,7 +154,7 @@ fn by_choice(plan: &FilesPlan) -> Option<Group<'_>> {
 
 /// Whether nothing has to be done, and nobody has chosen that.
 fn is_so_already(path: &PathPlan) -> bool {
-    path.verdict == Verdict::Unchanged && path.why.is_none()
+    path.verdict == Verdict::Unchanged && path.cause.is_none()
 }
 
 /// A call and how long it took.
@@ -244,7 +244,17 @@ fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
 /// Why nobody knows whose a change is that stays in a path; in a line of its own, as it has to be read to its end.
 pub(crate) fn uncertain(path: &PathPlan) -> Option<String> {
     let stays = path.verdict == Verdict::Ambiguous || sign(path.verdict).is_some();
-    path.why.as_deref().filter(|_| stays).map(|why| safe::line(why).into_owned())
+    path.cause.as_ref().filter(|_| stays).map(why)
+}
+
+/// The sentence of a cause, on one line.
+pub(crate) fn why(cause: &PathCause) -> String {
+    safe::line(&english::path_cause(cause)).into_owned()
+}
+
+/// What a file is after a choice, on one line.
+pub(crate) fn after_choice(after: &AfterChoice) -> String {
+    safe::line(&english::after_choice(after)).into_owned()
 }
 
 /// What stands before the lines of a diff of what is left alone.
@@ -304,7 +314,7 @@ pub fn diff_lines(look: &Look, diff: &str, indent: &str) -> String {
 
 /// What is said behind a name.
 fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
-    let why = path.why.as_deref().map(safe::line).unwrap_or_default();
+    let why = path.cause.as_ref().map(why).unwrap_or_default();
     let call = |entry: &String| plan.calls.iter().find(|call| call.entry == *entry);
     match path.verdict {
         Verdict::Conflict => format!(": {why} ({})", choices(path)),
@@ -339,7 +349,7 @@ pub(crate) fn outcomes(path: &PathPlan) -> Vec<(String, String)> {
     let told = path.outcomes.iter().filter(|_| path.verdict == Verdict::Conflict);
     let mut all: Vec<(String, String)> = Vec::new();
     for after in told {
-        let (name, words) = (choice_name(&after.choice), safe::line(&after.words).into_owned());
+        let (name, words) = (choice_name(&after.choice), after_choice(after));
         // What comes to the same is told once.
         match all.iter_mut().find(|(_, known)| *known == words) {
             Some((names, _)) => names.push_str(&format!(" or {name}")),
@@ -377,7 +387,7 @@ pub fn choice_name(choice: &Choice) -> String {
 
 #[cfg(test)]
 mod tests {
-    use retake_wire::{FileCounts, FileName, FilesPlan, Grade, PathPlan, Verdict};
+    use retake_wire::{FileCounts, FileName, FilesPlan, Grade, PathCause, PathPlan, UncertainWhen, Verdict};
 
     use crate::text::Look;
     use crate::text::style::Palette;
@@ -385,10 +395,12 @@ mod tests {
     #[test]
     fn trial_07_why_an_uncertain_change_stays_is_told_to_its_end() {
         let why = "an uncertain change stays in it: it changed around a call that was cut off: nobody knows whose change it is";
+        let cause = PathCause::KeepsUncertain { when: vec![UncertainWhen::CutOff] };
         let path = |verdict| PathPlan {
             name: FileName { path: "f".to_owned(), path_base64: None },
             verdict,
-            why: Some(why.to_owned()),
+            cause: Some(cause.clone()),
+            why: None,
             grade: Grade::Ambiguous,
             calls: Vec::new(),
             choices: Vec::new(),

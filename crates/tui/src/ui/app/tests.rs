@@ -128,9 +128,7 @@ fn why_the_owner_is_not_found_is_said_where_somebody_knows() {
             code: code.into(),
             kind: retake_wire::ProblemKind::Storage,
             message: "the data were moved".into(),
-            hint: None,
-            causes: Vec::new(),
-            head: None,
+            ..retake_wire::Problem::default()
         };
         drop(app.on(Msg::Lost(Some(TabId(1)), Some(Box::new(problem))), NOW_MS));
         screen(120, 12, |frame| app.draw(frame))

@@ -7,6 +7,7 @@ use retake_wire::reply::{Counts, Plan};
 use retake_wire::{Choice, Choose, PathPlan, Verdict};
 
 use super::view::{Shown, chosen, holds, is_spread, options, stays_by_choice, styled};
+use crate::hint::Audience;
 use crate::render::files::{self, Group};
 use crate::render::{about, effects, plan as render_plan, words};
 use crate::text::{Look, safe, width};
@@ -74,8 +75,9 @@ pub(super) fn plan(
     page.conflicts(shown);
     page.effects(plan);
     page.files(shown);
-    for sentence in &plan.stays {
-        page.wrapped(&format!("! {}", safe::line(sentence)), Paint::Warn);
+    for condition in &plan.conditions {
+        let sentence = Audience::Screen.condition(condition);
+        page.wrapped(&format!("! {}", safe::line(&sentence)), Paint::Warn);
     }
     if plan.unchanged {
         page.wrapped("nothing would change: it is so already", Paint::Plain);
@@ -209,8 +211,8 @@ impl Page {
         };
         line.spans.push(Span::styled(chosen, self.theme.style(Paint::Accent)));
         self.lines.push(line);
-        if let (Verdict::Conflict, Some(why)) = (path.verdict, &path.why) {
-            self.indented(&safe::line(why), 6, Paint::Plain);
+        if let (Verdict::Conflict, Some(why)) = (path.verdict, &path.cause) {
+            self.indented(&files::why(why), 6, Paint::Plain);
         }
     }
 }
@@ -218,7 +220,7 @@ impl Page {
 /// What becomes of a file with a choice: as the plan says it, where it does.
 fn becomes(path: &PathPlan, choice: &Choice) -> String {
     let after = path.outcomes.iter().find(|after| after.choice == *choice);
-    after.map_or_else(|| means(choice).to_owned(), |after| safe::line(&after.words).into_owned())
+    after.map_or_else(|| means(choice).to_owned(), files::after_choice)
 }
 
 /// What a choice comes to, whatever the file.

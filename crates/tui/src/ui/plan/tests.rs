@@ -343,7 +343,7 @@ fn what_would_be_undone_is_named_and_several_steps_are_listed() {
 
 #[test]
 fn fewer_steps_than_were_asked_for_are_said_in_the_title_and_before_all_else() {
-    let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refused: None });
+    let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refusal: None, refused: None });
     let screen = |lines: &[&str], asked| {
         let step_lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
         let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), step_lines, ..plan() };

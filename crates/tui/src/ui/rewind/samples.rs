@@ -7,8 +7,9 @@ use retake_wire::reply::{
     TargetPage, Waiting, Words, Work,
 };
 use retake_wire::{
-    Action, AfterChoice, Becomes, CallLine, Choice, EffectClass, FileCounts, FileName, FilesPlan, Grade,
-    Others, PathPlan, Problem, ProblemKind, Reply, Request, Role, Scope, Verdict,
+    Action, AfterChoice, Against, Becomes, CallLine, Choice, Condition, EffectClass, FileCounts, FileName,
+    FilesPlan, Grade, Others, PathCause, PathChange, PathPlan, Problem, ProblemKind, Reply, Request, Role,
+    Scope, Verdict, Whose,
 };
 
 use crate::ui::keymap::{Command, Key, Keymap};
@@ -83,7 +84,7 @@ pub(crate) fn plan() -> Plan {
             text: "run the tests and say what fails".to_owned(),
             parts: vec![retake_wire::Part::text("run the tests and say what fails")],
         }),
-        stays: vec!["no file comes or goes".to_owned()],
+        conditions: vec![Condition::FilesUnchanged],
         ..Plan::default()
     }
 }
@@ -92,6 +93,7 @@ fn path(name: &str, verdict: Verdict, grade: Grade, call: usize, diff: &str) -> 
     PathPlan {
         name: FileName { path: name.to_owned(), path_base64: None },
         verdict,
+        cause: None,
         why: None,
         grade,
         calls: vec![format!("call-{call}")],
@@ -153,7 +155,7 @@ pub(crate) fn with_files() -> Plan {
             ],
         },
         files: Some(files),
-        stays: vec!["only files of this folder go back: not what commands did elsewhere".to_owned()],
+        conditions: vec![Condition::CoveredFoldersOnly { folders: 1 }],
         ..plan()
     }
 }
@@ -165,20 +167,22 @@ pub(crate) fn with_conflict() -> Plan {
     files.conflicts = 1;
     let first = &mut files.paths[0];
     first.verdict = Verdict::Conflict;
-    first.why = Some("t3 changed the same place later".to_owned());
+    let by = Against { whose: Whose::Later, turn: Some(3), call: None };
+    first.cause = Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false });
     first.choices = vec![Choice::Skip, Choice::Disk, Choice::Yours, Choice::Checkpoint];
-    let after = |choice: &Choice, becomes, words: &str| AfterChoice {
+    let after = |choice: &Choice, becomes| AfterChoice {
         choice: choice.clone(),
         becomes,
         turn: Some(3),
         call: Some("call-1".to_owned()),
-        words: words.to_owned(),
+        partly: false,
+        words: String::new(),
     };
     first.outcomes = vec![
-        after(&Choice::Skip, Becomes::Stays, "stays as t3 left it, undecided: a later step asks again"),
-        after(&Choice::Disk, Becomes::Stays, "stays as t3 left it and counts as yours: not asked again"),
-        after(&Choice::Yours, Becomes::Yours, "as you or another program left it last"),
-        after(&Choice::Checkpoint, Becomes::Before, "as it was before t2; undo brings back what it is now"),
+        after(&Choice::Skip, Becomes::Stays),
+        after(&Choice::Disk, Becomes::Stays),
+        after(&Choice::Yours, Becomes::Yours),
+        AfterChoice { turn: Some(2), ..after(&Choice::Checkpoint, Becomes::Before) },
     ];
     first.hunks = Some(2);
     plan
@@ -186,14 +190,7 @@ pub(crate) fn with_conflict() -> Plan {
 
 /// A refusal.
 pub(crate) fn problem(kind: ProblemKind, message: &str) -> Problem {
-    Problem {
-        code: "x".to_owned(),
-        kind,
-        message: message.to_owned(),
-        hint: None,
-        causes: Vec::new(),
-        head: None,
-    }
+    Problem { code: "x".into(), kind, message: message.to_owned(), ..Problem::default() }
 }
 
 /// An owner that answers by script.

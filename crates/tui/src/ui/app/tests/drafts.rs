@@ -170,12 +170,10 @@ fn words_that_were_refused_stay() {
     let mut app = with(&["begin"]);
     let (run, _) = sends(&mut app);
     let problem = Problem {
-        code: "x".to_owned(),
+        code: "x".into(),
         kind: ProblemKind::Refused,
         message: "no model".to_owned(),
-        hint: None,
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     };
     let acts = app.on(Msg::NotRun(run, Box::new(problem)), NOW_MS);
     assert_eq!(kept(&acts).or(kept(&app.on(Msg::Tick, NOW_MS + LATER))), None, "they are kept as they were");

@@ -41,8 +41,7 @@ fn a_sent_edit_says_what_it_took_back_and_how_it_comes_back() {
     });
     let files = FilesDone {
         counts: retake_wire::FileCounts { deleted: 1, ..Default::default() },
-        left: Vec::new(),
-        notes: Vec::new(),
+        ..FilesDone::default()
     };
     let receipt = Receipt {
         operations: vec![3],

@@ -104,12 +104,10 @@ fn what_is_typed_while_a_conversation_is_opened_is_for_it() {
 #[test]
 fn what_was_typed_for_a_conversation_that_is_not_there_is_the_folders() {
     let problem = || Problem {
-        code: "x".to_owned(),
+        code: "x".into(),
         kind: ProblemKind::Refused,
         message: "there is no such conversation".to_owned(),
-        hint: None,
-        causes: Vec::new(),
-        head: None,
+        ..Problem::default()
     };
     let (mut app, acts) = started(Start::In("nope".into()));
     drop(paste(&mut app, "words"));

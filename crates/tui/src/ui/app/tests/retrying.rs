@@ -49,7 +49,7 @@ fn another_answer_says_what_it_took_back_and_how_that_comes_back() {
     let ticket = retrying(&mut app, FilesWish::default());
     assert_eq!(begins(&mut app, ticket, None).matches("asked anew").count(), 1, "the one before is over");
     let counts = retake_wire::FileCounts { deleted: 1, ..Default::default() };
-    let files = FilesDone { counts, left: Vec::new(), notes: Vec::new() };
+    let files = FilesDone { counts, ..FilesDone::default() };
     let mut app = talking(Theme::default());
     let ticket = retrying(&mut app, FilesWish::default());
     let shown = begins(&mut app, ticket, Some(files));

@@ -3,7 +3,7 @@
 
 use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
-use retake_wire::{Action, Choose, FilesWish, Request, Scope, Verdict};
+use retake_wire::{Action, Choose, Condition, FilesWish, Request, Scope, Verdict};
 
 use super::{Ends, PLANNING, Proposal, Scopes, Stage, Stopped, takes_files, worded};
 use crate::text::safe;
@@ -30,9 +30,9 @@ const NO_EDIT: &str =
 /// Files have nothing to do with it.
 const NO_FILE: &str = "no file comes or goes";
 
-/// Whether a plan's sentence says so itself, of all files or of those that are covered.
-fn says_no_file(sentence: &str) -> bool {
-    sentence.starts_with("no file ")
+/// Whether a condition of a plan says so itself, of all files or of those that are covered.
+fn says_no_file(condition: &Condition) -> bool {
+    matches!(condition, Condition::NoCoveredFileChanges | Condition::FilesUnchanged)
 }
 
 impl Proposal {
@@ -261,7 +261,7 @@ impl Proposal {
             Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
             // The plan says so itself, and why.
             Some(false)
-                if self.plan.as_ref().is_some_and(|plan| plan.stays.iter().any(|it| says_no_file(it))) =>
+                if self.plan.as_ref().is_some_and(|plan| plan.conditions.iter().any(says_no_file)) =>
             {
                 Scopes::Nothing
             }

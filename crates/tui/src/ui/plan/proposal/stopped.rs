@@ -99,6 +99,7 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
         gone: Vec::new(),
         files: None,
         effects: Default::default(),
+        conditions: Vec::new(),
         stays: Vec::new(),
         ..plan.clone()
     };
@@ -107,7 +108,7 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
     of_run(seen) == of_run(now)
         && seen.gone.iter().all(|line| now.gone.iter().any(|gone| gone.id == line.id))
         && now.effects.count <= seen.effects.count
-        && now.stays.iter().all(|line| seen.stays.contains(line))
+        && now.conditions.iter().all(|it| seen.conditions.contains(it))
         && now.taken_back.turns == seen.taken_back.turns
         && files_add_only_the_run(&files(seen), &files(now))
 }

@@ -38,7 +38,8 @@ fn what_comes_to_the_same_is_one_choice() {
         becomes: Becomes::Stays,
         turn: None,
         call: None,
-        words: stays.to_owned(),
+        partly: false,
+        words: String::new(),
     };
     path.outcomes = vec![after(&Choice::Disk), after(&Choice::Yours)];
     let mut owner = Owner::new(3, plan());

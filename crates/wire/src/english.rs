@@ -1,0 +1,136 @@
+//! The English sentences for the codes of this crate, each written once. The server fills the text fields of one more version with
+//! them, and clients show them. Must never decide anything.
+
+mod files;
+
+use crate::condition::{Condition, StepRefusal, UncoveredPath};
+use crate::hint::Remedy;
+
+pub use files::{after_choice, left_path, path_cause};
+
+/// What a condition says. `command` words a remedy as the reader does it.
+pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
+    match it {
+        Condition::NoFileChanges => "files stay as they are: these messages changed none".to_owned(),
+        Condition::ConversationOnly => "files are not touched: only the conversation goes back".to_owned(),
+        Condition::NoCoveredFileChanges => "no file changes that Retake keeps track of".to_owned(),
+        Condition::FilesUnchanged => "no file changes: all are so already".to_owned(),
+        Condition::CoveredFoldersOnly { folders } => format!(
+            "only files of {} go back: not what commands did elsewhere, nor what git keeps for itself",
+            if *folders > 1 { "these folders" } else { "this folder" }
+        ),
+        Condition::NotCovered { paths, more, at_least } => not_covered(paths, *more, *at_least),
+        Condition::UnseenCalls { calls } => {
+            format!("what {calls} earlier calls changed can't be seen either")
+        }
+        Condition::UnseenCall { call, why } => format!("what `{call}` changed can't be seen: {why}"),
+        Condition::CutOffCall { call } => {
+            format!("what `{call}` did is not known: it was cut off before there was a result")
+        }
+        Condition::CutOffCalls { calls: 1 } => "one more call was cut off".to_owned(),
+        Condition::CutOffCalls { calls } => format!("{calls} more calls were cut off"),
+        Condition::JobEnded { job } => format!("the job `{job}` does not run again"),
+        Condition::Described { text } => text.clone(),
+        erase => of_erasure(erase, command),
+    }
+}
+
+/// What a condition of an erasure says.
+fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
+    match it {
+        Condition::NothingToErase => {
+            "no message, title, label or version of a file here holds it; words that were not sent yet are searched when it is done"
+                .to_owned()
+        }
+        Condition::AlreadyErased => "what is named here is erased already: nothing is left of it".to_owned(),
+        Condition::ErasesMessages { messages, conversation: None } => {
+            format!("{} would be erased", count(*messages, "message"))
+        }
+        Condition::ErasesMessages { messages, conversation: Some(id) } => format!(
+            "{} would be erased in the conversation {id}, too: a fork and what it was forked from are erased together",
+            count(*messages, "message")
+        ),
+        Condition::ErasesInForks { messages } => {
+            format!("{} would be erased in further forks", count(*messages, "message"))
+        }
+        Condition::ErasesSteps { steps } => {
+            format!("{} with a title, a label or a name would be erased", count(*steps, "step"))
+        }
+        Condition::ErasesPaths { paths, named } => format!(
+            "what is kept of {} goes too, and can't go back any more: {}{}; what is in the folder now stays as it is",
+            count(*paths, "path"),
+            named.join(", "),
+            if *paths > named.len() as u64 { ", …" } else { "" },
+        ),
+        Condition::ErasesVersions { versions } => format!("{} would be erased", of_files(*versions)),
+        Condition::ErasedVersions { versions } => format!("erased {}", of_files(*versions)),
+        Condition::KeepsSharedVersions { versions } => {
+            format!("kept {}: other commands, captures or conversations name the same bytes", of_files(*versions))
+        }
+        Condition::KeepsCurrentVersions { versions } => {
+            format!("kept {}: so a file is now; change or remove it there, then erase again", of_files(*versions))
+        }
+        Condition::LostVersions { versions } => {
+            format!("{} beside them had been damaged before, and could not be kept", count(*versions, "version"))
+        }
+        Condition::OthersNotSearched { problem } => {
+            format!("other conversations could not be searched: {}", problem.message)
+        }
+        Condition::OthersContain { count, conversations, more } => {
+            let contain = match count {
+                1 => "1 other conversation contains".to_owned(),
+                _ => format!("{count} other conversations, forks included, contain"),
+            };
+            let erase = |id: &String| command(&Remedy::Erase { conversation: id.clone() });
+            let commands = conversations.iter().map(erase).collect::<Vec<_>>().join(", ");
+            let more = if *more { ", …" } else { "" };
+            format!("{contain} the text, too. Erase it there with the same TEXT: {commands}{more}")
+        }
+        _ => "erased content can't be brought back, by nothing".to_owned(),
+    }
+}
+
+fn not_covered(paths: &[UncoveredPath], more: u64, at_least: bool) -> String {
+    let names: Vec<String> = paths.iter().map(|it| format!("{} ({})", it.path, it.why)).collect();
+    let more = match (more, at_least) {
+        (0, _) => String::new(),
+        (more, false) => format!(", and {more} more"),
+        (more, true) => format!(", and at least {more} more"),
+    };
+    format!("not covered, stays as it is: {}{more}", names.join(", "))
+}
+
+/// Why one of several steps was refused.
+pub fn step_refusal(it: &StepRefusal) -> String {
+    match it {
+        StepRefusal::Conflict { name, cause } => format!("{}: {}", name.path, path_cause(cause)),
+        StepRefusal::ConflictBefore => {
+            "its files were in conflict when this was asked for first; look at its plan".to_owned()
+        }
+        StepRefusal::Refused { problem } => problem.message.clone(),
+    }
+}
+
+/// A remedy for a reader without commands, such as a program that shows a text field as it is.
+pub fn remedy(it: &Remedy) -> String {
+    match it {
+        Remedy::Erase { conversation } => conversation.clone(),
+        Remedy::Restore { head: Some(head) } => format!("restore {head}"),
+        other => {
+            let name =
+                serde_json::to_value(other).ok().and_then(|it| Some(it.get("do")?.as_str()?.to_owned()));
+            name.unwrap_or_default().replace('_', " ")
+        }
+    }
+}
+
+fn of_files(versions: u64) -> String {
+    format!("{} of a file", count(versions, "version"))
+}
+
+fn count(number: u64, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {one}s"),
+    }
+}

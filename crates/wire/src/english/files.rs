@@ -1,0 +1,142 @@
+//! The English sentences about single paths. Must never say “somebody else” of what a turn of this conversation did.
+
+use crate::condition::{PathCause, PathChange, UncertainWhen};
+use crate::files::{AfterChoice, Against, Becomes, Choice, Whose};
+
+/// Why a path is left alone.
+pub fn path_cause(it: &PathCause) -> String {
+    match it {
+        PathCause::Clash { by, change, uncertain } => clash(by, *change, *uncertain),
+        PathCause::FolderInTheWay => {
+            "a folder is in its place, and not all in it can be taken away: move it elsewhere".to_owned()
+        }
+        PathCause::NoParent { by } => {
+            let by = by.as_ref().map(|by| format!(": {} changed that", author(by))).unwrap_or_default();
+            format!("the folder that it belongs in is none any more{by}")
+        }
+        PathCause::Needed => "what comes back belongs into it".to_owned(),
+        PathCause::NotEmpty { by: None } => "something else is in it".to_owned(),
+        PathCause::NotEmpty { by: Some(by) } => match by.whose {
+            Whose::Git => "git keeps something in it".to_owned(),
+            Whose::Uncovered => "what is in it is not covered".to_owned(),
+            _ => format!("{} put something into it", author(by)),
+        },
+        PathCause::MadeSince { by } => format!("{} made it since", author(by)),
+        PathCause::Uncertain { when } => changed(when),
+        PathCause::KeepsUncertain { when } => format!("an uncertain change stays in it: {}", changed(when)),
+        PathCause::MovedWithGit => {
+            "it was moved with what git keeps there: the folder moves back as a whole".to_owned()
+        }
+        PathCause::GitHead => {
+            "it is what git's HEAD has, which a command moved: only git goes back there".to_owned()
+        }
+        PathCause::NotCovered { why } => format!("not covered: {why}"),
+        PathCause::Undecided => "stays as it is, undecided: a later step asks again".to_owned(),
+        PathCause::ChosenDisk => "stays as it is and counts as yours: not asked again".to_owned(),
+        PathCause::WrittenMeanwhile => "somebody wrote there meanwhile".to_owned(),
+        PathCause::Unreachable => "its folder is gone, is a link, or is elsewhere".to_owned(),
+    }
+}
+
+/// A path that a step left alone, by the name that the reader sees.
+pub fn left_path(name: &str, cause: &PathCause, kept: &[String]) -> String {
+    let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
+    format!("{name}: {}{kept}", path_cause(cause))
+}
+
+/// What a file is after a choice.
+pub fn after_choice(it: &AfterChoice) -> String {
+    let turn = turn(it.turn);
+    let whole = if it.partly { format!("a call of {turn}") } else { turn };
+    let file = match it.becomes {
+        Becomes::Stays if it.call.is_some() => format!("stays as {whole} left it"),
+        Becomes::Stays => "stays as it is now".to_owned(),
+        Becomes::Gone => "is removed".to_owned(),
+        Becomes::Left => format!("as {whole} left it"),
+        Becomes::Before => format!("as it was before {whole}"),
+        Becomes::Yours => "as you or another program left it last".to_owned(),
+        Becomes::Merged => "holds what both sides did".to_owned(),
+        Becomes::Other => "becomes an earlier version".to_owned(),
+    };
+    match (&it.choice, it.becomes) {
+        (Choice::Skip, _) => format!("{file}, undecided: a later step asks again"),
+        // The last version of somebody else may be what is there: then it comes to the same.
+        (Choice::Disk, _) | (Choice::Yours, Becomes::Stays) => {
+            format!("{file} and counts as yours: not asked again")
+        }
+        // Turns that stay wrote between or after those that go: it is no version that ever was.
+        (Choice::Checkpoint, Becomes::Other) => {
+            "loses what goes and all edits since the last turn that changed it; undo brings back what it is now"
+                .to_owned()
+        }
+        (Choice::Checkpoint, Becomes::Left | Becomes::Before | Becomes::Gone) | (Choice::Yours, _) => {
+            format!("{file}; undo brings back what it is now")
+        }
+        _ => file,
+    }
+}
+
+/// The author of a change, as the subject of a sentence about the past.
+fn author(by: &Against) -> String {
+    match by.whose {
+        Whose::Later | Whose::There | Whose::Missing => turn(by.turn),
+        Whose::Hand => "you or another program".to_owned(),
+        Whose::Git => "git".to_owned(),
+        Whose::Uncovered => "somebody".to_owned(),
+        Whose::Others => "somebody else".to_owned(),
+    }
+}
+
+fn turn(number: Option<u64>) -> String {
+    number.map_or_else(|| "a turn of another branch".to_owned(), |number| format!("t{number}"))
+}
+
+fn clash(by: &Against, change: PathChange, uncertain: bool) -> String {
+    let who = author(by);
+    match (by.whose, change) {
+        (Whose::Later, change) => {
+            let may = if uncertain { "may have " } else { "" };
+            let what = match change {
+                PathChange::Removed => "removed it",
+                PathChange::Made => "made it",
+                PathChange::Permissions => "changed its permissions",
+                PathChange::Kind => "made another kind of thing of it",
+                PathChange::SamePlace => "changed the same place",
+                PathChange::File | PathChange::Folder => "changed this file",
+            };
+            format!("{who} {may}{what} later")
+        }
+        (Whose::There, PathChange::Removed) => format!("{who} removed it"),
+        (Whose::There, PathChange::Made) => format!("{who} made it, too"),
+        (Whose::There, _) => format!("it is as {who} left it, which changed the same place"),
+        (Whose::Missing, _) => format!("it goes on from what {who} did, and that is not there"),
+        (Whose::Git, _) => "the folder in its place holds what git keeps for itself".to_owned(),
+        (Whose::Uncovered, _) => "the folder in its place holds what is not covered".to_owned(),
+        (Whose::Hand | Whose::Others, change) => {
+            let what = match change {
+                PathChange::SamePlace => "changed the same place",
+                PathChange::Permissions => "changed its permissions, too",
+                PathChange::Kind => "made another kind of thing of it",
+                PathChange::Removed => "removed it",
+                PathChange::Made => "made something there",
+                PathChange::File | PathChange::Folder => "changed the folder that it is in",
+            };
+            format!("{who} {what}")
+        }
+    }
+}
+
+/// When a path changed, so that nobody knows whose the change is.
+fn changed(when: &[UncertainWhen]) -> String {
+    let words = |when: &UncertainWhen| match when {
+        UncertainWhen::Unrecorded => {
+            "while several calls or a background job ran, or around a call that was cut off"
+        }
+        UncertainWhen::Late => "at a time that is not known, as the change was found late",
+        UncertainWhen::Job => "while a background job ran",
+        UncertainWhen::CutOff => "around a call that was cut off",
+        UncertainWhen::Several => "while several calls ran",
+    };
+    let when: Vec<&str> = when.iter().map(words).collect();
+    format!("it changed {}: nobody knows whose change it is", when.join(", and "))
+}
