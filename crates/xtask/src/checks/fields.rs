@@ -15,8 +15,11 @@ const KNOWN: &[(&str, usize)] = &[
     ("Entry", 20),
     ("EntryRecord", 18),
     ("List", 19),
-    ("Plan", 20),
+    // With the text fields that the next version leaves out.
+    ("PathPlan", 16),
+    ("Plan", 21),
     ("Proposal", 23),
+    ("Receipt", 16),
     ("Settings", 23),
     ("Status", 16),
     ("Summary", 17),
