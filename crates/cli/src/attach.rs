@@ -1,5 +1,5 @@
-//! Reaches the owner of the data directory, and starts it where there is none. Where it goes away, the next one is started by whoever
-//! asks first. Must never send again what may have been done, unless it is done once.
+//! Connects to the owner of the data directory, and starts one if there is none. If it ends, the next request starts a new one. Must never
+//! repeat a request that may have been done, unless it is safe to repeat.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,19 +25,18 @@ use retake_wire::{
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::knock::knock;
-use crate::start::{Turn, start};
+use crate::connection::{self, AWAY, Connection, LOST, SILENCE};
+use crate::owner_start::{StartLock, start};
 use crate::term::interactive;
-use crate::term::interrupt::{Asked, Interrupts};
-use crate::watched::{AWAY, LOST, SILENCE, Watched};
+use crate::term::interrupt::{ExitRequest, Interrupts};
 
-/// How often it is tried again to reach an owner that is just starting or ending.
+/// The pause between tries to reach an owner that is starting or ending.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// How long what runs may take to end, before it is stopped and kept as it is.
+/// How long runs may take to finish before they are stopped.
 const FINISH: Duration = Duration::from_secs(10);
 
-/// How long a command waits for an owner that ends with it.
+/// How long a command waits for the end of an owner.
 const LEAVE: Duration = Duration::from_secs(30);
 
 /// How long one try to start an owner waits for another one to end.
@@ -50,46 +49,46 @@ pub(crate) struct Attached(Arc<Inner>);
 struct Inner {
     options: Options,
     ids: SystemRandom,
-    held: Mutex<Held>,
-    /// The data directory as it was found: another one under its name is not what was talked about.
+    held: Mutex<Attachment>,
+    /// The data directory that was opened; another one with the same path is an error.
     found: Option<File>,
-    /// Under which name this process holds drafts, once it has some; nobody does where that can't be told to others.
+    /// The name under which this process locks its drafts; None if the lock is not possible.
     holding: OnceLock<Option<(String, Holding)>>,
 }
 
-/// What there is of the owner now.
-struct Held {
-    client: Watched,
-    /// This client is there for the owner as long as this lives.
-    there: There,
-    /// What the owner calls it.
+/// The current connection to an owner.
+struct Attachment {
+    client: Connection,
+    /// Keeps this client registered with the owner.
+    presence: Presence,
+    /// The number of this client.
     number: Number,
     status: Status,
 }
 
-impl Held {
-    /// What a person is told of an owner that is at work, and can't begin anew with changed settings.
+impl Attachment {
+    /// A notice that a busy owner keeps its old settings.
     fn keeps_older(&self) -> Option<String> {
         let Status { pid, .. } = self.status;
         self.number.keeps_older_settings.then(|| {
             format!(
-                "the settings file has changed, and the running owner (process {pid}) keeps those that it began with, because something \
-                 runs in it or another `retake` is open: they hold once it has nothing to do, or after `retake stop`"
+                "the settings file has changed, but the running owner (process {pid}) keeps its old settings, because something runs in it or \
+                 another `retake` is open; it uses the new ones once it has nothing to do, or after `retake stop`"
             )
         })
     }
 }
 
-/// Keeps the connection open that says that this client is there.
-struct There(JoinHandle<()>);
+/// Keeps the connection open that registers this client.
+struct Presence(JoinHandle<()>);
 
-impl Drop for There {
+impl Drop for Presence {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// Attaches to the owner, and starts it where there is none. What its owner should know comes along.
+/// Connects to the owner, and starts one if there is none. Returns notices for the person.
 pub(crate) async fn attach(options: Options) -> Result<(Attached, Vec<String>), Problem> {
     let (held, notices) = find_or_start(&options).await?;
     let found = File::open(&options.data_dir).ok();
@@ -98,7 +97,7 @@ pub(crate) async fn attach(options: Options) -> Result<(Attached, Vec<String>), 
     Ok((Attached(Arc::new(inner)), notices))
 }
 
-/// Whether a name leads to what was opened by it before.
+/// Whether a path still leads to the opened directory.
 fn is_same(found: &File, path: &Path) -> bool {
     let (Ok(found), Ok(now)) = (found.metadata(), std::fs::metadata(path)) else { return false };
     (found.dev(), found.ino()) == (now.dev(), now.ino())
@@ -109,27 +108,27 @@ fn moved(data_dir: &Path) -> Problem {
         code: "data_moved".into(),
         kind: ProblemKind::Storage,
         message: format!(
-            "the data directory was moved or deleted while it was in use, and nothing more is stored: {}",
+            "the data directory was moved or deleted while in use, so nothing more can be stored: {}",
             data_dir.display()
         ),
-        hint: Some("put it back, or say where it is now with --data-dir; without both the next start makes an empty one".into()),
+        hint: Some("move it back, or name its new place with --data-dir; otherwise the next start creates an empty one".into()),
         ..Problem::default()
     }
 }
 
-/// The owner, where there is one.
-pub(crate) async fn find(options: &Options) -> Result<Option<Watched>, Problem> {
+/// The owner, if there is one.
+pub(crate) async fn find(options: &Options) -> Result<Option<Connection>, Problem> {
     Ok(found(options).await?.map(|(client, _)| client))
 }
 
-/// The owner, where there is one, and how it is.
-async fn found(options: &Options) -> Result<Option<(Watched, Status)>, Problem> {
+/// The owner and its status, if there is one.
+async fn found(options: &Options) -> Result<Option<(Connection, Status)>, Problem> {
     let path = socket_of(&options.data_dir);
     if !path.exists() {
         return Ok(None);
     }
     let reach = retake_server::reachable(&path).map_err(|error| unreachable_socket(&path, &error))?;
-    let (client, answer) = knock(&reach, &options.data_dir).await?;
+    let (client, answer) = connection::probe(&reach, &options.data_dir).await?;
     match answer {
         Ok(Reply::Status(status)) => is_understood(&status).map(|()| Some((client, status))),
         Err(problem) if problem.code == AWAY || problem.code == LOST => Ok(None),
@@ -138,7 +137,7 @@ async fn found(options: &Options) -> Result<Option<(Watched, Status)>, Problem> 
     }
 }
 
-/// Whether a request was not done, and another owner is to be looked for: this one is gone, or it has another token.
+/// Whether a request was not done because this owner has ended or has another token.
 fn is_to_find_again(problem: &Problem) -> bool {
     [AWAY, UNAUTHORIZED].contains(&&*problem.code)
 }
@@ -147,14 +146,14 @@ fn unreachable_socket(path: &Path, error: &std::io::Error) -> Problem {
     Problem {
         code: AWAY.into(),
         kind: ProblemKind::Storage,
-        message: format!("can't reach {}", path.display()),
+        message: format!("cannot reach {}", path.display()),
         hint: None,
         causes: vec![error.to_string()],
         ..Problem::default()
     }
 }
 
-/// Owners of other versions are understood where they say the same things to their clients.
+/// Owners of other versions are accepted if they use the same protocol.
 fn is_understood(status: &Status) -> Result<(), Problem> {
     let own = env!("CARGO_PKG_VERSION");
     if status.version == own || status.protocol == PROTOCOL {
@@ -164,22 +163,22 @@ fn is_understood(status: &Status) -> Result<(), Problem> {
     Err(Problem {
         code: "owner_version".into(),
         kind: ProblemKind::Refused,
-        message: format!("{data_dir} belongs to retake {version} (process {pid}), and this is retake {own}"),
-        hint: Some("`retake stop` of that version ends it; then this one takes over".into()),
+        message: format!("retake {version} (process {pid}) owns {data_dir}, and this is retake {own}"),
+        hint: Some("stop it with `retake stop` of that version; then this version can start".into()),
         ..Problem::default()
     })
 }
 
-/// An owner, and what ends it.
-pub(crate) struct Over {
+/// An owner in this process, and its end.
+pub(crate) struct RunningOwner {
     pub(crate) status: Status,
     pub(crate) notices: Vec<String>,
-    /// Waits for its end. Why it ended, or a problem, where its data were taken away under it.
+    /// Waits for its end. The reason, or a problem if its data directory was removed.
     pub(crate) over: BoxFuture<'static, Result<&'static str, Problem>>,
 }
 
-/// Refuses where there is an owner that somebody needs; one with nothing to do is ended.
-pub(crate) async fn make_way(options: &Options) -> Result<(), Problem> {
+/// Stops an idle owner; fails if the owner is in use.
+pub(crate) async fn replace_idle_owner(options: &Options) -> Result<(), Problem> {
     let Some((client, status)) = found(options).await? else { return Ok(()) };
     if status.idle_s.is_none() || is_busy(&status) {
         return Err(owned(Some(status)));
@@ -189,15 +188,15 @@ pub(crate) async fn make_way(options: &Options) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Becomes the owner until it is told to stop by a client or by a signal, or nobody needs it any more.
-pub(crate) async fn stand(
+/// Becomes the owner until a client or a signal stops it, or no client needs it any more.
+pub(crate) async fn become_owner(
     options: Options,
     listen: Option<SocketAddr>,
     mut signals: Interrupts,
-    terminated: impl Future<Output = Asked> + Send + 'static,
-) -> Result<Over, Problem> {
+    terminated: impl Future<Output = ExitRequest> + Send + 'static,
+) -> Result<RunningOwner, Problem> {
     let data_dir = options.data_dir.clone();
-    // Whatever is made from now on and says nothing else is for this user only.
+    // New files are private to this user by default.
     let umask = make_private();
     let (owner, notices) = retake_server::open(options).await?;
     owner.makes_files_with(umask);
@@ -210,23 +209,23 @@ pub(crate) async fn stand(
     };
     let over = async move {
         let ended = tokio::select! {
-            () = told => Ok("told to stop by a command"),
+            () = told => Ok("stopped by a command"),
             () = signals.next() => Ok("interrupted"),
             _ = terminated => Ok("terminated"),
-            () = needless => Ok("nobody needs it any more"),
+            () = needless => Ok("no longer needed"),
             problem = displaced => Err(problem),
         };
-        // Nothing more can be stored where the data are gone.
+        // Nothing more can be stored without the data directory.
         let patience = if ended.is_ok() { FINISH } else { Duration::ZERO };
         tokio::select! {
             () = owner.finish(patience) => {}
-            // Who asks twice means now: what has been said so far is kept as after a crash.
+            // A second Ctrl-C stops at once: answers are kept as after a crash.
             () = signals.next() => {}
         }
         served.stop().await;
         ended
     };
-    Ok(Over { status, notices, over: over.boxed() })
+    Ok(RunningOwner { status, notices, over: over.boxed() })
 }
 
 fn owned(by: Option<Status>) -> Problem {
@@ -234,28 +233,28 @@ fn owned(by: Option<Status>) -> Problem {
     Problem {
         code: "held".into(),
         kind: ProblemKind::Refused,
-        message: format!("another process owns these conversations already{who}"),
-        hint: Some("`retake status` shows it; other commands reach it by themselves".into()),
+        message: format!("another process already owns these conversations{who}"),
+        hint: Some("`retake status` shows it; all other commands use it automatically".into()),
         ..Problem::default()
     }
 }
 
-/// The environment in which commands run that are asked for here. What is no text is not handed over.
+/// The environment for commands that this client requests. Variables that are no UTF-8 are left out.
 fn variables() -> Vec<(String, String)> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     std::env::vars_os().filter_map(text).collect()
 }
 
-/// The umask of this process. To ask for it otherwise than by the kernel's table would change it.
+/// The umask of this process, from `/proc`: the system call to read it would change it.
 fn umask() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(umask.trim(), 8).ok()
 }
 
-/// Lets this client in, where the owner is there and stays.
-async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
+/// Registers this client, if there is an owner that stays.
+async fn register(options: &Options) -> Result<Option<Attachment>, Problem> {
     let Some((client, status)) = found(options).await? else { return Ok(None) };
     let attach = Attach {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -268,22 +267,22 @@ async fn let_in(options: &Options) -> Result<Option<Held>, Problem> {
         Err(problem) if [AWAY, LOST, LEAVING].contains(&&*problem.code) => return Ok(None),
         Err(problem) => return Err(problem),
     };
-    let there = There(tokio::spawn(async move { while stream.next().await.is_some() {} }));
-    Ok(Some(Held { client, number, there, status }))
+    let presence = Presence(tokio::spawn(async move { while stream.next().await.is_some() {} }));
+    Ok(Some(Attachment { client, number, presence, status }))
 }
 
-/// Another process may be starting or ending at the same time: both are waited for, for as long as for an owner to end.
-async fn find_or_start(options: &Options) -> Result<(Held, Vec<String>), Problem> {
+/// Connects to an owner or starts one. Waits for other processes that start or end at the same time.
+async fn find_or_start(options: &Options) -> Result<(Attachment, Vec<String>), Problem> {
     let mut left = options.wait_for_owner;
     let mut notices = Vec::new();
     loop {
-        if let Some(held) = let_in(options).await? {
+        if let Some(held) = register(options).await? {
             notices.extend(held.keeps_older());
             return Ok((held, notices));
         }
-        // Of many that come at once one starts it.
-        let turn = Turn::take(&options.data_dir).await;
-        if let Some(held) = let_in(options).await? {
+        // Only one of several clients starts it.
+        let turn = StartLock::take(&options.data_dir).await;
+        if let Some(held) = register(options).await? {
             return Ok((held, notices));
         }
         let wait = left.min(TRY);
@@ -293,7 +292,7 @@ async fn find_or_start(options: &Options) -> Result<(Held, Vec<String>), Problem
             Ok(told) => notices.extend(told),
             Err(problem) if problem.code == "held" => {
                 left = left.saturating_sub(wait.max(AGAIN));
-                if let Some(held) = let_in(options).await? {
+                if let Some(held) = register(options).await? {
                     return Ok((held, notices));
                 }
                 if left.is_zero() {
@@ -306,12 +305,12 @@ async fn find_or_start(options: &Options) -> Result<(Held, Vec<String>), Problem
 }
 
 impl Attached {
-    async fn client(&self) -> Watched {
+    async fn client(&self) -> Connection {
         self.0.held.lock().await.client.clone()
     }
 
-    /// The owner, found anew where it has gone away.
-    async fn again(&self) -> Result<Watched, Problem> {
+    /// Reconnects to the owner, or starts a new one.
+    async fn again(&self) -> Result<Connection, Problem> {
         let mut held = self.0.held.lock().await;
         let data_dir = &self.0.options.data_dir;
         if self.0.found.as_ref().is_some_and(|found| !is_same(found, data_dir)) {
@@ -325,7 +324,7 @@ impl Attached {
         self.0.ids.uuid_v7(SystemClock.now_ms()).to_string()
     }
 
-    /// Who holds the drafts that are shown here, as long as this process lives.
+    /// The name of the lock for the drafts of this process.
     fn holder(&self) -> Option<String> {
         let held = self.0.holding.get_or_init(|| {
             let name = self.new_id();
@@ -334,21 +333,21 @@ impl Attached {
         held.as_ref().map(|(name, _)| name.clone())
     }
 
-    /// Leaves the owner. One that ends with its last client is waited for, where this is the last one.
+    /// Unregisters this client. Waits for the end of an owner that ends with its last client.
     pub(crate) async fn end(self) {
-        let Held { client, number, there, status } = &*self.0.held.lock().await;
+        let Attachment { client, number, presence, status } = &*self.0.held.lock().await;
         if status.idle_s == Some(0) {
             let left = tokio::time::timeout(SILENCE, client.leave(*number)).await;
-            // One that can't be asked any more has ended or hangs.
+            // An owner that does not answer has ended or hangs.
             if left.is_ok_and(|left| left.is_ok_and(|left| left.ends)) {
                 client.ends_within(LEAVE).await;
             }
         }
-        there.0.abort();
+        presence.0.abort();
     }
 }
 
-/// Whether somebody needs an owner.
+/// Whether an owner is in use.
 pub(crate) fn is_busy(status: &Status) -> bool {
     status.clients + status.jobs > 0 || !status.running.is_empty()
 }
@@ -380,7 +379,7 @@ impl Client for Attached {
             }
             started => started?,
         };
-        Ok(going_on(self.clone(), run, events))
+        Ok(resume_run(self.clone(), run, events))
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
@@ -393,17 +392,16 @@ impl Client for Attached {
     }
 }
 
-/// What a run has said, to whoever hears it again from another owner.
+/// Removes the text of a run that a new owner repeats.
 #[derive(Default)]
-struct Heard {
+struct ReplayFilter {
     told: String,
-    /// What the other owner has said of it.
+    /// The text from the new owner.
     again: Option<String>,
 }
 
-impl Heard {
-    /// What of a text is new. What the other owner tells may go on, and may be another answer: where none was stored, the model is asked
-    /// anew.
+impl ReplayFilter {
+    /// The new part of a text. The new owner may continue the answer, or repeat the model request and so send another answer.
     fn unheard(&mut self, text: String) -> Option<String> {
         let Self { told, again: Some(again) } = self else {
             self.told.push_str(&text);
@@ -421,18 +419,18 @@ impl Heard {
     }
 }
 
-/// The events of a run, also where its owner goes away in the middle: what came of it is asked of the next one, by the same id.
-fn going_on(
+/// The events of a run. If its owner ends, the next owner continues it, by the same request id.
+fn resume_run(
     attached: Attached,
     run: Run,
     events: BoxStream<'static, RunEvent>,
 ) -> BoxStream<'static, RunEvent> {
-    let state = (attached, run, events, Heard::default());
+    let state = (attached, run, events, ReplayFilter::default());
     let next = |(attached, run, mut events, mut heard): (
         Attached,
         Run,
         BoxStream<'static, RunEvent>,
-        Heard,
+        ReplayFilter,
     )| async move {
         loop {
             match events.next().await? {
@@ -449,7 +447,7 @@ fn going_on(
                             return Some((event, (attached, run, stream::empty().boxed(), heard)));
                         }
                     }
-                    let text = "the owner went away in the middle; another one goes on from what is stored"
+                    let text = "the owner ended during the run; another one continues from what is stored"
                         .to_owned();
                     return Some((RunEvent::Notice { text }, (attached, run, events, heard)));
                 }
@@ -471,7 +469,7 @@ mod tests {
     use super::*;
 
     fn heard(before: &[&str], after: &[&str]) -> String {
-        let mut heard = Heard::default();
+        let mut heard = ReplayFilter::default();
         let mut said: String = before.iter().filter_map(|text| heard.unheard((*text).to_owned())).collect();
         heard.again = Some(String::new());
         said.push('|');

@@ -1,94 +1,92 @@
-//! The conversation in the terminal, line by line: greeting, messages, commands. It speaks to the owner through the same requests as
-//! the verbs. Must never run anything that the person did not submit, and must never lose words they typed.
+//! The conversation in the terminal, line by line: greeting, messages, commands. A command runs the verb of the command line; this adds
+//! the composer, the run and its questions. Must never run anything that the person did not submit, and must never lose typed words.
 
 use std::time::Duration;
 
-use retake_wire::reply::{Composer, Models, Receipt};
-use retake_wire::request::{Apply, History, Log, Projection};
-use retake_wire::{Action, FilesWish, Part, Permit, Reply, Request, Role, Run, RunStart};
+use clap::Parser as _;
+use retake_wire::reply::{Composer, Models};
+use retake_wire::request::{History, Log, Projection};
+use retake_wire::{Action, FilesWish, Part, Permit, Request, Role, Run, RunStart};
 
-use crate::args::Start;
-use crate::context::Context;
-use crate::error::{Failure, Result, problem, unexpected, usage};
+use crate::args::{Cli, Start};
+use crate::context::{Context, Place};
+use crate::error::{Failure, Result, expect_reply, problem, usage};
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::{Read, Ui};
-use crate::verbs::answer::answer;
+use crate::verbs::RunVerb as _;
+use crate::verbs::model_run::answer;
 use retake_tui::models::{GoesOn, goes_on};
-use retake_tui::render::{self, content, entries, id, receipt, words};
+use retake_tui::render::{self, content, entries, id, words};
 
+mod active_run;
 mod agent;
-mod attend;
-mod choices;
 mod commands;
 mod edit;
-mod files;
-mod line;
-mod marks;
-mod moves;
-mod rewind;
-mod shown;
-mod switch;
+mod handlers;
+mod input;
+mod pickers;
+mod run_view;
 mod turn;
-mod views;
 
-use line::Line;
+use input::Input;
 
-/// The greeting does not wait longer than this to say which model answers.
+/// The greeting waits no longer than this for the name of the model.
 const PATIENCE: Duration = Duration::from_millis(25);
 
-/// So many messages are shown where a conversation goes on.
+/// The number of messages that are shown where a conversation continues.
 const SHOWN: usize = 4;
 
-/// So many earlier prompts are remembered by the line.
+/// The number of earlier prompts in the history of the line.
 const PROMPTS: usize = 500;
 
-/// Whether there can be a conversation at all: with a person, or with a prompt that is piped in.
+/// Checks that a conversation is possible: with a person, or with a prompt from a pipe.
 pub(crate) fn check(ui: &dyn Ui, json: bool) -> Result {
     if ui.input_is_terminal() && (json || !ui.interactive()) {
         return Err(usage(
-            "a conversation needs a terminal for its output too",
-            "`retake ask TEXT` answers once, and has --json",
+            "a conversation needs a terminal for its output, and standard output is none",
+            "`retake ask TEXT` answers once, and takes --json",
         ));
     }
     Ok(())
 }
 
-/// Begins or goes on, until the person leaves.
+/// Begins or continues a conversation, until the person quits.
 pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
     if !cx.ui.input_is_terminal() {
         return piped(&mut cx, start).await;
     }
+    let here = match (&start.resume, start.go_on) {
+        (Some(Some(id)), _) => Some(cx.info(id).await?.id),
+        (None, true) => Some(cx.conversation(None).await?),
+        _ => None,
+    };
+    cx.place = Place::Conversation(here);
     let mut chat = Chat::new(cx, start.model);
-    match (start.go_on, start.resume) {
-        (true, _) => {
-            let last = chat.cx.conversation(None).await?;
-            chat.conversation = Some(last);
-        }
-        (_, Some(Some(id))) => chat.conversation = Some(chat.cx.info(&id).await?.id),
-        (_, Some(None)) => match switch::pick(&mut chat).await? {
-            Some(id) => chat.conversation = Some(id),
-            None => return Ok(()),
-        },
-        (false, None) => {}
+    if start.resume == Some(None) {
+        let Some(picked) = pickers::conversation(&mut chat).await? else { return Ok(()) };
+        chat.move_to(Some(picked));
     }
     chat.greet().await?;
     chat.compose().await?;
-    let attended = attend::run_at_work(&mut chat).await;
-    chat.said(attended)?;
+    let followed = active_run::follow(&mut chat).await;
+    chat.report(followed)?;
     chat.talk().await
 }
 
-/// The prompt comes through a pipe: one turn, like `retake ask`.
+/// Runs one turn with the prompt from a pipe, like `retake ask`.
 async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
     if start.resume == Some(None) {
-        return Err(usage("nobody can pick a conversation here", "name it: `retake -r ID`"));
+        return Err(usage(
+            "cannot pick a conversation: standard input is no terminal",
+            "name it: `retake -r ID`",
+        ));
     }
     let text = cx.words(&[], "message")?;
     let conversation = match start.resume.flatten() {
         Some(id) => id,
         None if start.go_on => cx.conversation(None).await?,
-        // The run begins one.
+        // The run creates a conversation.
         None => String::new(),
     };
     let run = Run {
@@ -106,28 +104,24 @@ async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
 
 /// A conversation in the terminal.
 struct Chat<'a> {
+    /// With the conversation as its place; none until the first message.
     cx: Context<'a>,
-    /// None until the first message is said.
-    conversation: Option<String>,
-    /// The model that the person chose; the configured one, without.
+    /// The model that the person chose; without one, that of the settings.
     model: Option<String>,
-    /// The one that was named on the command line.
+    /// The model of the command line.
     named: Option<String>,
-    /// What the next run may do besides: what was settled before there was a conversation to settle it for.
+    /// Permissions for the first message, before there is a conversation that could store them.
     permit: Permit,
     /// The last entry that was shown.
     seen: Option<String>,
-    /// What the line begins with next time.
+    /// The next text in the line.
     prefill: Option<String>,
     /// Parts that go with the next message, such as images of a message that was taken back.
     attached: Vec<Part>,
-    /// The message that the next one is to replace.
+    /// The message that the next one replaces.
     editing: Option<Editing>,
-    leaving: bool,
+    quits: bool,
 }
-
-/// What is refused because files wait for a choice.
-const CONFLICT: &str = "conflict";
 
 /// Whether an action goes somewhere else in the tree.
 fn is_move(action: &Action) -> bool {
@@ -149,7 +143,7 @@ fn is_move(action: &Action) -> bool {
     }
 }
 
-/// An edit that is not submitted yet, with what was shown that it takes back.
+/// An edit that is not submitted yet, with the plan that was shown for it.
 struct Editing {
     entry: String,
     head: String,
@@ -160,7 +154,6 @@ impl<'a> Chat<'a> {
     fn new(cx: Context<'a>, model: Option<String>) -> Self {
         Self {
             cx,
-            conversation: None,
             named: model.clone(),
             model,
             permit: Permit::default(),
@@ -168,12 +161,33 @@ impl<'a> Chat<'a> {
             prefill: None,
             attached: Vec::new(),
             editing: None,
-            leaving: false,
+            quits: false,
         }
     }
 
+    /// The conversation, after its first message.
+    fn conversation(&self) -> Option<&String> {
+        match &self.cx.place {
+            Place::Conversation(here) => here.as_ref(),
+            Place::Shell => None,
+        }
+    }
+
+    /// The conversation, where a command needs one.
+    fn here(&self) -> Result<String> {
+        self.conversation().cloned().ok_or_else(crate::context::nothing_said)
+    }
+
+    /// Goes to another conversation, or to a new one.
+    fn move_to(&mut self, conversation: Option<String>) {
+        self.cx.place = Place::Conversation(conversation);
+        self.seen = None;
+        self.attached.clear();
+        self.editing = None;
+    }
+
     async fn talk(&mut self) -> Result {
-        while !self.leaving {
+        while !self.quits {
             let prompt = self.prompt();
             let prefill = self.prefill.take();
             match self.cx.ui.read(&prompt, prefill)? {
@@ -184,17 +198,16 @@ impl<'a> Chat<'a> {
         self.farewell()
     }
 
-    /// A line is submitted. Problems are said, and the conversation goes on.
+    /// Handles a submitted line. The conversation survives its problems.
     async fn submitted(&mut self, line: &str) -> Result {
-        let done = match line::read(line) {
-            Line::Empty => self.empty(),
-            Line::Say(text) => turn::say(self, text).await,
-            Line::Command { name, rest } => self.command(name, rest, line).await,
+        let done = match input::parse(line) {
+            Input::Empty => self.cancel_edit(),
+            Input::Message(text) => turn::say(self, text).await,
+            Input::Command { name, rest } => self.command(name, rest, line).await,
         };
-        self.said(done)
+        self.report(done)
     }
 
-    /// Does a command.
     async fn command(&mut self, name: &str, rest: &str, line: &str) -> Result {
         match commands::find(name) {
             Some(command) => (command.run)(self, rest).await,
@@ -202,36 +215,54 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// A problem is said, and the conversation goes on.
-    fn said(&mut self, done: Result) -> Result {
+    /// Runs a verb of the command line on this conversation, and takes up the words that it returns. Whether it changed something.
+    async fn verb(&mut self, arguments: Vec<String>) -> Result<bool> {
+        let command = arguments.first().cloned().unwrap_or_default();
+        let all = ["retake".to_owned()].into_iter().chain(arguments);
+        let cli = Cli::try_parse_from(all).map_err(|error| refused(&command, &error))?;
+        self.cx.changed = None;
+        let Some(verb) = cli.verb else { return Ok(false) };
+        verb.run(&mut self.cx).await?;
+        let Some((action, given)) = self.cx.changed.take() else { return Ok(false) };
+        if is_move(&action) {
+            // The waiting parts belonged to the place before the move.
+            self.editing = None;
+            self.attached.clear();
+        }
+        if let Some(composer) = &given.composer {
+            self.take_up(composer);
+        } else if !given.waited.is_empty() {
+            self.take_back(given.waited.iter().flat_map(|words| words.parts.clone()).collect());
+        }
+        self.refresh().await.map(|()| true)
+    }
+
+    /// Prints a problem. Only a terminal that fails ends the conversation.
+    fn report(&mut self, done: Result) -> Result {
         match done {
             Err(failure @ Failure::Problem(_)) => self.cx.complain(&failure),
-            Err(Failure::Said(_)) => Ok(()),
+            Err(Failure::Reported(_)) => Ok(()),
             other => other,
         }
     }
 
-    /// An empty line leaves an edit.
-    fn empty(&mut self) -> Result {
+    /// An empty line cancels an edit.
+    fn cancel_edit(&mut self) -> Result {
         if self.editing.take().is_some() {
             self.attached.clear();
-            self.dim("not edited: nothing has changed")?;
+            self.cx.aside("edit cancelled: nothing has changed")?;
         }
         Ok(())
     }
 
-    /// No such command: the words go back into the line.
+    /// There is no such command: the words return to the line.
     fn unknown(&mut self, name: &str, line: &str) -> Result {
-        let mut problem = problem(
-            retake_wire::ProblemKind::Usage,
-            "unknown_command",
-            format!("there is no command /{}", safe::line(name)),
-        );
+        let message = format!("there is no command /{}", safe::line(name));
+        let mut problem = problem(retake_wire::ProblemKind::Usage, "unknown_command", message);
         let nearest =
             commands::nearest(name).map(|near| format!("did you mean /{near}? ")).unwrap_or_default();
-        problem.hint = Some(
-            format!("{nearest}/help lists the commands; a message that begins with / is sent as //").into(),
-        );
+        let hint = "/help lists the commands; to send a message that begins with /, type //";
+        problem.hint = Some(format!("{nearest}{hint}").into());
         self.prefill = Some(line.to_owned());
         Err(problem.into())
     }
@@ -241,59 +272,6 @@ impl<'a> Chat<'a> {
             content::attached(&self.attached).map(|attached| format!("{attached} ")).unwrap_or_default();
         let editing = if self.editing.is_some() { "edit" } else { "" };
         format!("{attached}{editing}> ")
-    }
-
-    /// The conversation, where one is needed.
-    fn here(&self) -> Result<String> {
-        self.conversation.clone().ok_or_else(|| {
-            let mut problem =
-                problem(retake_wire::ProblemKind::Refused, "nothing_said", "nothing has been said here yet");
-            problem.hint = Some("say something first, or /list for other conversations".into());
-            problem.into()
-        })
-    }
-
-    /// Does an action, says what it did, and takes up the words that return. A Move is done only from this head. Where files are in
-    /// conflict the person decides what becomes of them. Nothing, where that is to do nothing.
-    async fn apply(&mut self, action: Action, head: Option<String>) -> Result<Option<Receipt>> {
-        match self.apply_with(action.clone(), head, FilesWish::default()).await {
-            Err(Failure::Problem(problem)) if problem.code == CONFLICT => {
-                rewind::settled(self, action, *problem).await
-            }
-            done => done.map(Some),
-        }
-    }
-
-    /// The same, with what is wished for files, where that leaves nothing to decide.
-    async fn apply_with(
-        &mut self,
-        action: Action,
-        head: Option<String>,
-        files: FilesWish,
-    ) -> Result<Receipt> {
-        let apply = Apply {
-            conversation: self.here()?,
-            action: action.clone(),
-            head,
-            since: false,
-            files,
-            request_id: None,
-        };
-        let given = self.cx.receipt(Request::Apply(apply)).await?;
-        let text = receipt::in_line(&self.cx.ui.look(), &action, &given);
-        self.print(&text)?;
-        if is_move(&action) {
-            // What waited for the next message belonged to where the conversation was.
-            self.editing = None;
-            self.attached.clear();
-        }
-        if let Some(composer) = &given.composer {
-            self.take_up(composer);
-        } else if !given.waited.is_empty() {
-            self.take_back(given.waited.iter().flat_map(|words| words.parts.clone()).collect());
-        }
-        self.refresh().await?;
-        Ok(given)
     }
 
     /// Puts words back into the line, for editing.
@@ -309,47 +287,36 @@ impl<'a> Chat<'a> {
         self.attached = content::kept(&parts);
     }
 
-    /// Words for what nobody asks any more are no message by themselves: they go back into the line.
+    /// An answer came too late for its question. It is no message by itself, so it returns to the line.
     fn came_late(&mut self, words: Option<String>) -> Result {
         let Some(words) = words else { return Ok(()) };
-        // What begins with a slash is a message only with two of them.
-        let slash = if words.starts_with('/') { "/" } else { "" };
         let before = self.prefill.take().map(|before| format!("{before}\n")).unwrap_or_default();
-        self.prefill = Some(format!("{before}{slash}{words}"));
-        self.dim("your words are back in the line: Enter there says them as a message")
+        self.prefill = Some(format!("{before}{}", input::message(&words)));
+        self.cx.aside("your words are back in the line: press Enter to send them as a message")
     }
 
-    /// Looks at where the conversation ends now.
+    /// Notes where the conversation ends now.
     async fn refresh(&mut self) -> Result {
-        if let Some(conversation) = self.conversation.clone() {
+        if let Some(conversation) = self.conversation().cloned() {
             self.seen = self.cx.info(&conversation).await?.tip;
         }
         Ok(())
-    }
-
-    fn print(&mut self, text: &str) -> Result {
-        Ok(self.cx.ui.print(text)?)
-    }
-
-    fn dim(&mut self, line: &str) -> Result {
-        let line = entries::dim(&self.cx.ui.look(), line);
-        self.print(&line)
     }
 
     async fn greet(&mut self) -> Result {
         let look = self.cx.ui.look();
         let version = env!("CARGO_PKG_VERSION");
         let line =
-            format!("retake {version}: nothing is final. /rewind goes back, /undo takes that back too");
+            format!("retake {version}: nothing is final. /rewind goes back, /undo takes the rewind back");
         let name = look.palette.paint(Style::Bold, "retake").to_string();
-        self.print(&content::block(&look, &line, 0, None).replacen("retake", &name, 1))?;
+        self.cx.print(&content::block(&look, &line, 0, None).replacen("retake", &name, 1))?;
         let model = self.model_line().await?;
-        self.dim(&model)?;
-        self.dim("/help lists the commands · Alt+Enter begins a new line · Ctrl-D leaves")?;
+        self.cx.aside(&model)?;
+        self.cx.aside("/help lists the commands · Alt+Enter begins a new line · Ctrl-D quits")?;
         self.arrive().await
     }
 
-    /// Which model answers, and why; the greeting does not wait for it.
+    /// The model that answers, and why. The greeting does not wait long for it.
     async fn model_line(&mut self) -> Result<String> {
         if let Some(model) = &self.model {
             return Ok(format!("model {}", safe::line(model)));
@@ -359,26 +326,21 @@ impl<'a> Chat<'a> {
                 let models = models?;
                 let line = format!("model {}: {}", safe::line(&models.default), safe::line(&models.why));
                 match &models.warning {
-                    Some(warning) => Ok(format!("{line}, but it can't be used: {}", safe::line(warning))),
+                    Some(warning) => Ok(format!("{line}, but it cannot be used: {}", safe::line(warning))),
                     None => Ok(line),
                 }
             }
-            Err(_) => Ok("/model says which model answers".to_owned()),
+            Err(_) => Ok("/model shows which model answers".to_owned()),
         }
     }
 
     async fn models(&self) -> Result<Models> {
-        match self.cx.call(Request::Models).await? {
-            Reply::Models(models) => Ok(models),
-            other => Err(unexpected(&other)),
-        }
+        Ok(expect_reply!(self.cx.call(Request::Models).await?, Models))
     }
 
-    /// Shows the end of the conversation that goes on.
+    /// Shows the last messages of the conversation.
     async fn arrive(&mut self) -> Result {
-        let Some(conversation) = self.conversation.clone() else {
-            return Ok(());
-        };
+        let Some(conversation) = self.conversation().cloned() else { return Ok(()) };
         let info = self.cx.info(&conversation).await?;
         let look = self.cx.ui.look();
         let log = Log {
@@ -390,26 +352,23 @@ impl<'a> Chat<'a> {
             before: None,
             after: None,
         };
-        let page = match self.cx.call(Request::Log(log)).await? {
-            Reply::Entries(page) => page,
-            other => return Err(unexpected(&other)),
-        };
+        let page = expect_reply!(self.cx.call(Request::Log(log)).await?, Entries);
         let name = format!("{} · {}\n", render::lists::name(&look, &info), words::counts(info.counts));
-        self.print(&name)?;
+        self.cx.print(&name)?;
         let text = entries::list(&look, &page.entries, &page.unbegun, &page.cut_off);
-        self.print(&format!("{text}\n"))?;
+        self.cx.print(&format!("{text}\n"))?;
         if let Some(why) = &info.read_only {
-            self.dim(&format!("read-only: {}", safe::line(why)))?;
+            self.cx.aside(&format!("read-only: {}", safe::line(why)))?;
         }
         self.seen = info.tip;
-        self.conversation = Some(info.id);
+        self.cx.place = Place::Conversation(Some(info.id));
         self.goes_on(&page.entries).await
     }
 
-    /// The model that answered last goes on answering; that it can't is said.
+    /// Keeps the model that answered last; reports if that is not possible.
     async fn goes_on(&mut self, entries: &[retake_wire::reply::Entry]) -> Result {
         let last = entries.iter().rev().find(|entry| entry.role == Role::Assistant);
-        // The models are asked for only where one of a provider has answered.
+        // The list of models is needed only if a model of a provider has answered.
         if self.model.is_some() || !last.is_some_and(|last| last.author.contains('/')) {
             return Ok(());
         }
@@ -417,30 +376,37 @@ impl<'a> Chat<'a> {
         match goes_on(&models?, entries) {
             GoesOn::Usual => Ok(()),
             GoesOn::With(model) => {
-                let line = format!("{} answers here, as before: /model chooses another", safe::line(&model));
+                let line =
+                    format!("{} answers here, as before: /model chooses another one", safe::line(&model));
                 self.model = Some(model);
-                self.dim(&line)
+                self.cx.aside(&line)
             }
-            GoesOn::Gone(says) => self.dim(&says),
+            GoesOn::Gone(says) => self.cx.aside(&says),
         }
     }
 
     async fn compose(&mut self) -> Result {
         let history = History { folder: Some(self.cx.folder.to_owned()), limit: Some(PROMPTS), before: None };
-        let mut prompts = match self.cx.call(Request::History(history)).await? {
-            Reply::History(page) => page.prompts,
-            other => return Err(unexpected(&other)),
-        };
+        let mut prompts = expect_reply!(self.cx.call(Request::History(history)).await?, History).prompts;
         prompts.reverse();
         self.cx.ui.compose(prompts, commands::completions());
         Ok(())
     }
 
     fn farewell(&mut self) -> Result {
-        if let Some(conversation) = &self.conversation {
+        if let Some(conversation) = self.conversation() {
             let short = id::short(conversation).to_owned();
-            self.dim(&format!("to go on: retake -c, or retake -r {short}"))?;
+            self.cx.aside(&format!("to continue: retake -c, or retake -r {short}"))?;
         }
         Ok(())
     }
+}
+
+/// A command with arguments that its verb does not accept.
+fn refused(command: &str, error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let text = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    let message = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let takes = commands::find(command).map_or("", |command| command.takes);
+    usage(format!("/{command}: {message}"), format!("type /{command} {takes}; /help {command} says more"))
 }

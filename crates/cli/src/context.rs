@@ -1,5 +1,4 @@
-//! What every verb works with: the client, the surroundings, and the few steps that all of them share. Must never decide what a verb
-//! means.
+//! What every verb works with: the client, the terminal, and the steps that verbs share. Must never decide what a verb means.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,21 +7,22 @@ use retake_wire::reply::{Conversation, Receipt, Work};
 use retake_wire::request::{List, Of};
 use retake_wire::{Action, Client, ProblemKind, Reply, Request};
 
-use crate::error::{Failure, Result, problem, unexpected, usage};
+use crate::error::{Failure, Result, expect_reply, problem, usage};
+use crate::owner::{Owner, Paths};
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Ui;
-use retake_tui::render::{self, id, words};
+use retake_tui::render::{self, entries, id, words};
 
-/// A JSON document on a line of its own. What acts on a terminal stands in it as an escape, also what JSON would let stand.
+/// A JSON document on a line of its own. Characters that a terminal would interpret are escaped, including those that JSON allows.
 pub(crate) fn document(value: &impl serde::Serialize) -> String {
     let json =
         serde_json::to_string(value).expect("BUG: what the wire says has string keys and finite numbers");
     let mut line = String::with_capacity(json.len() + 1);
     for c in json.chars() {
         if safe::acts_on_terminal(c) {
-            // Only strings can hold one, and none is outside the first plane.
+            // They occur in strings only, and all are in the basic multilingual plane.
             line.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
             line.push(c);
@@ -32,10 +32,17 @@ pub(crate) fn document(value: &impl serde::Serialize) -> String {
     line
 }
 
-/// How often it is asked how far something is.
+/// A conversation is needed, and there is none before its first message.
+pub(crate) fn nothing_said() -> Failure {
+    let mut problem = problem(ProblemKind::Refused, "nothing_said", "this conversation has no message yet");
+    problem.hint = Some("send a message first, or choose another conversation with /list".into());
+    problem.into()
+}
+
+/// How often to ask for the progress.
 const ASK: Duration = Duration::from_millis(250);
 
-/// Whether a request may look through a whole folder, or wait for servers.
+/// Whether a request may scan a whole folder, or wait for servers.
 fn takes_time(request: &Request) -> bool {
     matches!(
         request,
@@ -49,21 +56,20 @@ fn takes_time(request: &Request) -> bool {
     )
 }
 
-/// Waits for something, and says meanwhile what is being done where that takes longer than a moment. A program that reads
-/// JSON is told nothing.
-pub(crate) async fn watched<T>(client: &dyn Client, json: bool, work: impl Future<Output = T>) -> T {
+/// Waits for work, and shows its progress if it takes longer than about a second. With --json it prints nothing.
+pub(crate) async fn with_progress<T>(client: &dyn Client, json: bool, work: impl Future<Output = T>) -> T {
     let progress = Progress::spinner("working");
     let progress = if json { progress } else { progress.or_lines() };
     let told = async {
         loop {
             tokio::time::sleep(ASK).await;
-            // Who can't tell is not asked again by that: the spinner turns all the same.
+            // A failed question changes nothing: the spinner keeps turning.
             if let Ok(Reply::Work(Work { doing: Some(doing) })) = client.call(Request::Work).await {
                 progress.message(&words::doing(doing));
             }
         }
     };
-    // The question may wait for what the work holds: both go on at the same time.
+    // The question may wait for a lock that the work holds, so both run at the same time.
     tokio::select! {
         done = work => done,
         never = told, if progress.is_seen() => never,
@@ -72,31 +78,74 @@ pub(crate) async fn watched<T>(client: &dyn Client, json: bool, work: impl Futur
 
 /// What a verb works with.
 pub(crate) struct Context<'a> {
-    /// The owner of the data.
+    /// The data, for the few verbs that manage its owner and its settings.
+    pub(crate) owner: &'a dyn Owner,
+    /// Where data and settings are.
+    pub(crate) paths: &'a Paths,
+    /// The owner of the data; opened by the first request.
     pub(crate) client: &'a dyn Client,
-    /// The surroundings.
+    /// The terminal or the streams.
     pub(crate) ui: &'a mut dyn Ui,
-    /// Whether replies are printed as they are.
+    /// Whether replies are printed as JSON.
     pub(crate) json: bool,
     /// The folder the program was started in.
     pub(crate) folder: &'a str,
+    /// What a verb means where no conversation is named.
+    pub(crate) place: Place,
+    /// What the last verb changed, for the line conversation.
+    pub(crate) changed: Option<(Action, Receipt)>,
+}
+
+/// Where a verb runs.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// In a shell: the last conversation of the folder is meant.
+    Shell,
+    /// In the line conversation: this conversation is meant. None until its first message.
+    Conversation(Option<String>),
+}
+
+impl<'a> Context<'a> {
+    /// For a verb in a shell.
+    pub(crate) fn new(
+        owner: &'a dyn Owner,
+        paths: &'a Paths,
+        client: &'a dyn Client,
+        ui: &'a mut dyn Ui,
+        folder: &'a str,
+        json: bool,
+    ) -> Self {
+        Self { owner, paths, client, ui, json, folder, place: Place::Shell, changed: None }
+    }
 }
 
 impl Context<'_> {
+    /// Whether the line conversation runs the verb.
+    pub(crate) fn in_conversation(&self) -> bool {
+        matches!(self.place, Place::Conversation(_))
+    }
+
+    /// A command as it is typed here: `retake undo` in a shell, `/undo` in the line conversation.
+    pub(crate) fn command(&self, verb: &str) -> String {
+        if self.in_conversation() { format!("/{verb}") } else { format!("`retake {verb}`") }
+    }
+
+    /// Prints a text to standard output.
+    pub(crate) fn print(&mut self, text: &str) -> Result {
+        Ok(self.ui.print(text)?)
+    }
+
     /// Sends a request.
     pub(crate) async fn call(&self, request: Request) -> Result<Reply> {
         if !takes_time(&request) {
             return Ok(self.client.call(request).await?);
         }
-        Ok(watched(self.client, self.json, self.client.call(request)).await?)
+        Ok(with_progress(self.client, self.json, self.client.call(request)).await?)
     }
 
     /// Sends a request whose reply is a receipt.
     pub(crate) async fn receipt(&self, request: Request) -> Result<Receipt> {
-        match self.call(request).await? {
-            Reply::Receipt(receipt) => Ok(receipt),
-            other => Err(unexpected(&other)),
-        }
+        Ok(expect_reply!(self.call(request).await?, Receipt))
     }
 
     /// Sends a request and shows its reply: as JSON, or as a text for people.
@@ -118,14 +167,18 @@ impl Context<'_> {
     pub(crate) fn planned(&mut self, action: &Action, reply: &Reply) -> Result {
         match reply {
             Reply::Plan(plan) if !self.json => {
-                let text = render::plan::of(&self.ui.look(), action, plan);
+                let look = self.ui.look();
+                let text = match self.in_conversation() {
+                    true => render::plan::body(&look, plan),
+                    false => render::plan::of(&look, action, plan),
+                };
                 Ok(self.ui.page(&text)?)
             }
             other => self.present(other),
         }
     }
 
-    /// Shows a receipt: as JSON, or as this text.
+    /// Prints a receipt: as JSON, or as this text.
     pub(crate) fn acknowledge(&mut self, receipt: &Receipt, text: &str) -> Result {
         if self.json {
             return self.json(&Reply::Receipt(receipt.clone()));
@@ -138,13 +191,17 @@ impl Context<'_> {
         Ok(self.ui.print(&document(value))?)
     }
 
-    /// Says something beside the output, dimmed.
+    /// Prints a dimmed note: to standard error, so that it is no part of the output.
     pub(crate) fn aside(&mut self, text: &str) -> Result {
+        if self.in_conversation() {
+            let line = entries::dim(&self.ui.look(), text);
+            return self.print(&line);
+        }
         let line = self.ui.error_palette().paint(Style::Dim, text);
         Ok(self.ui.note(&format!("{line}\n"))?)
     }
 
-    /// What to do next, where that is no error.
+    /// Prints what to do next, without an error.
     pub(crate) fn hint(&mut self, words: &str) -> Result {
         Ok(self.ui.note(&crate::error::labelled(self.ui, Style::Accent, "hint:", words))?)
     }
@@ -154,10 +211,13 @@ impl Context<'_> {
         self.ui.interactive() && !self.json
     }
 
-    /// The conversation that is named, or the last one of this folder; which one that is, is said where there are several.
+    /// The named conversation, or the one that is meant here. If a folder has several, a note names the last one.
     pub(crate) async fn conversation(&mut self, named: Option<String>) -> Result<String> {
         if let Some(id) = named {
             return Ok(id);
+        }
+        if let Place::Conversation(here) = &self.place {
+            return here.clone().ok_or_else(nothing_said);
         }
         let mut found = self.last_ones().await?.into_iter();
         let Some(last) = found.next() else {
@@ -167,7 +227,7 @@ impl Context<'_> {
                 format!("there is no conversation in {}", safe::line(self.folder)),
             );
             none.hint =
-                Some("`retake` begins one, and `retake list --all` shows those of other folders".into());
+                Some("`retake` begins one, and `retake list --all` lists those of other folders".into());
             return Err(none.into());
         };
         if found.next().is_some() {
@@ -186,45 +246,39 @@ impl Context<'_> {
 
     async fn last_ones(&self) -> Result<Vec<Conversation>> {
         let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), ..List::default() };
-        match self.call(Request::List(list)).await? {
-            Reply::Conversations(page) => Ok(page.conversations),
-            other => Err(unexpected(&other)),
-        }
+        Ok(expect_reply!(self.call(Request::List(list)).await?, Conversations).conversations)
     }
 
     /// A conversation as it is now.
     pub(crate) async fn info(&self, conversation: &str) -> Result<Conversation> {
         let of = Of { conversation: conversation.to_owned() };
-        match self.call(Request::Info(of)).await? {
-            Reply::Conversation(info) => Ok(info),
-            other => Err(unexpected(&other)),
-        }
+        Ok(expect_reply!(self.call(Request::Info(of)).await?, Conversation))
     }
 
-    /// A path as the owner needs it, whatever folder it works in.
+    /// An absolute path for the owner, which works in another folder.
     pub(crate) fn absolute(&self, path: &Path) -> Result<String> {
         let path = Path::new(self.folder).join(path);
         let text = path.to_str().map(str::to_owned);
-        // Another name in its place would be another file.
+        // A lossy path would name another file.
         text.ok_or_else(|| {
             usage(format!("{} is not UTF-8", safe::line(&path.to_string_lossy())), "name it in UTF-8")
         })
     }
 
-    /// The words of an argument, or standard input for `-` or where there are none and it is no terminal.
+    /// The words of the arguments, or standard input for `-`, or if there are no words and it is no terminal.
     pub(crate) fn words(&mut self, words: &[String], what: &str) -> Result<String> {
         let from_input = self.are_piped(words);
         let text = if from_input { self.input()? } else { words.join(" ") };
         if text.trim().is_empty() {
             return Err(usage(
                 format!("there is no {what}"),
-                format!("give the {what} as an argument, or `-` to read it from standard input"),
+                format!("give the {what} as an argument, or use `-` to read it from standard input"),
             ));
         }
         Ok(text)
     }
 
-    /// Whether these words say that they come from standard input.
+    /// Whether the words come from standard input.
     pub(crate) fn are_piped(&self, words: &[String]) -> bool {
         match words {
             [] => !self.ui.input_is_terminal(),
@@ -236,14 +290,14 @@ impl Context<'_> {
     /// Standard input, whole, without the newline at its end.
     pub(crate) fn input(&mut self) -> Result<String> {
         let text =
-            self.ui.input().map_err(|error| crate::error::file("standard input can't be read", &error))?;
+            self.ui.input().map_err(|error| crate::error::file("cannot read standard input", &error))?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
     }
 
-    /// Says a problem, and goes on.
+    /// Prints a problem, without an end of the command.
     pub(crate) fn complain(&mut self, failure: &Failure) -> Result {
-        if let Some(problem) = failure.to_say() {
+        if let Some(problem) = failure.to_report() {
             if self.json {
                 return Ok(self.ui.print(&document(&problem))?);
             }
@@ -265,7 +319,7 @@ mod tests {
 
     use super::*;
 
-    /// An owner whose every answer needs the same lock, as a busy one's may.
+    /// An owner whose answers all need the same lock.
     struct Busy(Arc<Mutex<()>>, Notify);
 
     #[async_trait]
@@ -295,7 +349,7 @@ mod tests {
             client.1.notified().await;
             drop(others);
         };
-        let work = watched(&client, false, async { drop(client.0.lock().await) });
+        let work = with_progress(&client, false, async { drop(client.0.lock().await) });
         let both = async { tokio::join!(work, waits) };
         tokio::time::timeout(Duration::from_secs(60), both).await.expect("it ends");
     }

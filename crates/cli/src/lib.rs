@@ -1,33 +1,32 @@
-//! The parts of the binary `retake`: arguments, verbs for scripts, the line conversation, and how things look. Must never hold logic of
-//! conversations: those belong to the engine, and everything here is a request to a [`retake_wire::Client`].
+//! The parts of the binary `retake`: arguments, verbs for scripts, the line conversation, and how output looks. Must never hold logic of
+//! conversations: that belongs to the engine, and everything here is a request to a [`retake_wire::Client`].
 //!
-//! [`run`] is the whole program without its surroundings: the owner of the data, the terminal and the clock come in as [`Owner`] and
+//! [`run`] is the whole program without its environment: the owner of the data, the terminal and the clock come in as [`Owner`] and
 //! [`ui::Ui`].
 
 pub mod app;
+mod approvals;
 mod args;
-mod asked;
 mod attach;
 mod chat;
-mod config;
+mod connection;
 mod context;
 mod error;
-mod gone;
-mod knock;
-mod own;
+mod fullscreen;
+mod host;
 mod owner;
+mod owner_process;
+mod owner_start;
+mod process_end;
 mod run;
-mod start;
-mod talk;
+mod settings_file;
+mod shutdown;
 pub mod term;
 mod terminal;
-mod told;
 pub mod ui;
 mod verbs;
-mod watched;
-mod world;
 
-pub use args::examples::examples;
-pub use owner::{Ending, Opened, Owner, Places, Reached, Setting, Standing};
-pub use run::{Surroundings, run};
+pub use args::examples;
+pub use owner::{Ending, FoundOwner, Opened, Owner, Paths, Serving, Setting};
+pub use run::{Environment, run};
 pub use terminal::Terminal;

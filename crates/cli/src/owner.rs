@@ -1,4 +1,4 @@
-//! The seam to whoever owns the data: how the program reaches it, without knowing what it is made of.
+//! The interface to the owner of the data: how the program reaches it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,125 +15,124 @@ use tokio::sync::OnceCell;
 use retake_tui::hint::Audience;
 use retake_tui::ui::Configured;
 
-/// Where things are.
+/// The paths of data and settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct Paths {
     /// The data directory.
     pub data_dir: PathBuf,
     /// The settings file.
     pub config_file: PathBuf,
-    /// What names the settings file, where it is not the usual one, which need not be there.
+    /// The option or variable that names the settings file; such a file must exist.
     pub config_named_by: Option<&'static str>,
 }
 
-/// What to do with the settings file. The answer is a text for people.
+/// An operation on the settings file. The result is a text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// Every setting, with what it is for.
+    /// Every setting with its description.
     List,
-    /// The value of one.
+    /// The value of a setting.
     Get(String),
-    /// Another value for one.
+    /// A new value for a setting.
     Set(String, String),
-    /// The default for one again.
+    /// The default of a setting again.
     Unset(String),
 }
 
 /// The data, opened.
 pub struct Opened {
-    /// What to ask.
+    /// The client.
     pub client: Arc<dyn Client>,
-    /// What the person should know, a sentence each.
+    /// Notices for the person, a sentence each.
     pub notices: Vec<String>,
-    /// Leaves it, once nothing more is asked.
+    /// Ends the client after its last request.
     pub ending: Ending,
 }
 
-/// An owner that is there.
-pub struct Reached {
-    /// What to ask.
+/// A running owner.
+pub struct FoundOwner {
+    /// The client.
     pub client: Arc<dyn Client>,
-    /// The number of its process here. Unknown where it lives in another pid namespace: the number that it gives is another process's.
+    /// Its pid. Unknown in another pid namespace, where the pid that it reports would be another process here.
     pub process: Option<u32>,
 }
 
-/// Ends a client. What it has begun goes on.
+/// Ends a client. Its runs continue.
 pub type Ending = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// An owner that is there for others.
-pub struct Standing {
-    /// How it is.
+/// An owner in this process.
+pub struct Serving {
+    /// Its status.
     pub status: Status,
-    /// What the person should know, a sentence each.
+    /// Notices for the person, a sentence each.
     pub notices: Vec<String>,
-    /// Waits until it is told to stop, by a client or by a signal; then lets what runs end, and ends. A problem, where its data were taken
-    /// away under it.
+    /// Waits for a stop request by a client or a signal; then lets runs finish, and ends. A problem if its data directory was removed.
     pub over: BoxFuture<'static, Result<(), Problem>>,
 }
 
-/// Opens the data.
+/// The ways to the data.
 #[async_trait]
 pub trait Owner: Send + Sync {
-    /// Reaches the owner of the data directory, and starts it where there is none. Only called by what needs it.
-    async fn open(&self, places: &Places) -> Result<Opened, Problem>;
+    /// Connects to the owner of the data directory, and starts one if there is none.
+    async fn open(&self, paths: &Paths) -> Result<Opened, Problem>;
 
-    /// The owner, where another process is it.
-    async fn find(&self, places: &Places) -> Result<Option<Reached>, Problem>;
+    /// The running owner, if there is one.
+    async fn find(&self, paths: &Paths) -> Result<Option<FoundOwner>, Problem>;
 
-    /// Becomes the owner, for others.
-    async fn serve(&self, places: &Places, listen: Option<SocketAddr>) -> Result<Standing, Problem>;
+    /// Becomes the owner, for other commands.
+    async fn serve(&self, paths: &Paths, listen: Option<SocketAddr>) -> Result<Serving, Problem>;
 
-    /// What the settings file and the files of themes beside it say of the full-screen face.
-    fn face(&self, places: &Places) -> Result<Configured, Problem>;
+    /// The settings of the full-screen program, with the themes beside the settings file.
+    fn ui_settings(&self, paths: &Paths) -> Result<Configured, Problem>;
 
-    /// What is wrong in the settings file and in the files of themes beside it, a sentence each.
-    fn wrong(&self, places: &Places) -> Result<Vec<String>, Box<Problem>>;
+    /// The errors in the settings file and in the theme files beside it, a sentence each.
+    fn wrong(&self, paths: &Paths) -> Result<Vec<String>, Box<Problem>>;
 
     /// Reads or changes the settings file.
-    fn settings(&self, places: &Places, what: &Setting) -> Result<String, Box<Problem>>;
+    fn settings(&self, paths: &Paths, what: &Setting) -> Result<String, Box<Problem>>;
 }
 
-/// A client that opens the data only when it is asked something: a command that reads a slow pipe first does not hold them meanwhile.
-/// What it says is in the words of the face.
-pub(crate) struct Opening<'a> {
+/// A client that connects at the first request, so that a command that reads a slow pipe keeps no owner alive. Hints name the commands of
+/// the client.
+pub(crate) struct LazyClient<'a> {
     owner: &'a dyn Owner,
-    places: Places,
+    paths: &'a Paths,
     audience: Audience,
     opened: OnceCell<Opened>,
 }
 
-impl<'a> Opening<'a> {
-    /// Nothing is opened yet.
-    pub(crate) fn new(owner: &'a dyn Owner, places: Places, audience: Audience) -> Self {
-        Self { owner, places, audience, opened: OnceCell::new() }
+impl<'a> LazyClient<'a> {
+    /// Not connected yet.
+    pub(crate) fn new(owner: &'a dyn Owner, paths: &'a Paths, audience: Audience) -> Self {
+        Self { owner, paths, audience, opened: OnceCell::new() }
     }
 
     async fn client(&self) -> Result<&dyn Client, Problem> {
-        let opened = self.opened.get_or_try_init(|| self.owner.open(&self.places)).await;
+        let opened = self.opened.get_or_try_init(|| self.owner.open(self.paths)).await;
         let opened = opened.map_err(|problem| self.audience.word(problem))?;
         Ok(&*opened.client)
     }
 
-    /// What the person should know of the data.
+    /// Notices for the person about the data.
     pub(crate) fn notices(&self) -> &[String] {
         self.opened.get().map_or(&[], |opened| &opened.notices)
     }
 
-    /// Ends it, where it was opened.
+    /// Ends it, if it was connected.
     pub(crate) async fn end(self) {
         if let Some(opened) = self.opened.into_inner() {
             (opened.ending)().await;
         }
     }
 
-    /// Opens them now.
+    /// Connects now.
     pub(crate) async fn open(&self) -> Result<(), Problem> {
         self.client().await.map(drop)
     }
 }
 
 #[async_trait]
-impl Client for Opening<'_> {
+impl Client for LazyClient<'_> {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
         self.client().await?.call(request).await.map_err(|problem| self.audience.word(problem))
     }

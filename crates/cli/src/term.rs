@@ -1,6 +1,5 @@
-//! The terminal of a line conversation: what a person types and sees, without a full-screen face. It knows nothing of conversations,
-//! the engine or the wire; commands are built on top of it. Must never print text of others that [`safe`] has not seen, and must
-//! never leave the terminal in raw mode.
+//! The terminal of the line conversation: input and output without the full-screen program. It knows nothing of conversations, the engine
+//! or the wire. Must never print untrusted text without [`safe`], and must never end with the terminal in raw mode.
 //!
 //! # How the terminal is restored
 //!
@@ -8,12 +7,12 @@
 //! [`confirm::confirm`]. Between two reads it is as the shell left it, but for [`echo::hide`] while an answer comes.
 //!
 //! - *Return, error, unwinding*: each of them restores the terminal through a guard that is dropped on every way out.
-//! - *The full-screen face* gives it back by itself, and by [`restore`] where it can't. A panic anywhere ends it: the shell's screen
-//!   comes back, with what failed and how to go on.
+//! - *The full-screen program* restores it itself, or through [`restore`]. A panic anywhere ends it: the shell's screen
+//!   comes back, with the error and what to do next.
 //! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading goes
 //!   on; if it is the main thread that panics, the terminal stays restored, since the process is about to end.
-//! - *Signals*: in raw mode `Ctrl-C`, `Ctrl-Z` and `Ctrl-\` are keys, not signals. For a signal from outside the caller waits with
-//!   [`interrupt::terminated`], calls [`restore`] and leaves; a process killed with `SIGKILL` restores nothing (`stty sane` helps).
+//! - *Signals*: in raw mode `Ctrl-C`, `Ctrl-Z` and `Ctrl-\` are keys, not signals. For a signal from another process the caller waits with
+//!   [`interrupt::terminated`], calls [`restore`] and exits; a process killed with `SIGKILL` restores nothing (`stty sane` helps).
 
 use std::io::{IsTerminal, Write};
 
@@ -23,8 +22,8 @@ pub mod confirm;
 pub mod echo;
 pub mod editor;
 pub mod interrupt;
-pub mod keys;
 pub mod pager;
+pub mod pending_keys;
 pub mod pick;
 pub mod progress;
 
@@ -43,7 +42,7 @@ pub fn restore() {
     retake_tui::ui::restore();
     echo::show();
     if terminal::is_raw_mode_enabled().unwrap_or(false) {
-        // A terminal that is gone can't be restored, and there is nobody to tell.
+        // A closed terminal cannot be restored, and shows no error.
         let _ = execute!(
             std::io::stdout(),
             event::DisableBracketedPaste,
@@ -67,7 +66,7 @@ pub fn restore_on_panic() {
         }
         print(panic);
         if was_full && is_main() {
-            // The face itself has failed, and nobody is left to say it.
+            // The full-screen program itself has failed and cannot print this.
             let _ = writeln!(std::io::stderr(), "{FAILED}");
         }
         if raw {
@@ -80,7 +79,7 @@ pub fn restore_on_panic() {
 }
 
 /// What a person reads below the message of a panic.
-const FAILED: &str = "retake has failed, and that is a bug; what was said is kept: `retake -c` goes on, and `retake --plain` talks line by line";
+const FAILED: &str = "retake has failed, and this is a bug; your messages are stored: `retake -c` continues, and `retake --plain` does so line by line";
 
 fn is_main() -> bool {
     std::thread::current().name() == Some("main")

@@ -1,4 +1,4 @@
-//! The real surroundings: standard streams, the terminal, Ctrl-C and the clock. Must never decide what is said.
+//! The real environment: standard streams, the terminal, Ctrl-C and the clock. Must never decide what to print.
 
 use std::env;
 use std::io::{self, IsTerminal, Read as _, Write};
@@ -6,15 +6,15 @@ use std::path::Path;
 
 use async_trait::async_trait;
 
+use crate::host::Process;
 use crate::term::editor::{Editor, Settings};
 use crate::term::interrupt::Interrupts;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
-use crate::term::{self, confirm, echo, keys, pager, pick, width};
+use crate::term::{self, confirm, echo, pager, pending_keys, pick, width};
 use crate::ui::{Color, Look, Pressed, Read, Ui, World};
-use crate::world::Process;
 
-/// So wide is a pipe: what reads it wraps by itself.
+/// The width of a pipe: its reader wraps lines.
 const PIPE: usize = 1 << 20;
 
 /// Standard input, output and error.
@@ -143,7 +143,7 @@ impl Ui for Terminal {
 
     fn answer(&mut self, prompt: &str) -> io::Result<Read> {
         echo::show();
-        keys::forget();
+        pending_keys::discard_all();
         let settings = Settings {
             prompt: prompt.to_owned(),
             history: Vec::new(),
@@ -170,7 +170,7 @@ impl Ui for Terminal {
         tokio::select! {
             biased;
             () = self.interrupted() => Pressed::Interrupt,
-            () = keys::waiting() => Pressed::Keys,
+            () = pending_keys::waiting() => Pressed::Keys,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What verbs and the conversation need of the world around them: output, input, questions, the time. Must never know what it is
-//! about; a test gives a script, [`crate::app`] the real terminal.
+//! What verbs and the conversation need from the terminal: output, input, questions, the time. Must know nothing of conversations. A test
+//! implements it with a script, [`crate::app`] with the real terminal.
 
 use std::io;
 use std::path::Path;
@@ -15,28 +15,28 @@ pub use retake_tui::ui::World;
 pub use crate::args::Color;
 pub use crate::term::editor::Read;
 
-/// The world around the program.
+/// The terminal or the standard streams.
 #[async_trait]
 pub trait Ui: Send {
-    /// Uses colours, and the pager, as the arguments say.
+    /// Sets the use of colours and of the pager.
     fn adjust(&mut self, color: Color, pager: bool);
 
-    /// How standard output looks.
+    /// The width and the colours of standard output.
     fn look(&self) -> Look;
 
     /// The colours of standard error.
     fn error_palette(&self) -> Palette;
 
-    /// Whether a person sits there: standard input, output and error are all terminals.
+    /// Whether a person can be asked: standard input, output and error are all terminals.
     fn interactive(&self) -> bool;
 
-    /// Whether standard input is a terminal, so that nothing is to be read from it unasked.
+    /// Whether standard input is a terminal, so that it must not be read without a prompt.
     fn input_is_terminal(&self) -> bool;
 
-    /// Whether standard output is a terminal, which acts on what it is given.
+    /// Whether standard output is a terminal, which interprets control sequences.
     fn output_is_terminal(&self) -> bool;
 
-    /// The process around the full-screen face, where the terminal can show it. What is written in the editor is in this folder.
+    /// The host of the full-screen program, if the terminal supports it. The file of the editor is in this folder.
     fn screen(&mut self, private: &Path) -> Option<Box<dyn World>>;
 
     /// Writes to standard output, as it is and at once.
@@ -68,7 +68,7 @@ pub trait Ui: Send {
     /// Reads what the person writes next, beginning with the prefill.
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read>;
 
-    /// Asks a question that words answer. Keys pressed before it was asked answer nothing; Ctrl-C is an answer, too.
+    /// Asks a question with a text as its answer. Keys pressed before are discarded. Ctrl-C is an answer too.
     fn answer(&mut self, prompt: &str) -> io::Result<Read>;
 
     /// Until the next read Ctrl-C is only what [`Ui::interrupted`] waits for, earlier presses are forgotten, and other keys wait
@@ -82,7 +82,7 @@ pub trait Ui: Send {
     async fn pressed(&mut self) -> Pressed;
 }
 
-/// What was pressed while nobody read.
+/// A key that was pressed while nothing was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
     /// Ctrl-C.

@@ -1,7 +1,53 @@
-//! The verbs for scripts: one file each, with its arguments, the request that it makes, and what it prints. Must never do what a
-//! request can't.
+//! The verbs: one file each, with its arguments, its examples, the request that it sends and what it prints. The table below registers
+//! them; parser, help, manual page, completions and dispatch follow from it. A verb must never do what a request can't.
 
-pub(crate) mod answer;
+use clap::Subcommand;
+
+use crate::args::file_options::WithFiles;
+use crate::context::Context;
+use crate::error::Result;
+use change::Change;
+
+/// A verb with its arguments.
+pub(crate) trait RunVerb {
+    /// Command lines for the help and the manual page: for a verb with verbs below it, those of all of them.
+    const EXAMPLES: &'static [&'static str] = &[];
+
+    /// Runs the verb and prints its result.
+    async fn run(self, cx: &mut Context<'_>) -> Result;
+}
+
+/// An enum of verbs, and its dispatch.
+macro_rules! subcommands {
+    ($(#[$doc:meta])* $vis:vis enum $name:ident { $($(#[$attribute:meta])* $verb:ident($arguments:ty),)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Subcommand)]
+        $vis enum $name {
+            $($(#[$attribute])* $verb($arguments),)*
+        }
+
+        impl $crate::verbs::RunVerb for $name {
+            async fn run(self, cx: &mut Context<'_>) -> Result {
+                match self {
+                    $(Self::$verb(verb) => verb.run(cx).await,)*
+                }
+            }
+        }
+
+        impl $crate::verbs::Examples for $name {
+            const EXAMPLES: &'static [&'static [&'static str]] =
+                &[$(<$arguments as $crate::verbs::RunVerb>::EXAMPLES),*];
+        }
+    };
+}
+
+/// The examples of all verbs of an enum, in its order.
+pub(crate) trait Examples {
+    /// Those of each verb.
+    const EXAMPLES: &'static [&'static [&'static str]];
+}
+
+pub(crate) mod agreement;
 pub(crate) mod archive;
 pub(crate) mod ask;
 pub(crate) mod backup;
@@ -16,6 +62,7 @@ pub(crate) mod edit;
 pub(crate) mod erase;
 pub(crate) mod exec;
 pub(crate) mod export;
+mod file_choices;
 pub(crate) mod files;
 pub(crate) mod fold;
 pub(crate) mod fork;
@@ -27,6 +74,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mark;
 pub(crate) mod mcp;
+pub(crate) mod model_run;
 pub(crate) mod models;
 pub(crate) mod new;
 pub(crate) mod ops;
@@ -46,3 +94,56 @@ pub(crate) mod tree;
 pub(crate) mod undo;
 pub(crate) mod unfold;
 pub(crate) mod workspace;
+
+subcommands! {
+    /// The verbs, in the order of the help. Their descriptions are the doc comments of their arguments.
+    pub(crate) enum Verb {
+        New(new::New),
+        List(list::List),
+        Say(say::Say),
+        Ask(ask::Ask),
+        Exec(exec::Exec),
+        Retry(retry::Retry),
+        Edit(edit::Edit),
+        Choose(choose::ChooseVerb),
+        Log(log::Log),
+        Targets(targets::Targets),
+        Plan(plan::Plan),
+        Rewind(rewind::RewindVerb),
+        Undo(Change<WithFiles<undo::Undo>>),
+        Redo(Change<WithFiles<redo::Redo>>),
+        #[command(visible_alias = "checkout")]
+        Restore(Change<WithFiles<restore::Restore>>),
+        Ops(ops::Ops),
+        Tree(tree::Tree),
+        Fork(fork::Fork),
+        Drop(Change<WithFiles<drop::Drop>>),
+        Hide(Change<mark::Hide>),
+        Show(Change<WithFiles<mark::Show>>),
+        Hidden(hidden::Hidden),
+        Exclude(Change<mark::Exclude>),
+        Include(Change<mark::Include>),
+        Fold(Change<fold::Fold>),
+        Unfold(Change<unfold::Unfold>),
+        Label(Change<label::Label>),
+        Title(Change<title::Title>),
+        Archive(archive::Archive),
+        Erase(erase::EraseVerb),
+        Checkpoint(checkpoint::Checkpoint),
+        Files(files::Files),
+        Workspace(workspace::Workspace),
+        Search(search::Search),
+        Export(export::Export),
+        Import(import::Import),
+        Models(models::Models),
+        Mcp(mcp::Mcp),
+        Config(config::Config),
+        Backup(backup::Backup),
+        Doctor(doctor::Doctor),
+        Serve(serve::Serve),
+        Status(status::Status),
+        Stop(stop::Stop),
+        Completions(completions::Completions),
+        Man(man::Man),
+    }
+}

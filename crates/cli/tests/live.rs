@@ -8,13 +8,13 @@ mod crash;
 mod detached;
 mod document;
 mod escapes;
-mod face;
 mod files;
 mod folder;
 mod followed;
 mod guarded;
 mod guide;
 mod halfway;
+mod harness;
 mod json;
 mod keep;
 mod killed;
@@ -35,9 +35,9 @@ mod small;
 mod struck;
 mod theirs;
 mod tmux;
+mod ui;
 mod waits;
 mod whole;
-mod world;
 mod written;
 
 use std::io::Write;
@@ -45,7 +45,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::term::pty::Pty;
-use world::HomeDir;
+use harness::HomeDir;
 
 const ENTER: &str = "\r";
 const DOWN: &str = "\x1b[B";
@@ -156,7 +156,7 @@ fn rewind_shows_asks_and_gives_the_words_back_and_undo_takes_it_back() {
     pty.shows("4 messages (2 turns) brought back");
     prompt(&pty);
     pty.send(CTRL_D);
-    pty.shows("to go on: retake -c");
+    pty.shows("to continue: retake -c");
     assert!(pty.ended());
     assert!(pty.is_restored());
 }
@@ -193,7 +193,7 @@ fn ctrl_c_stops_an_answer_and_the_conversation_goes_on() {
     pty.send("hello\r");
     pty.shows("I am the demo");
     pty.send(CTRL_C);
-    pty.shows("interrupted, kept");
+    pty.shows("interrupted, partial answer stored");
     prompt(&pty);
     say(&pty, "still there", 2);
 }

@@ -1,5 +1,5 @@
 //! The tests of the command line: one binary.
 
-mod faces;
+mod clients;
 mod live;
 mod term;

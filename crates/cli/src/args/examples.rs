@@ -1,106 +1,23 @@
-//! An example of every verb, behind its help and in the manual page. Must never hold one that its verb does not take.
+//! The examples of the verbs, for the help and the manual page. Must never show one that its verb does not accept.
 
 use clap::Command;
 
-/// The verbs, as they are typed, each with what it is for and a command line.
-const EXAMPLES: &[(&str, &[&str])] = &[
-    ("new", &["retake new --title 'Release notes'"]),
-    ("list", &["retake list --all --limit 10"]),
-    ("say", &["retake say 'The tests are in tests/'", "git diff | retake say -"]),
-    (
-        "ask",
-        &[
-            "retake ask 'what does main.rs do?'",
-            "git diff | retake ask --new - --mode plan",
-            "retake ask 'fix the tests' --mode allow-edits --allow 'shell(cargo test)'",
-        ],
-    ),
-    ("exec", &["retake exec -- cargo fmt", "retake exec --say 'tidy up' -- sh -c 'rm -f *.bak'"]),
-    ("retry", &["retake retry", "retake retry t2 --model demo"]),
-    ("edit", &["retake edit t2 'the same, but in French'"]),
-    ("choose", &["retake choose @", "retake choose @ 2"]),
-    ("log", &["retake log --limit 20", "retake log --as prompt"]),
-    ("targets", &["retake targets"]),
-    ("plan rewind", &["retake plan rewind t2 --diff"]),
-    ("plan undo", &["retake plan undo 2"]),
-    ("plan redo", &["retake plan redo"]),
-    ("plan restore", &["retake plan restore 3.14"]),
-    ("plan edit", &["retake plan edit t2"]),
-    ("plan choose", &["retake plan choose @ 1"]),
-    ("plan drop", &["retake plan drop t2"]),
-    ("plan files restore", &["retake plan files restore src --to t2"]),
-    ("plan hide", &["retake plan hide t2"]),
-    ("plan show", &["retake plan show t2"]),
-    ("plan exclude", &["retake plan exclude t1"]),
-    ("plan include", &["retake plan include t1"]),
-    ("plan fold", &["retake plan fold --from t1 --to t2 --summary 'what was decided'"]),
-    ("plan unfold", &["retake plan unfold t1"]),
-    ("plan label", &["retake plan label t2 draft"]),
-    ("plan title", &["retake plan title 'Release notes'"]),
-    ("plan erase", &["retake plan erase --matching 'my password'"]),
-    ("rewind", &["retake rewind t2", "retake rewind t2 --yes --choose notes.txt=disk"]),
-    ("undo", &["retake undo", "retake undo 2"]),
-    ("redo", &["retake redo"]),
-    ("restore", &["retake restore 3.14"]),
-    ("ops", &["retake ops"]),
-    ("tree", &["retake tree"]),
-    ("fork", &["retake fork t2 --title 'Another way'"]),
-    ("drop", &["retake drop t2"]),
-    ("hide", &["retake hide t2", "retake hide t2 t4 --range"]),
-    ("show", &["retake show t2"]),
-    ("hidden", &["retake hidden"]),
-    ("exclude", &["retake exclude t1"]),
-    ("include", &["retake include t1"]),
-    ("fold", &["retake fold --from t1 --to t2 --summary 'what was decided'"]),
-    ("unfold", &["retake unfold t1"]),
-    ("label", &["retake label t2 draft", "retake rewind draft"]),
-    ("title", &["retake title 'Release notes'"]),
-    ("archive", &["retake archive", "retake archive --undo --conversation 0192f3a1"]),
-    ("erase", &["retake erase t2 --yes", "retake erase --matching 'my password' --yes"]),
-    ("checkpoint", &["retake checkpoint before-lunch"]),
-    ("files log", &["retake files log"]),
-    ("files status", &["retake files status"]),
-    ("files diff", &["retake files diff src --from t1"]),
-    ("files restore", &["retake files restore src --to before-lunch --yes"]),
-    ("files put-back", &["retake files put-back --remove .git/hooks/pre-commit"]),
-    ("workspace list", &["retake workspace list"]),
-    ("workspace show", &["retake workspace show ."]),
-    ("workspace prune", &["retake workspace prune --dry-run"]),
-    ("workspace forget", &["retake workspace forget 3 --yes"]),
-    ("search", &["retake search 'release notes'", "retake search parser --since 2d --include rewound"]),
-    ("export", &["retake export --format markdown", "retake export --full --output talk.jsonl"]),
-    ("import", &["retake import talk.jsonl", "retake import - < talk.jsonl"]),
-    ("models", &["retake models"]),
-    ("mcp add", &["retake mcp add time -- uvx mcp-server-time"]),
-    ("mcp list", &["retake mcp list"]),
-    ("mcp tools", &["retake mcp tools time"]),
-    ("mcp remove", &["retake mcp remove time"]),
-    ("mcp allow", &["retake mcp allow time --yes"]),
-    ("config list", &["retake config list"]),
-    ("config get", &["retake config get model.default"]),
-    ("config set", &["retake config set model.default demo"]),
-    ("config unset", &["retake config unset model.default"]),
-    ("config check", &["retake config check"]),
-    ("config path", &["retake config path"]),
-    ("backup", &["retake backup copy.db"]),
-    ("doctor", &["retake doctor"]),
-    ("serve", &["retake serve", "retake serve --listen 127.0.0.1:4117"]),
-    ("status", &["retake status"]),
-    ("stop", &["retake stop"]),
-    ("completions", &["retake completions bash > ~/.local/share/bash-completion/completions/retake"]),
-    ("man", &["retake man > ~/.local/share/man/man1/retake.1"]),
-];
+use crate::verbs::{Examples, Verb};
 
-/// The examples of a verb, a command line each; of one with verbs below it, those of all of them. Nothing of what is no verb.
-pub(crate) fn of(verb: &str) -> Vec<&'static str> {
-    let is_below =
-        |name: &str| name.strip_prefix(verb).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    EXAMPLES.iter().filter(|(name, _)| is_below(name)).flat_map(|(_, lines)| lines.iter().copied()).collect()
+/// All examples, in the order of the verbs.
+fn all() -> impl Iterator<Item = &'static str> {
+    <Verb as Examples>::EXAMPLES.iter().flat_map(|of_verb| of_verb.iter().copied())
 }
 
-/// The words of each example, as a shell takes them apart: a redirection and a pipe are the shell's.
+/// The examples of a verb, such as `files log`; of one with verbs below it, those of all of them. Empty if there is no such verb.
+pub(crate) fn of(verb: &str) -> Vec<&'static str> {
+    let verb: Vec<&str> = verb.split(' ').collect();
+    all().filter(|line| words(line).get(1..=verb.len()).is_some_and(|begins| begins == verb)).collect()
+}
+
+/// The words of each example as a shell splits them, without pipes and redirections.
 pub fn examples() -> Vec<Vec<String>> {
-    EXAMPLES.iter().flat_map(|(_, lines)| lines.iter().map(|line| words(line))).collect()
+    all().map(words).collect()
 }
 
 fn words(line: &str) -> Vec<String> {
@@ -154,21 +71,22 @@ mod tests {
     }
 
     #[test]
-    fn every_verb_has_an_example_and_nothing_else_has() {
-        let named: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
-        assert_eq!(verbs(&Cli::command(), ""), named);
+    fn every_verb_has_an_example_and_every_example_a_verb() {
+        let verbs = verbs(&Cli::command(), "");
+        for verb in &verbs {
+            assert!(!of(verb).is_empty(), "{verb} has no example");
+        }
+        let shown: Vec<&str> = verbs.iter().flat_map(|verb| of(verb)).collect();
+        for line in all() {
+            assert_eq!(shown.iter().filter(|it| **it == line).count(), 1, "{line}");
+        }
     }
 
     #[test]
-    fn every_example_is_one_of_its_verb_or_leads_to_it() {
-        for (verb, lines) in EXAMPLES {
-            for line in *lines {
-                let words = words(line);
-                Cli::try_parse_from(&words).unwrap_or_else(|error| panic!("{line}: {error}"));
-                assert!(line.len() <= 78, "a narrow terminal would break it: {line}");
-                let is_of_it = words[1..].join(" ").starts_with(verb);
-                assert!(is_of_it || *line == "retake rewind draft", "{line}");
-            }
+    fn every_example_is_valid_and_fits_a_narrow_terminal() {
+        for line in all() {
+            Cli::try_parse_from(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+            assert!(line.len() <= 78, "a narrow terminal would wrap it: {line}");
         }
     }
 }

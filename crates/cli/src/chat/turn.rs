@@ -1,5 +1,4 @@
-//! A turn: something is said, the answer comes as it is made, Ctrl-C stops it. Must never leave the person's words neither stored nor
-//! in the line.
+//! A turn: a message, the answer as it comes, and Ctrl-C, which stops it. Must never lose a message: it is stored or in the line.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -10,21 +9,22 @@ use retake_wire::{
 };
 use tokio::sync::mpsc;
 
-use super::agent as settled;
-use super::line::{self, Line};
-use super::shown::Shown;
-use super::{CONFLICT, Chat, edit};
-use crate::asked;
+use super::input::{self, Input};
+use super::run_view::RunView;
+use super::{Chat, agent, edit};
+use crate::approvals;
+use crate::context::Place;
 use crate::error::{Failure, Result, broken_run};
 use crate::term::safe;
 use crate::ui::{Pressed, Read};
-use crate::verbs::answer::{Events, started};
+use crate::verbs::agreement::CONFLICT;
+use crate::verbs::model_run::{Events, started};
 use retake_tui::render::content;
 
-/// So many events wait while the person types; then the run waits, too.
+/// The number of events that are buffered while the person types; then the run waits too.
 const GATHERED: usize = 4096;
 
-/// Says something, or says it in the place of another message.
+/// Sends a message, or replaces the message that is edited.
 pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
     let mut parts = vec![Part::text(text)];
     parts.extend(chat.attached.iter().cloned());
@@ -57,16 +57,14 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
     }
 }
 
-/// Whether an edit that was refused by this is shown once more, to be agreed to as it is now.
+/// Whether an edit that was refused for this reason is shown again with its new plan.
 fn is_decided_anew(why: &Problem) -> bool {
     why.kind == ProblemKind::Stale || why.code == CONFLICT
 }
 
 /// The words go back into the line.
 fn put_back(chat: &mut Chat<'_>, text: &str, failure: Failure) -> Failure {
-    // What begins with a slash is a message only with two of them.
-    let slash = if text.starts_with('/') { "/" } else { "" };
-    chat.prefill = Some(format!("{slash}{text}"));
+    chat.prefill = Some(input::message(text));
     failure
 }
 
@@ -88,7 +86,7 @@ async fn begin(
 ) -> Result<Events> {
     chat.cx.ui.listen()?;
     let run = Run {
-        conversation: chat.conversation.clone().unwrap_or_default(),
+        conversation: chat.conversation().cloned().unwrap_or_default(),
         folder: Some(chat.cx.folder.to_owned()),
         start,
         model: chat.model.clone(),
@@ -98,14 +96,14 @@ async fn begin(
         request_id: None,
     };
     let (conversation, events) = started(&chat.cx, run).await?;
-    chat.conversation = Some(conversation);
-    settled::keep(chat).await?;
+    chat.cx.place = Place::Conversation(Some(conversation));
+    agent::store_permissions(chat).await?;
     Ok(events)
 }
 
-/// Shows what comes, until it ends; then what was said meanwhile, and so on.
+/// Shows a run until its end, then the runs of messages that were sent meanwhile.
 pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
-    let mut shown = Shown::new(chat.cx.ui.look().columns);
+    let mut shown = RunView::new(chat.cx.ui.look().columns);
     let mut runs = VecDeque::from([(None, gathered(events))]);
     while let Some((mut words, mut events)) = runs.pop_front() {
         loop {
@@ -132,8 +130,8 @@ pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
                 }
                 Next::Event(Some(event)) => {
                     if let (RunEvent::Started { .. }, Some(words)) = (&event, words.take()) {
-                        // Much may have been shown since they were typed.
-                        chat.dim(&format!("> {}", safe::line(&words)))?;
+                        // Repeat them, because much may have been shown since.
+                        chat.cx.aside(&format!("> {}", safe::line(&words)))?;
                     }
                     shown.event(chat, event).await?;
                 }
@@ -143,13 +141,13 @@ pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
     Ok(())
 }
 
-/// What happens next while a run goes on.
+/// The next event while a run is active.
 enum Next {
     Pressed(Pressed),
     Event(Option<RunEvent>),
 }
 
-/// The events, taken up also while the person is asked or types, so that the run does not wait for that.
+/// Buffers the events, so that the run continues while the person types or answers.
 fn gathered(mut events: Events) -> mpsc::Receiver<RunEvent> {
     let (sender, receiver) = mpsc::channel(GATHERED);
     tokio::spawn(async move {
@@ -164,10 +162,10 @@ fn gathered(mut events: Events) -> mpsc::Receiver<RunEvent> {
 
 async fn stop(chat: &mut Chat<'_>) -> Result {
     let conversation = chat.here()?;
-    asked::stop(&mut chat.cx, &conversation).await
+    approvals::stop(&mut chat.cx, &conversation).await
 }
 
-/// Somebody types while the model works: a command is done now, and words go where the setting says.
+/// Reads a line while the model works: a command runs at once, a message goes where the settings say.
 async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
     let prefill = chat.prefill.take();
     let line = match chat.cx.ui.read("meanwhile> ", prefill)? {
@@ -175,12 +173,12 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
         Read::Interrupted => return stop(chat).await.map(|()| None),
         Read::Eof => return Ok(None),
     };
-    let text = match line::read(&line) {
-        Line::Empty => return Ok(None),
-        Line::Say(text) => text,
-        Line::Command { name, rest } => {
+    let text = match input::parse(&line) {
+        Input::Empty => return Ok(None),
+        Input::Message(text) => text,
+        Input::Command { name, rest } => {
             let done = chat.command(name, rest, &line).await;
-            return chat.said(done).map(|()| None);
+            return chat.report(done).map(|()| None);
         }
     };
     let (parts, seen) = (vec![Part::text(text)], chat.seen.clone());
@@ -188,7 +186,7 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
     match begin(chat, start, None, FilesWish::default()).await {
         Ok(mut events) => {
             if Pin::new(&mut events).next_if(|event| *event == RunEvent::Queued).await.is_some() {
-                chat.dim("the model gets this as soon as it comes to it; /unqueue takes it back")?;
+                chat.cx.aside("the model gets this at its next step; /unqueue takes it back")?;
             }
             Ok(Some((text.to_owned(), events)))
         }
@@ -199,10 +197,10 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
     }
 }
 
-/// Says how it ended, and what the person can do next.
+/// Reports the end of a run, and what to do next.
 async fn end(chat: &mut Chat<'_>, ended: Ended, model: &str) -> Result {
     if ended.outcome == Outcome::Joined {
-        // What became of it is told where it went.
+        // The run that it joined reports its result.
         return Ok(());
     }
     if let Some(usage) = ended.entry.as_ref().and_then(|entry| entry.usage.as_ref()) {
@@ -211,7 +209,7 @@ async fn end(chat: &mut Chat<'_>, ended: Ended, model: &str) -> Result {
             Some(usage) => format!("{usage} · {model}"),
             None => model.into_owned(),
         };
-        chat.dim(&line)?;
+        chat.cx.aside(&line)?;
     }
     if let Some(problem) = &ended.problem {
         complain(chat, problem)?;
@@ -219,23 +217,23 @@ async fn end(chat: &mut Chat<'_>, ended: Ended, model: &str) -> Result {
     match ended.outcome {
         Outcome::Succeeded | Outcome::Joined => {}
         Outcome::Interrupted => {
-            chat.dim("interrupted, kept: /retry asks again, /undo takes it back")?;
+            chat.cx.aside("interrupted, partial answer stored: /retry asks again, /undo takes it back")?;
         }
         Outcome::RolledBack => {
             let composer = ended.receipt.as_ref().and_then(|it| it.composer.as_ref());
             match composer {
                 Some(composer) => {
                     chat.take_up(composer);
-                    chat.dim("stopped before any answer: your words are back in the line")?;
+                    chat.cx.aside("stopped before any answer: your words are back in the line")?;
                 }
-                None => chat.dim("stopped before any answer: nothing has changed")?,
+                None => chat.cx.aside("stopped before any answer: nothing has changed")?,
             }
         }
         Outcome::Failed => {
-            chat.dim("what was said is kept: /retry asks again, /undo takes it back")?;
+            chat.cx.aside("your message is stored: /retry asks again, /undo takes it back")?;
         }
     }
-    chat.print("\n")?;
+    chat.cx.print("\n")?;
     chat.refresh().await
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::style::{Palette, Style};
-use super::{Raw, keys, safe};
+use super::{Raw, pending_keys, safe};
 
 /// The answer that Enter gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub enum OnEnter {
     No,
 }
 
-/// Asks, and blocks until one key answers: `y` or `n`, Enter for the default; Esc, Ctrl-C and Ctrl-D are no. A key that others follow at
-/// once is no answer, nor are they: that is a text that was pasted. The answer stays on the screen behind the question. Only for when [`super::interactive`].
+/// Asks, and blocks until one key answers: `y` or `n`, Enter for the default; Esc, Ctrl-C and Ctrl-D are no. Keys that arrive in a burst
+/// (a paste) are ignored. The answer stays on the screen after the question. Only for when [`super::interactive`].
 ///
 /// # Errors
 ///
@@ -49,11 +49,11 @@ fn wait(on_enter: OnEnter, asked: &str) -> io::Result<bool> {
             && key.kind == KeyEventKind::Press
             && let Some(answer) = answer(key, on_enter)
         {
-            if !keys::follow()? {
+            if !pending_keys::more_follow()? {
                 return Ok(answer);
             }
-            keys::pass_over()?;
-            say(&format!("\r\nseveral keys at once are no answer\r\n{asked}"))?;
+            pending_keys::discard_paste()?;
+            say(&format!("\r\nseveral keys at once are not an answer\r\n{asked}"))?;
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Keys that are pressed while nobody reads them: not shown, so that they do not tear the output apart; the terminal keeps them for
-//! the next read. Must never leave the terminal silent.
+//! Hides keys that are pressed while nothing is read, so that they do not break the output; the terminal keeps them for the next read.
+//! Must never end with the echo off.
 
 use std::io::{IsTerminal, stdin};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,7 @@ pub fn hide_again() {
 /// Whether it could: a terminal that can't be silenced shows what is typed, as it would without us.
 fn silence(modes: &Termios) -> bool {
     let mut silent = modes.clone();
-    // Each key is there at once, so that who waits for one sees it before the line ends.
+    // Each key is available at once, before the line ends.
     silent.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON);
     silent.special_codes[SpecialCodeIndex::VMIN] = 1;
     silent.special_codes[SpecialCodeIndex::VTIME] = 0;
@@ -47,7 +47,7 @@ fn silence(modes: &Termios) -> bool {
 /// Shows again what is typed. Harmless when nothing is hidden.
 pub fn show() {
     if let Some(modes) = before().take() {
-        // A terminal that is gone can't be restored, and there is nobody to tell.
+        // A closed terminal cannot be restored, and shows no error.
         let _ = tcsetattr(stdin(), OptionalActions::Now, &modes);
     }
 }

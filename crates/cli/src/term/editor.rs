@@ -4,13 +4,13 @@
 //! | key | does |
 //! |---|---|
 //! | Enter | submits; accepts the completion if the menu is open |
-//! | Alt+Enter, Shift+Enter, Ctrl+J | newline (Shift+Enter where the terminal tells it from Enter) |
+//! | Alt+Enter, Shift+Enter, Ctrl+J | newline (Shift+Enter if the terminal distinguishes it from Enter) |
 //! | `\` then Enter | newline instead of the backslash |
-//! | Enter, and other keys at once | newline: a text was pasted into a terminal that does not say so; it waits for one more Enter |
+//! | Enter in a burst of keys | newline: a paste in a terminal without bracketed paste; one more Enter submits |
 //! | Tab | completes a `/command`, with a short help |
 //! | Up, Down, Ctrl+R | earlier prompts |
-//! | Ctrl+C | clears the line; on an empty line, twice leaves |
-//! | Ctrl+D | leaves, on an empty line |
+//! | Ctrl+C | clears the line; on an empty line, twice quits |
+//! | Ctrl+D | quits, on an empty line |
 //! | Ctrl+Z, Ctrl+G | undo, redo (also of a cleared line) |
 //!
 //! and the Emacs keys. Pasted text is one insert with its newlines and never submits; a big paste is shown as a placeholder (see
@@ -26,16 +26,16 @@ use reedline::{
 use super::safe;
 use super::style::Palette;
 
-mod face;
-mod keys;
+mod keymap;
+mod prompt;
 
 use retake_tui::text::fold::Folds;
 
-/// The name of the completion menu, and of the host command that asks what Ctrl-C is to do.
+/// The names of the completion menu and of the host command for Ctrl-C.
 const COMMANDS: &str = "commands";
 const INTERRUPT: &str = "interrupt";
 
-/// How many prompts typed while it runs are remembered besides those handed in.
+/// The number of new prompts in the history, in addition to the given ones.
 const REMEMBERED: usize = 10_000;
 
 /// What a person did at the composer.
@@ -66,7 +66,7 @@ pub struct Settings {
 /// [`super::interactive`].
 pub struct Editor {
     line: Reedline,
-    face: face::Face,
+    prompt: prompt::EditorPrompt,
     state: Shared,
 }
 
@@ -78,11 +78,11 @@ struct State {
     folds: Folds,
     /// Shown on the empty line until the next key.
     notice: &'static str,
-    /// Several lines came at once: the Enter that came with them does not submit them.
+    /// Several lines were pasted: the Enter in the paste does not submit them.
     held: bool,
-    /// That is said behind the line, until the next key.
+    /// Whether a note about this is shown, until the next key.
     told: bool,
-    /// Ctrl-C was the last key, and the line was empty: once more leaves.
+    /// Ctrl-C was the last key, and the line was empty: the next one quits.
     leaving: bool,
     /// The line as it was last drawn is some text, but not a command.
     prose: bool,
@@ -101,10 +101,10 @@ impl Editor {
         let capacity = history.len() + REMEMBERED;
         let line = Reedline::create()
             .with_history(Box::new(memory(capacity)))
-            .with_edit_mode(Box::new(keys::Keys::new(Arc::clone(&state))))
-            .with_highlighter(Box::new(face::Labels::new(Arc::clone(&state))))
-            .with_hinter(Box::new(face::Notice::new(Arc::clone(&state))))
-            .with_completer(Box::new(face::Commands::new(commands)))
+            .with_edit_mode(Box::new(keymap::Keymap::new(Arc::clone(&state))))
+            .with_highlighter(Box::new(prompt::Labels::new(Arc::clone(&state))))
+            .with_hinter(Box::new(prompt::Notice::new(Arc::clone(&state))))
+            .with_completer(Box::new(prompt::Commands::new(commands)))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(
                 ColumnarMenu::default().with_name(COMMANDS).with_columns(1).with_marker(""),
             )))
@@ -113,8 +113,8 @@ impl Editor {
             .with_ansi_colors(palette.is_coloured())
             .use_bracketed_paste(true)
             .use_kitty_keyboard_enhancement(true);
-        let face = face::Face::new(&prompt);
-        let mut editor = Self { line, face, state };
+        let prompt = prompt::EditorPrompt::new(&prompt);
+        let mut editor = Self { line, prompt, state };
         for entry in &history {
             editor.remember(entry);
         }
@@ -123,7 +123,7 @@ impl Editor {
 
     /// Shows another prompt from the next read on.
     pub fn set_prompt(&mut self, prompt: &str) {
-        self.face = face::Face::new(prompt);
+        self.prompt = prompt::EditorPrompt::new(prompt);
     }
 
     /// Adds a prompt to the history that was not typed here. Submitted lines are added by themselves.
@@ -148,7 +148,7 @@ impl Editor {
             self.line.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(folded)]);
         }
         loop {
-            let signal = self.line.read_line(&self.face)?;
+            let signal = self.line.read_line(&self.prompt)?;
             let mut state = lock(&self.state);
             (state.notice, state.told) = ("", false);
             drop(state);
@@ -169,7 +169,7 @@ impl Editor {
         }
     }
 
-    /// Reads the answer to a question: on an empty line Ctrl-C leaves at once.
+    /// Reads the answer to a question: on an empty line Ctrl-C quits at once.
     ///
     /// # Errors
     ///
@@ -179,15 +179,15 @@ impl Editor {
         self.read(None)
     }
 
-    /// Ctrl-C: a line with text is cleared, an empty one says how to leave.
+    /// Ctrl-C clears a line with text; on an empty one it shows how to quit.
     fn interrupted(&mut self) {
         let empty = self.line.current_buffer_contents().is_empty();
         let mut state = lock(&self.state);
         if empty {
             state.leaving = true;
-            state.notice = "press Ctrl-C again to leave";
+            state.notice = "press Ctrl-C again to quit";
         } else {
-            state.notice = "cleared: Ctrl-Z brings it back, Ctrl-D leaves";
+            state.notice = "cleared: Ctrl-Z brings it back, Ctrl-D quits";
             state.held = false;
             drop(state);
             self.line.run_edit_commands(&[EditCommand::Clear]);

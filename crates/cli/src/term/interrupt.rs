@@ -1,4 +1,4 @@
-//! Ctrl-C while work runs: a request to stop, never the end of the process. Must never be how anything is lost.
+//! Ctrl-C while work runs: a request to stop, never the end of the process. Must never lose data.
 
 use futures::FutureExt;
 use rustix::process::Signal as Number;
@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::echo;
 
 /// Presses of Ctrl-C, one after the other. From the moment the first one is made, Ctrl-C no longer ends the process, not even pressed
-/// twice: it only wakes [`Interrupts::next`]. Several presses while nobody waits count as one.
+/// twice: it only wakes [`Interrupts::next`]. Several presses without a wait count as one.
 #[derive(Debug)]
 pub struct Interrupts {
     signal: Signal,
@@ -47,28 +47,28 @@ pub(crate) fn kind(of: Number) -> SignalKind {
     SignalKind::from_raw(of.as_raw())
 }
 
-/// What asks from outside that the process ends.
+/// A request from outside to end the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Somebody wants it to end: `SIGTERM`.
-    ToEnd,
-    /// The terminal goes away: `SIGHUP`.
-    HungUp,
+pub enum ExitRequest {
+    /// `SIGTERM`.
+    Terminate,
+    /// The terminal was closed: `SIGHUP`.
+    HangUp,
 }
 
-/// Waits for a request from outside that the process ends. One that comes after
-/// the call is heard, whenever what comes back is waited for. The caller then calls [`super::restore`] and leaves.
+/// Waits for a request to end the process. It counts from the call on, even if the future is awaited later. The caller then calls
+/// [`super::restore`] and exits.
 ///
 /// # Errors
 ///
 /// If the operating system refuses the handlers.
-pub fn terminated() -> std::io::Result<impl Future<Output = Asked> + Send> {
+pub fn terminated() -> std::io::Result<impl Future<Output = ExitRequest> + Send> {
     let mut term = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     Ok(async move {
         tokio::select! {
-            _ = term.recv() => Asked::ToEnd,
-            _ = hangup.recv() => Asked::HungUp,
+            _ = term.recv() => ExitRequest::Terminate,
+            _ = hangup.recv() => ExitRequest::HangUp,
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Long output, a screen at a time. Must never page into a pipe or a file, and must never fail because the reader has read enough.
+//! Long output, a screen at a time. Must never start a pager for a pipe or a file, and must never fail because the reader has ended.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -13,7 +13,7 @@ use super::width::{self, Size};
 ///
 /// # Errors
 ///
-/// If standard output can't be written for another reason than that its reader is gone.
+/// If standard output cannot be written, except because its reader has ended.
 pub fn page(text: &str) -> io::Result<()> {
     let pager = if io::stdout().is_terminal() && is_longer(text, width::terminal()) {
         start(std::env::var_os("PAGER"))

@@ -12,7 +12,7 @@
 //! | Esc, Ctrl+C | cancels |
 //!
 //! Rows with keys of their own answer a question: their keys pick them, `n` and `q` cancel, nothing filters, and Enter means the first
-//! one, until another is marked. A key that others follow at once is no answer, nor are they: that is a text that was pasted.
+//! one, until another is marked. Keys that arrive in a burst (a paste) are ignored.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ use crossterm::{cursor, queue, terminal};
 
 use super::style::{Palette, Style};
 use super::width::{self, Size};
-use super::{Raw, keys, safe};
+use super::{Raw, pending_keys, safe};
 
 mod list;
 
@@ -77,8 +77,8 @@ pub fn pick(
     loop {
         picker.draw()?;
         let key = next_key()?;
-        if picker.list.is_answer(key) && keys::follow()? {
-            keys::pass_over()?;
+        if picker.list.is_answer(key) && pending_keys::more_follow()? {
+            pending_keys::discard_paste()?;
             picker.several = true;
             continue;
         }
@@ -115,7 +115,7 @@ struct Picker<'a> {
     list: List,
     preview: &'a mut dyn FnMut(usize) -> String,
     previews: HashMap<usize, String>,
-    /// Several keys came at once, and none of them counted.
+    /// Several keys arrived in a burst and were ignored.
     several: bool,
 }
 
@@ -125,7 +125,7 @@ impl Picker<'_> {
         let mut frame = Vec::new();
         queue!(frame, terminal::Clear(terminal::ClearType::FromCursorDown))?;
         frame.extend_from_slice(lines.join("\r\n").as_bytes());
-        // The cursor rests where the picker begins: there it stays when the terminal is resized and wraps lines anew.
+        // The cursor stays where the picker begins, also when a resized terminal wraps the lines again.
         let up = u16::try_from(lines.len() - 1).expect("BUG: a picker has few lines");
         if up > 0 {
             queue!(frame, cursor::MoveUp(up))?;
@@ -149,7 +149,7 @@ impl Picker<'_> {
             lines.push(self.row(row, marked, columns));
         }
         if self.list.is_empty() {
-            let nothing = width::truncate("  nothing contains that", columns);
+            let nothing = width::truncate("  no match", columns);
             lines.push(self.palette.paint(Style::Warn, nothing).to_string());
         }
         lines.extend(self.preview_lines(preview, columns));
@@ -175,7 +175,7 @@ impl Picker<'_> {
             Some(why) => format!("({why})"),
             None => row.detail.clone(),
         };
-        // The detail is there in full before the title is, but takes more than half only of what the title leaves.
+        // The detail has priority over the title, but gets more than half of the width only if the title leaves it.
         let left = columns.saturating_sub(width::columns(&title) + 2);
         let detail = width::truncate(&detail, left.max(columns / 2));
         let room = columns.saturating_sub(width::columns(&detail) + 2);
@@ -222,11 +222,11 @@ impl Picker<'_> {
         let help = match self.list.refusal() {
             Some(row) => {
                 let why = self.rows[row].disabled.as_deref().unwrap_or_default();
-                let text = format!("  can't be picked: {why}");
+                let text = format!("  cannot be picked: {why}");
                 return self.palette.paint(Style::Error, width::truncate(&text, columns)).to_string();
             }
             None if self.several => {
-                "  several keys at once are no answer · y, Enter or a letter answers · n, Esc cancel"
+                "  several keys at once are not an answer · y, Enter or a letter answers · n, Esc cancel"
             }
             None if self.list.is_question() => "  ↑↓ move · y, Enter or a letter answers · n, Esc cancel",
             None => "  ↑↓ move · Enter pick · type to filter · Esc cancel",

@@ -27,8 +27,7 @@ struct Pace {
 /// The pace of lines: few enough for a log.
 const LINES: Pace = Pace { first: Duration::from_secs(3), then: Duration::from_secs(5) };
 
-/// A spinner or a bar, drawn while it lives. Nothing else may be printed to the terminal meanwhile, except within
-/// [`Progress::suspend`].
+/// A spinner or a bar, drawn while it lives. Nothing else may be printed to the terminal meanwhile.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
@@ -49,13 +48,6 @@ impl Progress {
     #[must_use]
     pub fn count(message: &str, total: u64) -> Self {
         Self::start(ProgressBar::new(total), "{spinner} {msg} {wide_bar} {human_pos}/{human_len}", message)
-    }
-
-    /// Work on a number of bytes.
-    #[must_use]
-    pub fn bytes(message: &str, total: u64) -> Self {
-        let template = "{spinner} {msg} {wide_bar} {decimal_bytes}/{decimal_total_bytes}";
-        Self::start(ProgressBar::new(total), template, message)
     }
 
     fn start(bar: ProgressBar, template: &str, message: &str) -> Self {
@@ -95,11 +87,6 @@ impl Progress {
     /// Says how much is done by now.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
-    }
-
-    /// Takes the drawing away while something is printed.
-    pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.bar.suspend(print)
     }
 }
 

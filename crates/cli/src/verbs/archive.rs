@@ -4,23 +4,26 @@ use clap::Args;
 use retake_wire::Request;
 use retake_wire::request::SetArchived;
 
-use crate::args::Place;
+use super::RunVerb;
+use crate::args::ConversationArg;
 use crate::context::Context;
 use crate::error::Result;
 
-/// Put a conversation away: lists leave it out, searches still find it
+/// Archive a conversation: lists no longer show it, searches still find it
 #[derive(Debug, Args)]
 pub(crate) struct Archive {
     #[command(flatten)]
-    place: Place,
-    /// Fetch it back
+    place: ConversationArg,
+    /// Bring it back
     #[arg(long, requires = "conversation")]
     undo: bool,
 }
 
-impl Archive {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Archive {
+    const EXAMPLES: &'static [&'static str] =
+        &["retake archive", "retake archive --undo --conversation 0192f3a1"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let conversation = cx.conversation(self.place.conversation).await?;
         cx.show(Request::SetArchived(SetArchived { conversation, archived: !self.undo })).await
     }

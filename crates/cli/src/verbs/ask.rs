@@ -3,43 +3,49 @@
 use clap::Args;
 use retake_wire::{FilesWish, Part, Run, RunStart};
 
-use super::answer::answer;
-use crate::args::{May, Place, Repeat};
+use super::RunVerb;
+use super::model_run::answer;
+use crate::args::{ConversationArg, PermissionArgs, RequestIdArg};
 use crate::context::Context;
 use crate::error::{Failure, Result};
 
-/// Say something and print the answer
+/// Send a message to the model and print its answer
 ///
-/// Goes on with the last conversation of this folder, or begins one. What the model does is said on standard error. Where nobody
-/// can be asked, it does only what the settings, --mode and --allow allow; exit code 9 says that it wanted more, so that not all may be
-/// done. Exit code 6 says that the model failed: what you said is kept, and `retake retry` asks again.
+/// Continues the last conversation of this folder, or begins one. Standard error shows what the model does. If no person can give
+/// approvals, the model does only what the settings, --mode and --allow permit. Exit code 9 means that it needed an approval, so the task
+/// may be incomplete. Exit code 6 means that the model failed: your message is stored, and `retake retry` asks again.
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: ConversationArg,
     /// Begin a new conversation
     #[arg(long, conflicts_with = "conversation")]
     pub(crate) new: bool,
     /// The model to ask, as provider/model
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The last entry you have seen: refuse if it is no longer in the conversation
+    /// The last entry you have seen; fails if it is no longer in the conversation
     #[arg(long, value_name = "ENTRY")]
     pub(crate) seen: Option<String>,
     #[command(flatten)]
-    pub(crate) may: May,
+    pub(crate) may: PermissionArgs,
     #[command(flatten)]
-    pub(crate) repeat: Repeat,
-    /// What to say; `-` reads standard input
+    pub(crate) repeat: RequestIdArg,
+    /// The message; `-` reads standard input
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
 }
 
-impl Ask {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Ask {
+    const EXAMPLES: &'static [&'static str] = &[
+        "retake ask 'what does main.rs do?'",
+        "git diff | retake ask --new - --mode plan",
+        "retake ask 'fix the tests' --mode allow-edits --allow 'shell(cargo test)'",
+    ];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = cx.words(&self.text, "message")?;
-        // What is typed at a terminal is the person's own, wherever it is read from.
+        // Text that is typed at a terminal is the person's own.
         let piped = cx.are_piped(&self.text) && !cx.ui.input_is_terminal();
         let conversation = self.conversation(cx).await?;
         let run = Run {
@@ -54,7 +60,9 @@ impl Ask {
         };
         answer(cx, run).await.map_err(at_work)
     }
+}
 
+impl Ask {
     async fn conversation(&self, cx: &mut Context<'_>) -> Result<String> {
         let named = self.place.conversation.clone();
         if !self.new && (named.is_some() || cx.last().await?.is_some()) {
@@ -65,12 +73,12 @@ impl Ask {
     }
 }
 
-/// Another terminal's run is at work: it may wait for somebody who answers what it asks.
+/// Adds a hint to the refusal because of an active run, which may wait for an approval.
 fn at_work(mut failure: Failure) -> Failure {
     if let Failure::Problem(problem) = &mut failure
         && problem.code == "run_active"
     {
-        let hint = "`retake -c` in a terminal follows it, answers what it asks and stops it with Ctrl-C; `retake ask --new` begins another conversation";
+        let hint = "`retake -c` in a terminal follows the run, answers its questions and stops it with Ctrl-C; `retake ask --new` begins another conversation";
         problem.hint = Some(hint.into());
     }
     failure

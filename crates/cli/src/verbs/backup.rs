@@ -11,13 +11,14 @@ use retake_wire::reply::Written;
 use retake_wire::request;
 use retake_wire::{Reply, Request};
 
+use super::RunVerb;
 use super::export::is_standard_output;
 use crate::context::Context;
 use crate::error::{Result, file, unexpected, usage};
 
-/// Copy the whole store into a file, also while it is in use
+/// Copy the whole store to a file, even while it is in use
 ///
-/// A file that is there is never overwritten. A pipe or a device takes the copy as it comes: `retake backup - | gzip > copy.db.gz`.
+/// Never overwrites an existing file. You can also write to a pipe or a device: `retake backup - | gzip > copy.db.gz`.
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
     /// The file, a pipe or a device; `-` writes standard output [default: a dated file in the data directory]
@@ -25,15 +26,19 @@ pub(crate) struct Backup {
     to: Option<PathBuf>,
 }
 
-impl Backup {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Backup {
+    const EXAMPLES: &'static [&'static str] = &["retake backup copy.db"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let Some(to) = self.to else {
             return cx.show(Request::Backup(request::Backup { to: None })).await;
         };
         if is_standard_output(&to) {
             if cx.ui.output_is_terminal() {
-                return Err(usage("a backup is no text for a terminal", "name a file, or pipe it on"));
+                return Err(usage(
+                    "a backup is binary data, and standard output is a terminal",
+                    "name a file, or use a pipe",
+                ));
             }
             let write = |copy: &mut File| {
                 let mut out = io::stdout();
@@ -41,7 +46,7 @@ impl Backup {
                 out.flush().map(|()| bytes)
             };
             let written = passed_on(cx, "standard output", write).await?;
-            return cx.aside(&format!("{} bytes are written to standard output", written.bytes));
+            return cx.aside(&format!("wrote {} bytes to standard output", written.bytes));
         }
         let to = cx.absolute(&to)?;
         if !takes_bytes(Path::new(&to)) {
@@ -57,19 +62,19 @@ impl Backup {
     }
 }
 
-/// Whether what is there takes bytes as they come: no file, no folder.
+/// Whether a path is a pipe or a device, which takes bytes as they come.
 fn takes_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Copies the store to where only bytes can go. The owner, for whom our pipes have other names, makes a backup among its own files first,
-/// which nobody else can read, nor any command of the agent; it is gone at the end.
+/// Copies the store to a pipe or a device. The owner cannot open our pipes, so it first makes a private backup among its own files, which
+/// is removed at the end.
 async fn passed_on(
     cx: &Context<'_>,
     name: &str,
     write: impl FnOnce(&mut File) -> io::Result<u64>,
 ) -> Result<Written> {
-    let failed = |error: io::Error| file(format!("{name} can't be written"), &error);
+    let failed = |error: io::Error| file(format!("cannot write {name}"), &error);
     let copy = match cx.call(Request::Backup(request::Backup { to: None })).await? {
         Reply::Written(Written { path, .. }) => PathBuf::from(path),
         other => return Err(unexpected(&other)),
@@ -77,6 +82,6 @@ async fn passed_on(
     let passed = File::open(&copy).and_then(|mut copy| write(&mut copy));
     let removed = fs::remove_file(&copy);
     let bytes = passed.map_err(failed)?;
-    removed.map_err(|error| file(format!("{} can't be removed", copy.display()), &error))?;
+    removed.map_err(|error| file(format!("cannot remove {}", copy.display()), &error))?;
     Ok(Written { path: name.to_owned(), bytes })
 }

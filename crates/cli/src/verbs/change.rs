@@ -3,26 +3,31 @@
 use clap::Args;
 use retake_wire::reply::Plan;
 use retake_wire::request::{Apply, Plan as PlanRequest};
-use retake_wire::{Action, FilesWish, ProblemKind, Reply, Request};
+use retake_wire::{Action, FilesWish, ProblemKind, Request};
 
-use crate::args::{Changing, Place};
+use super::RunVerb;
+use super::agreement::{CONFLICT, settle};
+use crate::args::{ChangeArgs, ConversationArg};
 use crate::context::Context;
-use crate::error::{Failure, Result, unexpected};
+use crate::error::{Failure, Result, expect_reply};
 use retake_tui::render::receipt;
 
-/// Arguments that say an action.
-pub(crate) trait Act {
+/// Arguments that name an action.
+pub(crate) trait ActionArgs {
+    /// Command lines for the help and the manual page.
+    const EXAMPLES: &'static [&'static str] = &[];
+
     /// The action.
     fn action(&self) -> Result<Action>;
-    /// What is wished for files; nothing, of an action that has nothing to do with them.
+    /// The options for files; the default for an action without files.
     fn files(&self) -> FilesWish {
         FilesWish::default()
     }
-    /// How what was done is found again, said behind the receipt where something was done.
-    fn later(&self) -> Option<&'static str> {
-        None
+    /// Whether it hides messages from view or from the model, so that the person learns how to find them again.
+    fn hides(&self) -> bool {
+        false
     }
-    /// Whether a plan says how each file would change.
+    /// Whether a plan shows the diff of each file.
     fn diff(&self) -> bool {
         false
     }
@@ -32,16 +37,22 @@ pub(crate) trait Act {
 #[derive(Debug, Args)]
 pub(crate) struct Change<A: Args> {
     #[command(flatten)]
-    pub(crate) changing: Changing,
+    pub(crate) changing: ChangeArgs,
     #[command(flatten)]
     pub(crate) act: A,
 }
 
-impl<A: Args + Act> Change<A> {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl<A: Args + ActionArgs> RunVerb for Change<A> {
+    const EXAMPLES: &'static [&'static str] = A::EXAMPLES;
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.act.action()?;
-        applied(cx, self.changing, action, self.act.files(), false, self.act.later()).await
+        let has_changed = apply(cx, self.changing, action, self.act.files(), false).await?;
+        if has_changed && self.act.hides() && !cx.json {
+            let (undo, hidden) = (cx.command("undo"), cx.command("hidden"));
+            cx.aside(&format!("{undo} takes this back, {hidden} lists it later"))?;
+        }
+        Ok(())
     }
 }
 
@@ -49,58 +60,62 @@ impl<A: Args + Act> Change<A> {
 #[derive(Debug, Args)]
 pub(crate) struct Preview<A: Args> {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: ConversationArg,
     #[command(flatten)]
     pub(crate) act: A,
 }
 
-/// Does an action, and shows its receipt.
+/// Applies an action, and shows its receipt. Whether it changed something. In the line conversation the person decides about files in
+/// conflict.
 pub(crate) async fn apply(
     cx: &mut Context<'_>,
-    changing: Changing,
+    changing: ChangeArgs,
     action: Action,
     files: FilesWish,
     since: bool,
-) -> Result {
-    applied(cx, changing, action, files, since, None).await
-}
-
-async fn applied(
-    cx: &mut Context<'_>,
-    changing: Changing,
-    action: Action,
-    files: FilesWish,
-    since: bool,
-    later: Option<&str>,
-) -> Result {
-    let conversation = cx.conversation(changing.place.conversation).await?;
+) -> Result<bool> {
     let apply = Apply {
-        conversation,
+        conversation: cx.conversation(changing.place.conversation).await?,
         action: action.clone(),
         head: changing.head,
         since,
         files,
         request_id: changing.repeat.request_id,
     };
-    let given = cx.receipt(Request::Apply(apply)).await?;
-    let text = receipt::receipt(&cx.ui.look(), &action, &given);
-    cx.acknowledge(&given, &text)?;
-    if let Some(steps) = given.steps.filter(|steps| steps.done < steps.asked) {
-        if steps.refusal.is_some() && !cx.json {
-            let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
-            cx.hint(&format!(
-                "`retake plan {verb}` shows the next step, and `retake {verb} --choose …` takes it"
-            ))?;
+    let (action, given) = match cx.receipt(Request::Apply(apply)).await {
+        Err(Failure::Problem(refusal)) if cx.in_conversation() && refusal.code == CONFLICT => {
+            settle(cx, action, *refusal).await?
         }
-        return Err(Failure::Said(ProblemKind::Refused.exit_code()));
+        done => (action, done?),
+    };
+    let look = cx.ui.look();
+    let text = match cx.in_conversation() {
+        true => receipt::in_line(&look, &action, &given),
+        false => receipt::receipt(&look, &action, &given),
+    };
+    cx.acknowledge(&given, &text)?;
+    let steps = given.steps.as_ref().filter(|steps| steps.done < steps.asked);
+    let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
+    let has_changed = !given.unchanged;
+    match (steps.map(|steps| steps.refusal.is_some()), cx.in_conversation()) {
+        (Some(true), true) => cx.aside(&format!("/{verb} alone takes the next step, and lets you choose"))?,
+        (Some(is_refused), false) => {
+            if is_refused && !cx.json {
+                cx.hint(&format!(
+                    "`retake plan {verb}` shows the next step, and `retake {verb} --choose …` takes it"
+                ))?;
+            }
+            return Err(Failure::Reported(ProblemKind::Refused.exit_code()));
+        }
+        _ => {}
     }
-    match later.filter(|_| !given.unchanged && !cx.json) {
-        Some(later) => cx.aside(later),
-        None => Ok(()),
+    if cx.in_conversation() {
+        cx.changed = Some((action, given));
     }
+    Ok(has_changed)
 }
 
-/// What an action would do.
+/// The plan of an action.
 pub(crate) async fn plan(
     cx: &Context<'_>,
     conversation: String,
@@ -108,8 +123,5 @@ pub(crate) async fn plan(
     files: FilesWish,
 ) -> Result<Plan> {
     let request = PlanRequest { conversation, action, files, diff: false };
-    match cx.call(Request::Plan(request)).await? {
-        Reply::Plan(plan) => Ok(plan),
-        other => Err(unexpected(&other)),
-    }
+    Ok(expect_reply!(cx.call(Request::Plan(request)).await?, Plan))
 }

@@ -4,9 +4,10 @@ use clap::Args;
 use retake_wire::request;
 use retake_wire::{Action, Request};
 
-use super::change::{self, Act};
-use crate::args::files::FileArgs;
-use crate::args::{Changing, how_many, limit, number};
+use super::RunVerb;
+use super::change::{self, ActionArgs};
+use crate::args::file_options::FileArgs;
+use crate::args::{ChangeArgs, how_many, limit, number};
 use crate::context::Context;
 use crate::error::{Result, usage};
 
@@ -16,15 +17,18 @@ pub(crate) struct Choose {
     /// The answer, or any message of its turn
     #[arg(value_name = "ENTRY")]
     entry: String,
-    /// Which alternative, from 1; without it they are listed
+    /// The number of the alternative, from 1; without it, all are listed
     #[arg(value_name = "N", value_parser = how_many, allow_negative_numbers = true)]
     number: Option<usize>,
 }
 
-impl Act for Choose {
+impl ActionArgs for Choose {
     fn action(&self) -> Result<Action> {
         let Some(number) = self.number else {
-            return Err(usage("which alternative is not said", "`retake choose ENTRY` lists them"));
+            return Err(usage(
+                "the number of the alternative is missing",
+                "`retake choose ENTRY` lists them",
+            ));
         };
         Ok(Action::Choose { entry: self.entry.clone(), number })
     }
@@ -34,25 +38,26 @@ impl Act for Choose {
 #[derive(Debug, Args)]
 pub(crate) struct ChooseVerb {
     #[command(flatten)]
-    changing: Changing,
+    changing: ChangeArgs,
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
     choose: Choose,
-    /// Of the list, at most so many; 50, without
+    /// Length of the list [default: 50]
     #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true, conflicts_with = "number")]
     limit: Option<usize>,
-    /// Of the list, only those after this number
+    /// List only those after this number
     #[arg(long, value_name = "N", value_parser = number::<usize>, allow_negative_numbers = true, conflicts_with = "number")]
     after: Option<usize>,
 }
 
-impl ChooseVerb {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for ChooseVerb {
+    const EXAMPLES: &'static [&'static str] = &["retake choose @", "retake choose @ 2"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         if self.choose.number.is_some() {
             let action = self.choose.action()?;
-            return change::apply(cx, self.changing, action, self.files.wish(), false).await;
+            return change::apply(cx, self.changing, action, self.files.wish(), false).await.map(drop);
         }
         let of = request::Alternatives {
             conversation: cx.conversation(self.changing.place.conversation).await?,

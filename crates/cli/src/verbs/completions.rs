@@ -3,10 +3,10 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
+use super::RunVerb;
 use crate::args::Cli;
-use crate::context::document;
+use crate::context::{Context, document};
 use crate::error::Result;
-use crate::ui::Ui;
 
 /// Print the completions for a shell
 #[derive(Debug, Args)]
@@ -16,15 +16,17 @@ pub(crate) struct Completions {
     shell: Shell,
 }
 
-impl Completions {
-    /// Does it.
-    pub(crate) fn run(self, ui: &mut dyn Ui, json: bool) -> Result {
+impl RunVerb for Completions {
+    const EXAMPLES: &'static [&'static str] =
+        &["retake completions bash > ~/.local/share/bash-completion/completions/retake"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "retake", &mut script);
         let text = String::from_utf8_lossy(&script);
-        if json {
-            return Ok(ui.print(&document(&serde_json::json!({ "completions": text })))?);
+        if cx.json {
+            return cx.print(&document(&serde_json::json!({ "completions": text })));
         }
-        Ok(ui.print(&text)?)
+        cx.print(&text)
     }
 }

@@ -6,13 +6,14 @@ use clap::{Args, Subcommand};
 use retake_wire::reply::Status;
 use retake_wire::{ProblemKind, Reply, Request};
 
+use super::RunVerb;
 use crate::attach::is_busy;
-use crate::config::{ReadBy, read_by};
+use crate::context::Context;
 use crate::error::{Failure, Result};
-use crate::owner::{Owner, Places, Setting};
+use crate::owner::{Paths, Setting};
 use crate::run::notice_to;
+use crate::settings_file::{ReadBy, read_by};
 use crate::term::safe;
-use crate::ui::Ui;
 use crate::verbs::stop::Stop;
 
 /// List, read or change settings
@@ -25,15 +26,15 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Every setting, with what it is for (this is what `retake config` alone does)
+    /// List every setting with its description; `retake config` alone does the same
     List,
-    /// The value of a setting
+    /// Print the value of a setting
     Get {
         /// The setting
         #[arg(value_name = "KEY")]
         key: String,
     },
-    /// Give a setting another value
+    /// Change the value of a setting
     Set {
         /// The setting
         #[arg(value_name = "KEY")]
@@ -42,21 +43,29 @@ enum What {
         #[arg(value_name = "VALUE", allow_hyphen_values = true)]
         value: String,
     },
-    /// Let the default hold again
+    /// Return a setting to its default
     Unset {
         /// The setting
         #[arg(value_name = "KEY")]
         key: String,
     },
-    /// Say all that is wrong in the file and in the files of themes beside it; exit code 2 where something is
+    /// Report all errors in the settings file and in the theme files; exit code 2 if there are any
     Check,
-    /// Where the file is
+    /// Print the path of the settings file
     Path,
 }
 
-impl Config {
-    /// Does it.
-    pub(crate) async fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
+impl RunVerb for Config {
+    const EXAMPLES: &'static [&'static str] = &[
+        "retake config list",
+        "retake config get model.default",
+        "retake config set model.default demo",
+        "retake config unset model.default",
+        "retake config check",
+        "retake config path",
+    ];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let what = self.what.unwrap_or(What::List);
         let lists = matches!(what, What::List);
         let read_by = match &what {
@@ -66,105 +75,115 @@ impl Config {
         let is_of_face = read_by == Some(ReadBy::Face);
         let (name, text) = match what {
             What::Check => {
-                let default =
-                    owner.settings(places, &Setting::Get("model.default".to_owned())).unwrap_or_default();
-                return check(&owner.wrong(places)?, &default, places, ui, json);
+                let default = cx
+                    .owner
+                    .settings(cx.paths, &Setting::Get("model.default".to_owned()))
+                    .unwrap_or_default();
+                return check(cx, &default);
             }
-            What::Path => ("path", places.config_file.display().to_string()),
-            What::List => ("settings", owner.settings(places, &Setting::List)?),
-            What::Get { key } => ("value", owner.settings(places, &Setting::Get(key))?),
-            What::Set { key, value } => ("set", owner.settings(places, &Setting::Set(key, value))?),
-            What::Unset { key } => ("unset", owner.settings(places, &Setting::Unset(key))?),
+            What::Path => ("path", cx.paths.config_file.display().to_string()),
+            What::List => ("settings", cx.owner.settings(cx.paths, &Setting::List)?),
+            What::Get { key } => ("value", cx.owner.settings(cx.paths, &Setting::Get(key))?),
+            What::Set { key, value } => ("set", cx.owner.settings(cx.paths, &Setting::Set(key, value))?),
+            What::Unset { key } => ("unset", cx.owner.settings(cx.paths, &Setting::Unset(key))?),
         };
-        // The setting is written. Where no owner answers, none has to be told of.
+        // The setting is written. Without an owner there is nothing to report.
         let concerns = match read_by {
-            Some(read_by) if !is_of_face => running(owner, places).await.map(|status| (read_by, status)),
+            Some(read_by) if !is_of_face => running(cx).await.map(|status| (read_by, status)),
             _ => None,
         };
-        if json {
+        if cx.json {
             let mut document = serde_json::json!({ name: text });
             if is_of_face {
                 document["restart"] = "faces".into();
             }
             if let Some((ReadBy::StartingOwner, status)) =
-                concerns.filter(|(_, status)| reads(status, places) && !makes_way(status))
+                concerns.filter(|(_, status)| reads(status, cx.paths) && !will_be_replaced(status))
             {
                 document["restart"] = serde_json::json!({ "pid": status.pid, "serves": status.serves });
             }
-            return Ok(ui.print(&format!("{document}\n"))?);
+            return cx.print(&format!("{document}\n"));
         }
         let text = safe::block(text.trim_end_matches('\n'));
         if !text.is_empty() {
-            ui.page(&format!("{text}\n"))?;
+            cx.ui.page(&format!("{text}\n"))?;
         }
         if lists {
-            for wrong in owner.wrong(places)? {
-                notice_to(ui, &wrong)?;
+            for wrong in cx.owner.wrong(cx.paths)? {
+                notice_to(cx.ui, &wrong)?;
             }
         }
         if is_of_face {
-            let keeps = "A `retake` that is open in a terminal keeps the settings that it began with.";
-            return notice_to(ui, &format!("{keeps} The next one that starts uses it."));
+            let keeps = "A `retake` that is open in a terminal keeps its settings.";
+            return notice_to(cx.ui, &format!("{keeps} The next one uses the new value."));
         }
         match concerns {
-            Some((_, status)) if !reads(&status, places) => {
+            Some((_, status)) if !reads(&status, cx.paths) => {
                 let file = status.config_file.unwrap_or_default();
-                let what = format!("The running owner (process {}) reads another settings file", status.pid);
-                notice_to(ui, &format!("{what}: {file}"))
+                let what = format!("The running owner (process {}) uses another settings file", status.pid);
+                notice_to(cx.ui, &format!("{what}: {file}"))
             }
-            Some((ReadBy::RunningOwner, status)) => {
-                notice_to(ui, &format!("The running owner (process {}) uses it from now on.", status.pid))
-            }
-            Some((_, status)) => restart(&status, owner, places, ui).await,
+            Some((ReadBy::RunningOwner, status)) => notice_to(
+                cx.ui,
+                &format!("The running owner (process {}) uses the new value from now on.", status.pid),
+            ),
+            Some((_, status)) => restart(&status, cx).await,
             None => Ok(()),
         }
     }
 }
 
-/// The owner that runs.
-async fn running(owner: &dyn Owner, places: &Places) -> Option<Status> {
-    let found = owner.find(places).await.ok()??;
+/// The status of the running owner.
+async fn running(cx: &Context<'_>) -> Option<Status> {
+    let found = cx.owner.find(cx.paths).await.ok()??;
     match found.client.call(Request::Status).await {
         Ok(Reply::Status(status)) => Some(status),
         _ => None,
     }
 }
 
-/// Whether an owner reads this settings file. One that does not say which one it reads is taken to.
-fn reads(status: &Status, places: &Places) -> bool {
+/// Whether an owner reads this settings file. An owner of an older version does not report its file, and is assumed to.
+fn reads(status: &Status, paths: &Paths) -> bool {
     let Some(own) = status.config_file.as_deref().map(Path::new) else { return true };
     let there = |file: &Path| file.canonicalize().ok();
-    own == places.config_file || there(own).is_some_and(|own| Some(own) == there(&places.config_file))
+    own == paths.config_file || there(own).is_some_and(|own| Some(own) == there(&paths.config_file))
 }
 
-/// Whether the next command, which finds an owner with other settings than the file's, takes its place.
-fn makes_way(status: &Status) -> bool {
+/// Whether the next command replaces an owner whose settings differ from the file.
+fn will_be_replaced(status: &Status) -> bool {
     status.idle_s.is_some() && !is_busy(status)
 }
 
-/// Says that a running owner keeps the settings that it began with, and offers to stop it; one with nothing to do makes way by itself.
-async fn restart(status: &Status, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui) -> Result {
-    let keeps = format!("The running owner (process {}) keeps the settings that it began with.", status.pid);
-    if makes_way(status) {
+/// Reports that a running owner keeps its settings, and offers to stop it. An idle owner is replaced by the next command.
+async fn restart(status: &Status, cx: &mut Context<'_>) -> Result {
+    let keeps = format!("The running owner (process {}) keeps its settings until it restarts.", status.pid);
+    if will_be_replaced(status) {
         let what = format!("The running owner (process {}) has nothing to do", status.pid);
-        return notice_to(ui, &format!("{what}: the next command starts another one, which uses it."));
+        return notice_to(
+            cx.ui,
+            &format!("{what}: the next command starts a new one with the new settings."),
+        );
     }
-    notice_to(ui, &format!("{keeps} Stop it with `retake stop`; whatever starts next reads the new ones."))?;
-    if ui.input_is_terminal() && ui.confirm("Stop it now?")? {
-        return Stop {}.run(owner, places, ui, false).await;
+    notice_to(
+        cx.ui,
+        &format!("{keeps} Stop it with `retake stop`; the next command starts one with the new settings."),
+    )?;
+    if cx.ui.input_is_terminal() && cx.ui.confirm("Stop it now?")? {
+        return Stop {}.run(cx).await;
     }
     Ok(())
 }
 
-/// Says all that is wrong.
-fn check(wrong: &[String], default: &str, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
-    let file = places.config_file.display().to_string();
-    // Only the endpoint knows which models it has, and a check asks nobody.
-    let unchecked = default.split_once('/').map(|(endpoint, model)| {
-        format!("not checked: whether {endpoint} has the model {model}, which only {endpoint} can say")
-    });
-    let text = match wrong {
-        _ if json => {
+/// Reports all errors in the settings.
+fn check(cx: &mut Context<'_>, default: &str) -> Result {
+    let wrong = cx.owner.wrong(cx.paths)?;
+    let file = cx.paths.config_file.display().to_string();
+    // Only the endpoint knows its models, and a check sends no request.
+    let unchecked = default
+        .split_once('/')
+        .map(|(endpoint, model)| format!("not checked: whether {endpoint} has the model {model}"));
+    let text = match &*wrong {
+        _ if cx.json => {
             let mut document = serde_json::json!({ "wrong": wrong });
             if let Some(unchecked) = &unchecked {
                 document["unchecked"] = serde_json::json!([unchecked]);
@@ -173,13 +192,13 @@ fn check(wrong: &[String], default: &str, places: &Places, ui: &mut dyn Ui, json
         }
         [] => {
             let unchecked = unchecked.map(|line| format!("{}\n", safe::line(&line))).unwrap_or_default();
-            format!("nothing is wrong in {}\n{unchecked}", safe::line(&file))
+            format!("no errors in {}\n{unchecked}", safe::line(&file))
         }
         wrong => wrong.iter().map(|wrong| format!("{}\n", safe::line(wrong))).collect(),
     };
-    ui.print(&text)?;
+    cx.print(&text)?;
     if wrong.is_empty() {
         return Ok(());
     }
-    Err(Failure::Said(ProblemKind::Usage.exit_code()))
+    Err(Failure::Reported(ProblemKind::Usage.exit_code()))
 }

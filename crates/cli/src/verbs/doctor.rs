@@ -4,23 +4,27 @@ use clap::Args;
 use retake_wire::request;
 use retake_wire::{ProblemKind, Reply, Request};
 
+use super::RunVerb;
 use crate::context::{Context, document};
 use crate::error::{Failure, Result, unexpected};
 use crate::term::safe;
 
-/// Check the whole store and the settings; exit code 7 if something is wrong with the store, 2 if only the settings are wrong
+/// Check the whole store and the settings; exit code 7 if the store has errors, 2 if only the settings have
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Mend what can be mended without losing anything
+    /// Repair what can be repaired without loss of data
     #[arg(long)]
     mend: bool,
 }
 
-impl Doctor {
-    /// Does it. `wrong` is what is wrong in the settings, a sentence each.
-    pub(crate) async fn run(self, cx: &mut Context<'_>, wrong: &[String]) -> Result {
+impl RunVerb for Doctor {
+    const EXAMPLES: &'static [&'static str] = &["retake doctor"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        // Errors in the settings are reported even if the store can't be opened.
+        let wrong = cx.owner.wrong(cx.paths)?;
         if !cx.json {
-            for wrong in wrong {
+            for wrong in &wrong {
                 cx.ui.print(&format!("{}\n", safe::line(wrong)))?;
             }
         }
@@ -30,18 +34,20 @@ impl Doctor {
         };
         if cx.json {
             let mut report = serde_json::to_value(&reply).expect("BUG: a report is JSON");
-            report["settings"] = wrong.into();
+            report["settings"] = wrong.clone().into();
             cx.ui.print(&document(&report))?;
         } else {
             cx.present(&reply)?;
         }
         if report.problems.is_empty() {
             let code = ProblemKind::Usage.exit_code();
-            return if wrong.is_empty() { Ok(()) } else { Err(Failure::Said(code)) };
+            return if wrong.is_empty() { Ok(()) } else { Err(Failure::Reported(code)) };
         }
         if !self.mend && !cx.json {
-            cx.aside("`retake backup` copies what is there; `retake doctor --mend` mends what can be")?;
+            cx.aside(
+                "`retake backup` copies the store as it is; `retake doctor --mend` repairs what it can",
+            )?;
         }
-        Err(Failure::Said(ProblemKind::Storage.exit_code()))
+        Err(Failure::Reported(ProblemKind::Storage.exit_code()))
     }
 }

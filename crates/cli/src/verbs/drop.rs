@@ -3,24 +3,26 @@
 use clap::Args;
 use retake_wire::{Action, MarkVerb};
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::error::Result;
 
-/// Take whole turns out of the middle, with the files that they changed
+/// Remove whole turns from the middle, together with their file changes
 ///
-/// What came later stays, in the conversation and in files.
+/// Later turns stay, in the conversation and in the files.
 #[derive(Debug, Args)]
 pub(crate) struct Drop {
-    /// The turns, as tN or by any message in them
+    /// The turns, as tN or by any message of them
     #[arg(value_name = "TURN", required = true)]
     turns: Vec<String>,
 }
 
-impl Act for Drop {
+impl ActionArgs for Drop {
+    const EXAMPLES: &'static [&'static str] = &["retake drop t2"];
+
     fn action(&self) -> Result<Action> {
         Ok(Action::Mark { verb: MarkVerb::Drop, entries: self.turns.clone(), range: false, seen: None })
     }
-    fn later(&self) -> Option<&'static str> {
-        Some(super::mark::LATER)
+    fn hides(&self) -> bool {
+        true
     }
 }

@@ -3,52 +3,54 @@
 use clap::Args;
 use retake_wire::{Action, Attached, Part, Request, Run, RunStart, request};
 
-use super::answer::answer;
-use super::rewind::agree;
-use crate::args::files::FileArgs;
-use crate::args::{Changing, May};
+use super::RunVerb;
+use super::agreement::agree;
+use super::model_run::answer;
+use crate::args::file_options::FileArgs;
+use crate::args::{ChangeArgs, PermissionArgs};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ui::Look;
 use retake_tui::render::receipt::went_back;
 
-/// Say something else in the place of a message, and print the answer
+/// Replace a message, and print the new answer
 ///
-/// The old words, and all that followed them, stay as a branch. Images and files of the message are kept. On a terminal, shows what it
-/// takes back and asks.
+/// The old message and everything after it stay on a branch. Images and files of the message are kept. On a terminal, it shows the plan
+/// and asks.
 #[derive(Debug, Args)]
 pub(crate) struct Edit {
     #[command(flatten)]
-    changing: Changing,
+    changing: ChangeArgs,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Only store the new words; call no model
+    /// Only store the new message; call no model
     #[arg(long)]
     no_run: bool,
     /// The model to ask, as provider/model
     #[arg(long, value_name = "NAME", conflicts_with = "no_run")]
     model: Option<String>,
     #[command(flatten)]
-    may: May,
+    may: PermissionArgs,
     #[command(flatten)]
     files: FileArgs,
     /// The message
     #[arg(value_name = "ENTRY")]
     entry: String,
-    /// The new words; `-` reads standard input
+    /// The new message; `-` reads standard input
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
 }
 
-impl Edit {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        let text = cx.words(&self.text, "new wording")?;
+impl RunVerb for Edit {
+    const EXAMPLES: &'static [&'static str] = &["retake edit t2 'the same, but in French'"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        let text = cx.words(&self.text, "new message")?;
         let (mut changing, mut files) = (self.changing, self.files.wish());
         if cx.can_ask() && !self.yes {
             let action = Action::Edit { entry: self.entry.clone() };
-            agree(cx, &mut changing, &action, &mut files, "Say it instead?").await?;
+            agree(cx, &mut changing, &action, &mut files, "Replace it").await?;
         }
         let conversation = cx.conversation(changing.place.conversation).await?;
         let (parts, attached) = (vec![Part::text(text)], Attached::Kept);

@@ -3,21 +3,22 @@
 use clap::Args;
 use retake_wire::{Action, FilesWish};
 
-use super::change::{self, Act};
-use super::rewind::agree;
-use crate::args::Changing;
+use super::RunVerb;
+use super::agreement::{agree, needs_person};
+use super::change::{self, ActionArgs};
+use crate::args::ChangeArgs;
 use crate::context::Context;
-use crate::error::{Result, usage};
+use crate::error::Result;
 
-/// Overwrite messages for good, everywhere; this can't be undone
+/// Erase messages permanently, everywhere; this cannot be undone
 ///
-/// The content goes from the conversation, its forks, the search index, labels, titles and summaries, and what is
-/// kept of files that its command changed or that contain the text; a dated line stays. Files in your folders stay as they are. What
-/// one of them contains now is kept until it does no more. Other conversations are not reached: those that contain the text are
-/// named, with the command that erases it there. Copies that you made yourself (exports, backups elsewhere) are not reached.
+/// Erases the content from the conversation, its forks, the search index, labels, titles and summaries. Also erases stored versions of
+/// files that contain the text or that the erased command changed. A dated line stays. Files in your folders do not change; the version
+/// that such a file has now stays stored until the file changes. Other conversations are not changed: those that contain the text are
+/// listed, with the command that erases it there. Your own copies, such as exports and backups, are not changed.
 #[derive(Debug, Args)]
 pub(crate) struct Erase {
-    /// Everything that contains this text
+    /// All messages that contain this text
     #[arg(long, value_name = "TEXT", conflicts_with = "entries")]
     matching: Option<String>,
     /// The messages
@@ -25,7 +26,7 @@ pub(crate) struct Erase {
     entries: Vec<String>,
 }
 
-impl Act for Erase {
+impl ActionArgs for Erase {
     fn action(&self) -> Result<Action> {
         Ok(Action::Erase { entries: self.entries.clone(), matching: self.matching.clone() })
     }
@@ -35,28 +36,25 @@ impl Act for Erase {
 #[derive(Debug, Args)]
 pub(crate) struct EraseVerb {
     #[command(flatten)]
-    changing: Changing,
-    /// Do not ask; needed where nobody can be asked
+    changing: ChangeArgs,
+    /// Do not ask; required if there is no terminal
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
     erase: Erase,
 }
 
-impl EraseVerb {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for EraseVerb {
+    const EXAMPLES: &'static [&'static str] =
+        &["retake erase t2 --yes", "retake erase --matching 'my password' --yes"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.erase.action()?;
         let mut changing = self.changing;
         if !self.yes {
-            if !cx.can_ask() {
-                return Err(usage(
-                    "erasing can't be undone, and nobody can be asked here",
-                    "`retake plan erase` shows what goes; then repeat this with --yes",
-                ));
-            }
-            agree(cx, &mut changing, &action, &mut FilesWish::default(), "Erase this for good?").await?;
+            needs_person(cx, "an erasure cannot be undone", "plan erase")?;
+            agree(cx, &mut changing, &action, &mut FilesWish::default(), "Erase this permanently").await?;
         }
-        change::apply(cx, changing, action, FilesWish::default(), false).await
+        change::apply(cx, changing, action, FilesWish::default(), false).await.map(drop)
     }
 }

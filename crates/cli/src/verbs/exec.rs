@@ -4,40 +4,40 @@ use clap::Args;
 use retake_wire::request::Create;
 use retake_wire::{Ended, FilesWish, Outcome, Part, Permit, Request, Run, RunStart};
 
-use super::answer::{end, follow};
-use crate::args::{COMMAND_FAILED, Place, Repeat};
+use super::RunVerb;
+use super::model_run::{end, follow};
+use crate::args::{COMMAND_FAILED, ConversationArg, RequestIdArg};
 use crate::context::Context;
 use crate::error::{Failure, Result, usage};
 use crate::term::safe;
 
-/// Run a command as the agent's, so that what it changes in this folder can be taken back
+/// Run a command like one of the agent, so that you can take back its changes in this folder
 ///
-/// Goes on with the last conversation of this folder, or begins one. What the command prints is printed as it comes, and kept. Exit
-/// code 8 says that the command did not succeed; what it did is kept then, too. Ctrl-C stops it.
+/// Continues the last conversation of this folder, or begins one. The output of the command is printed as it comes, and stored. Exit code 8
+/// means that the command failed; what it did is kept. Ctrl-C stops it.
 ///
-/// The command runs as you, with all that you may do: outside of the sandbox that holds the commands of a model.
+/// The command has all your rights: it does not run in the sandbox for the commands of a model.
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
     #[command(flatten)]
-    place: Place,
-    /// What you say first; the command belongs to that turn
+    place: ConversationArg,
+    /// A message to store first; the command belongs to that turn
     #[arg(long, value_name = "TEXT")]
     say: Option<String>,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: RequestIdArg,
     /// The command and its arguments
     #[arg(value_name = "COMMAND", required = true, last = true)]
     command: Vec<String>,
 }
 
-impl Exec {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Exec {
+    const EXAMPLES: &'static [&'static str] =
+        &["retake exec -- cargo fmt", "retake exec --say 'tidy up' -- sh -c 'rm -f *.bak'"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         if self.command.first().is_some_and(String::is_empty) {
-            return Err(usage(
-                "the name of the command is empty",
-                "`retake exec -- COMMAND…` runs a command",
-            ));
+            return Err(usage("the command has an empty name", "type `retake exec -- COMMAND…`"));
         }
         let run = Run {
             conversation: conversation(cx, self.place.conversation).await?,
@@ -49,18 +49,18 @@ impl Exec {
             files: FilesWish::default(),
             request_id: self.repeat.request_id,
         };
-        let over = follow(cx, run).await?;
-        if let (Some(why), Outcome::Succeeded) = (failed(&over.ended), over.ended.outcome) {
+        let result = follow(cx, run).await?;
+        if let (Some(why), Outcome::Succeeded) = (failed(&result.ended), result.ended.outcome) {
             if !cx.json {
                 cx.aside(&safe::line(&why))?;
             }
-            return Err(Failure::Said(COMMAND_FAILED));
+            return Err(Failure::Reported(COMMAND_FAILED));
         }
-        end(cx, &over)
+        end(cx, &result)
     }
 }
 
-/// The conversation that is named, the last one of this folder, or a new one.
+/// The named conversation, the last one of this folder, or a new one.
 async fn conversation(cx: &mut Context<'_>, named: Option<String>) -> Result<String> {
     if named.is_some() || cx.last().await?.is_some() {
         return cx.conversation(named).await;
@@ -69,7 +69,7 @@ async fn conversation(cx: &mut Context<'_>, named: Option<String>) -> Result<Str
     Ok(cx.receipt(Request::Create(create)).await?.conversation)
 }
 
-/// How the command ended, where it did not succeed: the last line of its result says it.
+/// The reason of a failure: the last line of the command's result.
 fn failed(ended: &Ended) -> Option<String> {
     ended.entry.as_ref()?.parts.iter().find_map(|part| match part {
         Part::ToolResult { content, failed: true, .. } => content.lines().last().map(str::to_owned),

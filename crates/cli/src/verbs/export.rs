@@ -1,4 +1,4 @@
-//! `retake export`: a conversation as a file. Must never leave half a file behind.
+//! `retake export`: a conversation as a file. Must never leave a partial file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,25 @@ use retake_wire::reply::{Chunk, Written};
 use retake_wire::request::{self, Format};
 use retake_wire::{Client, Reply, Request};
 
-use crate::args::Place;
+use super::RunVerb;
+use crate::args::ConversationArg;
 use crate::context::Context;
-use crate::error::{Result, file, unexpected, usage};
+use crate::error::{Result, expect_reply, file, usage};
 use crate::term::progress::Progress;
 use crate::term::safe;
 
-/// Write a conversation as JSON Lines, Markdown, text, or whole with all its branches
+/// Export a conversation as JSON Lines, Markdown or text, or completely with all its branches
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     #[command(flatten)]
-    place: Place,
-    /// The format [default: jsonl, or what the name of the file says]
+    place: ConversationArg,
+    /// The format [default: the one of the file name, else jsonl]
     #[arg(long, value_enum, conflicts_with = "full")]
     format: Option<As>,
-    /// All branches and operations: `retake import` gives the same conversation again
+    /// All branches and operations; `retake import` restores the same conversation
     #[arg(long)]
     full: bool,
-    /// The file to write; it is replaced only when the export is complete, a pipe takes it as it comes [default: standard output]
+    /// The file to write, or a pipe; a file is replaced only after the export is complete [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -42,9 +43,11 @@ enum As {
     Text,
 }
 
-impl Export {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Export {
+    const EXAMPLES: &'static [&'static str] =
+        &["retake export --format markdown", "retake export --full --output talk.jsonl"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let conversation = cx.conversation(self.place.conversation).await?;
         let format = match self.format {
             _ if self.full => Format::Full,
@@ -65,12 +68,12 @@ impl Export {
     }
 }
 
-/// Standard output by any of its names: opened again by one of them, a file behind it would be written from its beginning.
+/// Whether a path means standard output. Opened again by name, a file behind it would be overwritten from its beginning.
 pub(crate) fn is_standard_output(output: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| output == Path::new(name))
 }
 
-/// The format that the name of a file asks for.
+/// The format for a file name.
 pub(crate) fn of_name(output: &Path) -> Format {
     match output.extension().and_then(|extension| extension.to_str()) {
         Some("md" | "markdown") => Format::Markdown,
@@ -80,10 +83,7 @@ pub(crate) fn of_name(output: &Path) -> Format {
 }
 
 async fn chunk(client: &dyn Client, export: &request::Export) -> Result<Chunk> {
-    match client.call(Request::Export(export.clone())).await? {
-        Reply::Chunk(chunk) => Ok(chunk),
-        other => Err(unexpected(&other)),
-    }
+    Ok(expect_reply!(client.call(Request::Export(export.clone())).await?, Chunk))
 }
 
 async fn to_output(cx: &mut Context<'_>, mut export: request::Export) -> Result {
@@ -92,7 +92,7 @@ async fn to_output(cx: &mut Context<'_>, mut export: request::Export) -> Result 
         if cx.json {
             cx.json(&Reply::Chunk(chunk.clone()))?;
         } else {
-            // A file or another program gets it as it is, a person's terminal does not act on it.
+            // A file or a program gets the exact text; a terminal must not interpret control sequences in it.
             let text = if cx.ui.output_is_terminal() {
                 safe::block(&chunk.text)
             } else {
@@ -107,14 +107,14 @@ async fn to_output(cx: &mut Context<'_>, mut export: request::Export) -> Result 
     }
 }
 
-/// Writes an export into a file that appears only when it is complete. A pipe or a device takes it as it comes.
+/// Writes an export to a file that appears only when it is complete, or directly to a pipe or a device.
 pub(crate) async fn to_file(
     client: &dyn Client,
     mut export: request::Export,
     output: &Path,
 ) -> Result<Written> {
-    let failed = |error: std::io::Error| file(format!("{} can't be written", output.display()), &error);
-    // The first piece comes before anything is opened: nothing is begun for what can't be exported.
+    let failed = |error: std::io::Error| file(format!("cannot write {}", output.display()), &error);
+    // The first piece comes before the file is opened, so that a refused export leaves no trace.
     let mut piece = chunk(client, &export).await?;
     let target = target(client, output).await?;
     let mut to = OutputFile::open(output).map_err(failed)?;
@@ -135,8 +135,8 @@ pub(crate) async fn to_file(
     Ok(Written { path: target.display().to_string(), bytes })
 }
 
-/// The file that an export goes to. A command of the agent may have made a link in its place, which is followed like any other, and
-/// told; but it never leads into Retake's own files.
+/// The real file behind the path. Links are followed and reported, since a command of the agent may have made one; they must never lead
+/// to Retake's own files.
 async fn target(client: &dyn Client, output: &Path) -> Result<PathBuf> {
     if std::fs::metadata(output).is_ok_and(|there| !there.is_file()) {
         return Ok(output.to_owned());
@@ -151,7 +151,7 @@ async fn target(client: &dyn Client, output: &Path) -> Result<PathBuf> {
     if own.into_iter().flatten().any(is_own) {
         let (output, real) = (output.display(), real.display());
         return Err(usage(
-            format!("{output} can't be written: it is {real}, among Retake's own files"),
+            format!("cannot write {output}: it leads to {real}, in Retake's own folder"),
             "name a file in another folder",
         ));
     }

@@ -7,12 +7,13 @@ use clap::{Args, Subcommand};
 use retake_wire::request::{FilesDiff, Of, Page};
 use retake_wire::{FileName, Request};
 
-use crate::args::{Place, limit, number};
+use super::RunVerb;
+use crate::args::{ConversationArg, limit, number};
 use crate::context::Context;
 use crate::error::Result;
 use retake_tui::render;
 
-/// Show this folder as it is known, and put files back as they were
+/// Show the changes in this folder, and restore files
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Files {
@@ -23,14 +24,13 @@ pub(crate) struct Files {
 /// What of it.
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List what changed in this folder and was done by no command of a conversation, newest first
+    /// List the changes in this folder that no command of a conversation made, newest first
     Log(Log),
-    /// Show what differs in this folder: by commands of the conversation, by others, and what is not looked after
+    /// Show the changed files: by commands of the conversation, by others, and files that Retake does not track
     Status(Status),
     /// Show how files have changed, as a unified diff
     ///
-    /// Since a turn, it is what commands of this conversation have changed, and what others wrote as far as it was seen; since a
-    /// checkpoint, all that differs.
+    /// Since a turn: the changes by commands of this conversation, and the known changes by others. Since a checkpoint: all changes.
     Diff(Diff),
     Restore(restore::RestoreVerb),
     PutBack(put_back::PutBack),
@@ -40,19 +40,18 @@ enum What {
 #[derive(Debug, Args)]
 struct Status {
     #[command(flatten)]
-    place: Place,
+    place: ConversationArg,
 }
 
 // What differs.
 #[derive(Debug, Args)]
 struct Diff {
     #[command(flatten)]
-    place: Place,
-    /// Since when: a checkpoint (a name, or #N), before a message (tN, a label or an id), or what a head left (OP.SEQ) [default:
-    /// before the last turn]
+    place: ConversationArg,
+    /// The start: a checkpoint (a name, or #N), before a message (tN, a label or an id), or a head (OP.SEQ) [default: before the last turn]
     #[arg(long, value_name = "CHECKPOINT|ENTRY|HEAD")]
     from: Option<String>,
-    /// Until when [default: now]
+    /// The end [default: now]
     #[arg(long, value_name = "CHECKPOINT|ENTRY|HEAD")]
     to: Option<String>,
     /// Only these files and folders
@@ -72,7 +71,7 @@ impl Diff {
         }
         let text = render::reply(&cx.ui.look(), &reply);
         if text.is_empty() {
-            return cx.aside("no file differs");
+            return cx.aside("no file has changed");
         }
         Ok(cx.ui.print(&text)?)
     }
@@ -82,18 +81,25 @@ impl Diff {
 #[derive(Debug, Args)]
 struct Log {
     #[command(flatten)]
-    place: Place,
-    /// At most so many
+    place: ConversationArg,
+    /// The maximum number
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
-    /// Only those before the capture with this number
+    /// Only captures before this number
     #[arg(long, value_name = "N", value_parser = number::<u64>, allow_negative_numbers = true)]
     before: Option<u64>,
 }
 
-impl Files {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Files {
+    const EXAMPLES: &'static [&'static str] = &[
+        "retake files log",
+        "retake files status",
+        "retake files diff src --from t1",
+        "retake files restore src --to before-lunch --yes",
+        "retake files put-back --remove .git/hooks/pre-commit",
+    ];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
             What::Log(log) => {
                 let conversation = cx.conversation(log.place.conversation).await?;
@@ -106,7 +112,7 @@ impl Files {
             }
             What::Diff(it) => it.run(cx).await,
             What::Restore(it) => it.run(cx).await,
-            What::PutBack(it) => it.run(cx),
+            What::PutBack(it) => it.run(cx).await,
         }
     }
 }

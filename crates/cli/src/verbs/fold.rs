@@ -3,10 +3,10 @@
 use clap::Args;
 use retake_wire::Action;
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::error::Result;
 
-/// Put a summary in the place of some messages, for the model; you still see them
+/// Replace some messages by a summary for the model; you still see them
 #[derive(Debug, Args)]
 pub(crate) struct Fold {
     /// The summary
@@ -20,7 +20,9 @@ pub(crate) struct Fold {
     to: String,
 }
 
-impl Act for Fold {
+impl ActionArgs for Fold {
+    const EXAMPLES: &'static [&'static str] = &["retake fold --from t1 --to t2 --summary 'what was decided'"];
+
     fn action(&self) -> Result<Action> {
         Ok(Action::Fold { from: self.from.clone(), to: self.to.clone(), summary: self.summary.clone() })
     }

@@ -10,7 +10,8 @@ use retake_wire::request::{ImportLines, ImportStart, Of};
 use retake_wire::{Reply, Request};
 use serde::de::IgnoredAny;
 
-use crate::args::{IMPORTED_IN_PART, Repeat};
+use super::RunVerb;
+use crate::args::{IMPORTED_IN_PART, RequestIdArg};
 use crate::context::Context;
 use crate::error::{Failure, Result, file, unexpected, usage};
 use crate::term::progress::Progress;
@@ -19,32 +20,33 @@ use crate::term::progress::Progress;
 const LINES: usize = 500;
 const BYTES: usize = 1 << 20;
 
-/// Make conversations from exports of retake, or from lists of chat messages
+/// Import conversations from exports of retake, or from lists of chat messages
 ///
-/// A list of chat messages is a JSON array, or one message per line: {"role": "user", "content": "hello"}. A file may hold several
-/// conversations: exports one behind the other, or objects with a list of "messages" each, in an array or on a line each. Times,
-/// names and usage are kept, inactive messages are hidden; a note at the end of a conversation, which the model does not see, says
-/// of each line what was not kept.
+/// A list of chat messages is a JSON array, or one message per line: {"role": "user", "content": "hello"}. A file may contain several
+/// conversations: exports one after the other, or objects with a list of "messages" each, in an array or one per line. Times, names and
+/// usage are kept; inactive messages become hidden. A note at the end of a conversation lists what was not kept of each line. The model
+/// does not see this note.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Title of the new conversation [default: that of the export]
+    /// Title of the new conversation [default: the title in the export]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Keep the folder that the export names, even if it is not this one
+    /// Keep the folder of the export, even if it is not this one
     #[arg(long)]
     keep_folder: bool,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: RequestIdArg,
     /// The file; `-` reads standard input
     #[arg(value_name = "FILE")]
     input: PathBuf,
 }
 
-impl Import {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Import {
+    const EXAMPLES: &'static [&'static str] = &["retake import talk.jsonl", "retake import - < talk.jsonl"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = self.read(cx)?;
-        // As the engine mends each line: programs that cut texts in the middle write half a pair of escapes.
+        // The engine repairs each line the same way: some programs cut a surrogate pair in two.
         let text = mended(&text);
         let found = conversations(&text, &self.input)?;
         for (number, part) in (1..).zip(&found) {
@@ -57,8 +59,10 @@ impl Import {
         }
         Ok(())
     }
+}
 
-    /// What is said of a conversation that can't be imported: what became of the others, too. It begins on a line of the file.
+impl Import {
+    /// Reports that a conversation could not be imported, with its line in the file, and what happened to the others.
     fn stopped(
         &self,
         cx: &mut Context<'_>,
@@ -70,30 +74,30 @@ impl Import {
             return Err(failure);
         }
         let before = match number - 1 {
-            0 => "nothing is imported".to_owned(),
-            1 => "the one before it is imported".to_owned(),
-            before => format!("the {before} before it are imported"),
+            0 => "nothing was imported".to_owned(),
+            1 => "the one before it was imported".to_owned(),
+            before => format!("the {before} before it were imported"),
         };
         let behind = match all - number {
             _ if number == 1 => "",
             0 => "",
-            1 => ", the one behind it is not",
-            _ => ", those behind it are not",
+            1 => ", the one after it was not",
+            _ => ", those after it were not",
         };
         let name = self.input.display();
         cx.aside(&format!(
-            "{name}: conversation {number} of {all}, which begins on line {line}, can't be imported; {before}{behind}"
+            "{name}: conversation {number} of {all}, which begins on line {line}, cannot be imported; {before}{behind}"
         ))?;
         if number == 1 {
             return Err(failure);
         }
         cx.complain(&of_the_rest(failure))?;
-        Err(Failure::Said(IMPORTED_IN_PART))
+        Err(Failure::Reported(IMPORTED_IN_PART))
     }
 
-    /// Imports one conversation, whose number is from 1.
+    /// Imports one conversation; numbers begin at 1.
     async fn import(&self, cx: &mut Context<'_>, number: usize, part: &Part<'_>) -> Result<Receipt> {
-        // Each is a request of its own.
+        // Each conversation needs its own request id.
         let request_id = self.repeat.request_id.as_ref().map(|id| match number {
             1 => id.clone(),
             _ => format!("{id}-{number}"),
@@ -128,7 +132,7 @@ impl Import {
         }
         let path = cx.absolute(&self.input)?;
         std::fs::read_to_string(&path)
-            .map_err(|error| file(format!("{} can't be read", self.input.display()), &error))
+            .map_err(|error| file(format!("cannot read {}", self.input.display()), &error))
     }
 }
 
@@ -155,13 +159,13 @@ fn has(line: &str, name: &str) -> bool {
             .is_ok_and(|value: serde_json::Value| value.get(name).is_some_and(|field| !field.is_null()))
 }
 
-/// The same failure of a conversation that has others before it: what is said of a file as a whole is not true of it.
+/// The failure of a conversation after others: its hint must not speak of the whole file.
 fn of_the_rest(failure: Failure) -> Failure {
     match failure {
         Failure::Problem(mut problem) => {
             let mend = match &*problem.code {
-                "bad_import" | "bad_export" => "mend that place, and import",
-                _ => "when that is settled, import",
+                "bad_import" | "bad_export" => "correct that line, and import",
+                _ => "when the cause is removed, import",
             };
             problem.hint = Some(format!("{mend} the file from that conversation on").into());
             Failure::Problem(problem)
@@ -190,10 +194,7 @@ fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Part<'a>>> {
     let name = input.display();
     let text = text.trim_start_matches('\u{feff}').trim_end();
     if text.is_empty() {
-        return Err(usage(
-            format!("{name} is empty"),
-            "give an export of retake, or a list of chat messages",
-        ));
+        return Err(usage(format!("{name} is empty"), "use an export of retake, or a list of chat messages"));
     }
     let mut parts: Vec<Part<'a>> = Vec::new();
     for (before, line) in lines(text, input)? {
@@ -272,7 +273,7 @@ fn not_json(error: &serde_json::Error, number: usize, input: &Path) -> String {
 }
 
 fn wrong(message: String) -> Failure {
-    usage(message, "an import is an export of retake, or chat messages: a JSON array, or one per line")
+    usage(message, "use an export of retake, or chat messages: a JSON array, or one per line")
 }
 
 /// Batches of lines that are neither too many nor too large.

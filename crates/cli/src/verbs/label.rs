@@ -3,12 +3,12 @@
 use clap::Args;
 use retake_wire::Action;
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::error::Result;
 
-/// Give a message a name to go back to, or remove it
+/// Give a message a name, or remove the name
 ///
-/// A name is no `tN`, no `@`, and not the id of another message or its beginning: whoever gives an id means that message.
+/// A name cannot be `tN`, `@`, or the beginning of the id of another message.
 #[derive(Debug, Args)]
 pub(crate) struct Label {
     /// Remove the name
@@ -22,7 +22,9 @@ pub(crate) struct Label {
     name: Option<String>,
 }
 
-impl Act for Label {
+impl ActionArgs for Label {
+    const EXAMPLES: &'static [&'static str] = &["retake label t2 draft"];
+
     fn action(&self) -> Result<Action> {
         Ok(Action::Label { entry: self.entry.clone(), name: self.name.clone() })
     }

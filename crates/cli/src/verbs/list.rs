@@ -6,6 +6,7 @@ use clap::Args;
 use retake_wire::Request;
 use retake_wire::request;
 
+use super::RunVerb;
 use crate::args::limit;
 use crate::context::Context;
 use crate::error::Result;
@@ -13,26 +14,27 @@ use crate::error::Result;
 /// List the conversations of this folder, newest first
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// The conversations of all folders
+    /// Conversations of all folders
     #[arg(long)]
     all: bool,
-    /// The conversations of another folder
+    /// Conversations of another folder
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     folder: Option<PathBuf>,
-    /// Those that were put away, with `retake archive`
+    /// Archived conversations (`retake archive`)
     #[arg(long)]
     archived: bool,
-    /// At most so many
+    /// The maximum number
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
-    /// Those behind this conversation in the list
+    /// Only conversations after this one in the list
     #[arg(long, value_name = "ID")]
     before: Option<String>,
 }
 
-impl List {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for List {
+    const EXAMPLES: &'static [&'static str] = &["retake list --all --limit 10"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let folder = match (self.all, self.folder) {
             (true, _) => None,
             (false, None) => Some(cx.folder.to_owned()),

@@ -4,31 +4,32 @@ use clap::{Args, ValueEnum};
 use retake_wire::Request;
 use retake_wire::request::{self, At, Projection};
 
-use crate::args::{Place, limit};
+use super::RunVerb;
+use crate::args::{ConversationArg, limit};
 use crate::context::Context;
 use crate::error::{Result, usage};
 
-/// Show the messages of a conversation, of any head or branch
+/// Show the messages of a conversation, at any head or on any branch
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     #[command(flatten)]
-    place: Place,
-    /// Which reading
+    place: ConversationArg,
+    /// Which view
     #[arg(long = "as", value_enum, default_value_t = Reading::Timeline)]
     reading: Reading,
-    /// As it was at this head, as OP.SEQ (`retake ops` lists them)
+    /// The state at this head, as OP.SEQ (`retake ops` lists them)
     #[arg(long, value_name = "HEAD")]
     at: Option<String>,
-    /// The branch that leads to this entry, in the place of the current one (`retake tree` lists them)
+    /// The branch that ends with this entry, instead of the current one (`retake tree` lists them)
     #[arg(long, value_name = "ENTRY")]
     branch: Option<String>,
-    /// At most so many, the newest
+    /// The maximum number; the newest ones are shown
     #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Only those before this entry
+    /// Only messages before this entry
     #[arg(long, value_name = "ENTRY")]
     before: Option<String>,
-    /// Only those after this entry
+    /// Only messages after this entry
     #[arg(long, value_name = "ENTRY")]
     after: Option<String>,
 }
@@ -40,21 +41,25 @@ pub(crate) enum Reading {
     Timeline,
     /// What the model gets
     Prompt,
-    /// What turn taking looks at
+    /// What the scheduling of turns uses
     Scheduling,
-    /// What an export takes along
+    /// What an export contains
     Export,
 }
 
-impl Log {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Log {
+    const EXAMPLES: &'static [&'static str] = &["retake log --limit 20", "retake log --as prompt"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let is_part = [&self.branch, &self.before, &self.after].iter().any(|it| it.is_some());
         let is_part = is_part || self.limit.is_some();
         let projection = match self.reading {
             Reading::Prompt if is_part => {
-                let hint = "leave out --branch, --limit, --before and --after";
-                return Err(usage("a prompt is read whole, and only of the current branch", hint));
+                let hint = "remove --branch, --limit, --before and --after";
+                return Err(usage(
+                    "the prompt can only be shown completely, and only of the current branch",
+                    hint,
+                ));
             }
             Reading::Timeline => Projection::Timeline,
             Reading::Prompt => Projection::Prompt,

@@ -5,10 +5,10 @@ use std::io;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 
+use super::RunVerb;
 use crate::args::{Cli, EXIT_CODES, examples};
-use crate::context::document;
+use crate::context::{Context, document};
 use crate::error::Result;
-use crate::ui::Ui;
 
 /// Print the manual page
 #[derive(Debug, Args)]
@@ -17,30 +17,34 @@ pub(crate) struct Man {}
 const FILES: &[(&str, &str)] = &[
     (
         "~/.local/share/retake/",
-        "The data directory. $XDG_DATA_HOME, RETAKE_DATA_DIR or --data-dir say another one.",
+        "The data directory. $XDG_DATA_HOME, RETAKE_DATA_DIR or --data-dir name another one.",
     ),
     (
         "~/.config/retake/config.toml",
-        "The settings. $XDG_CONFIG_HOME, RETAKE_CONFIG or --config say another one; `retake config` explains every setting.",
+        "The settings file. $XDG_CONFIG_HOME, RETAKE_CONFIG or --config name another one; `retake config` explains every setting.",
     ),
 ];
 
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("RETAKE_DATA_DIR", "The data directory."),
-    ("RETAKE_CONFIG", "The settings file, which has to be there; so has that of --config."),
-    ("XDG_DATA_HOME, XDG_CONFIG_HOME", "Where data and settings are, without the two above."),
-    ("NO_COLOR", "If it is not empty, no colours are used."),
-    ("PAGER", "The pager for long output; none if it is empty, less if it is unset."),
+    ("RETAKE_CONFIG", "The settings file. It must exist, as must the file of --config."),
+    (
+        "XDG_DATA_HOME, XDG_CONFIG_HOME",
+        "The folders of data and settings, if the two variables above are not set.",
+    ),
+    ("NO_COLOR", "If set and not empty, retake uses no colours."),
+    ("PAGER", "The pager for long output; no pager if empty, less if not set."),
 ];
 
-impl Man {
-    /// Does it.
-    pub(crate) fn run(self, ui: &mut dyn Ui, json: bool) -> Result {
+impl RunVerb for Man {
+    const EXAMPLES: &'static [&'static str] = &["retake man > ~/.local/share/man/man1/retake.1"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let page = page()?;
-        if json {
-            return Ok(ui.print(&document(&serde_json::json!({ "man": page })))?);
+        if cx.json {
+            return cx.print(&document(&serde_json::json!({ "man": page })));
         }
-        Ok(ui.print(&page)?)
+        cx.print(&page)
     }
 }
 

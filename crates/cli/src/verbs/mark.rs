@@ -1,24 +1,21 @@
-//! `retake hide`, `show`, `exclude` and `include`: who sees a message. Four names for one action.
+//! `retake hide`, `show`, `exclude` and `include`: whether people and the model see a message. Four names for one action.
 
 use clap::{Args, ValueEnum};
 use retake_wire::{Action, MarkVerb};
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::error::Result;
-
-/// How what is hidden comes back.
-pub(super) const LATER: &str = "`retake undo` takes this back, `retake hidden` lists it later";
 
 // Which entries.
 #[derive(Debug, Args)]
 struct Marked {
-    /// The two entries are the ends of a range
+    /// The two entries are the first and the last one of a range
     #[arg(long)]
     range: bool,
-    /// Refuse unless all of them are marked like this now
+    /// Fail unless all of them have this mark now
     #[arg(long, value_name = "MARK", value_enum)]
     seen: Option<Mark>,
-    /// The messages, as ids, labels, tN or @; to `show` and `include`, tN is all that is hidden or excluded of turn N
+    /// The messages, as ids, labels, tN or @; for `show` and `include`, tN means all hidden or excluded messages of turn N
     #[arg(value_name = "ENTRY", required = true)]
     entries: Vec<String>,
 }
@@ -29,6 +26,7 @@ enum Mark {
     Normal,
     Excluded,
     Hidden,
+    Dropped,
 }
 
 impl Marked {
@@ -37,6 +35,7 @@ impl Marked {
             Mark::Normal => "normal",
             Mark::Excluded => "excluded",
             Mark::Hidden => "hidden",
+            Mark::Dropped => "dropped",
         });
         Action::Mark { verb, entries: self.entries.clone(), range: self.range, seen: seen.map(str::to_owned) }
     }
@@ -49,43 +48,49 @@ pub(crate) struct Hide {
     marked: Marked,
 }
 
-impl Act for Hide {
+impl ActionArgs for Hide {
+    const EXAMPLES: &'static [&'static str] = &["retake hide t2", "retake hide t2 t4 --range"];
+
     fn action(&self) -> Result<Action> {
         Ok(self.marked.action(MarkVerb::Hide))
     }
 
-    fn later(&self) -> Option<&'static str> {
-        Some(LATER)
+    fn hides(&self) -> bool {
+        true
     }
 }
 
-/// Bring hidden or dropped messages back, dropped ones with the files that they changed
+/// Bring back hidden or dropped messages, dropped ones with their file changes
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     #[command(flatten)]
     marked: Marked,
 }
 
-impl Act for Show {
+impl ActionArgs for Show {
+    const EXAMPLES: &'static [&'static str] = &["retake show t2"];
+
     fn action(&self) -> Result<Action> {
         Ok(self.marked.action(MarkVerb::Show))
     }
 }
 
-/// Keep messages from the model; you still see them
+/// Exclude messages from what the model sees; you still see them
 #[derive(Debug, Args)]
 pub(crate) struct Exclude {
     #[command(flatten)]
     marked: Marked,
 }
 
-impl Act for Exclude {
+impl ActionArgs for Exclude {
+    const EXAMPLES: &'static [&'static str] = &["retake exclude t1"];
+
     fn action(&self) -> Result<Action> {
         Ok(self.marked.action(MarkVerb::Exclude))
     }
 
-    fn later(&self) -> Option<&'static str> {
-        Some(LATER)
+    fn hides(&self) -> bool {
+        true
     }
 }
 
@@ -96,7 +101,9 @@ pub(crate) struct Include {
     marked: Marked,
 }
 
-impl Act for Include {
+impl ActionArgs for Include {
+    const EXAMPLES: &'static [&'static str] = &["retake include t1"];
+
     fn action(&self) -> Result<Action> {
         Ok(self.marked.action(MarkVerb::Include))
     }

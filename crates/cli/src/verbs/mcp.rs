@@ -1,4 +1,4 @@
-//! `retake mcp`: the MCP servers whose tools the agent has. Must never print the value of a variable or a header.
+//! `retake mcp`: the MCP servers that offer tools to the agent. Must never print the value of a variable or a header.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,14 @@ use clap::{Args, Subcommand};
 use retake_wire::reply::Written;
 use retake_wire::{McpAdd, McpAllow, McpOf, McpRemove, McpState, McpWay, Reply, Request};
 
+use super::RunVerb;
+use super::agreement::{confirm, needs_person};
 use crate::context::Context;
-use crate::error::{Failure, INTERRUPTED, Result, unexpected, usage};
+use crate::error::{Result, unexpected, usage};
 use crate::term::safe;
 use retake_tui::render;
 
-/// Add, list and remove MCP servers, which bring tools of their own
+/// Add, list and remove MCP servers, which offer more tools
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Mcp {
@@ -23,30 +25,30 @@ pub(crate) struct Mcp {
 #[derive(Debug, Subcommand)]
 enum What {
     Add(Add),
-    /// List the servers of this folder, and how they are; starts them
+    /// List the servers of this folder with their state; this starts them
     List,
-    /// List the tools that the servers offer; starts them
+    /// List the tools of the servers; this starts them
     Tools(Tools),
-    /// Take a server out of your file
+    /// Remove a server from your file
     Remove(Remove),
     Allow(Allow),
 }
 
-/// Add a server to your file: a command that is started, or an address
+/// Add a server to your file: a command to start, or an address
 ///
-/// In every text, ${VAR} stands for a variable of the environment, so that a key need not stand in the file.
+/// ${VAR} means an environment variable, in every value, so that the file does not have to contain keys.
 #[derive(Debug, Args)]
 struct Add {
-    /// Its name
+    /// The name
     #[arg(value_name = "NAME")]
     name: String,
-    /// A variable that the command is given besides
+    /// An additional environment variable for the command
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url")]
     env: Vec<String>,
-    /// Its address, which speaks streamable HTTP
+    /// The address of a server with streamable HTTP
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// A header of every request to the address
+    /// A header for every request to the address
     #[arg(long, value_name = "NAME: VALUE", conflicts_with = "command")]
     header: Vec<String>,
     /// The command and its arguments
@@ -57,7 +59,7 @@ struct Add {
 // Whose tools.
 #[derive(Debug, Args)]
 struct Tools {
-    /// Only those of this server
+    /// Only the tools of this server
     #[arg(value_name = "NAME")]
     server: Option<String>,
 }
@@ -65,37 +67,44 @@ struct Tools {
 // One that goes.
 #[derive(Debug, Args)]
 struct Remove {
-    /// Its name
+    /// The name
     #[arg(value_name = "NAME")]
     name: String,
 }
 
-/// Let a server be started that the file .mcp.json of this folder names
+/// Allow a server of the file .mcp.json in this folder to start
 ///
-/// Nothing that came with a folder is started without that. It holds until its entry changes.
+/// Retake starts no server of a folder without this. The permission is valid until the entry of the server changes.
 #[derive(Debug, Args)]
 struct Allow {
-    /// Its name
+    /// The name
     #[arg(value_name = "NAME")]
     name: String,
-    /// Do not ask; needed where nobody can be asked
+    /// Do not ask; required if there is no terminal
     #[arg(short, long)]
     yes: bool,
 }
 
-impl Mcp {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Mcp {
+    const EXAMPLES: &'static [&'static str] = &[
+        "retake mcp add time -- uvx mcp-server-time",
+        "retake mcp list",
+        "retake mcp tools time",
+        "retake mcp remove time",
+        "retake mcp allow time --yes",
+    ];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
             What::Add(add) => {
                 let name = add.name.clone();
                 let request = Request::McpAdd(McpAdd { name: name.clone(), way: add.way()? });
-                written(cx, request, &format!("{name} is added to")).await
+                written(cx, request, &format!("added {name} to")).await
             }
             What::List => cx.show(Request::McpList(of(cx, None))).await,
             What::Tools(tools) => cx.show(Request::McpTools(of(cx, tools.server))).await,
             What::Remove(Remove { name }) => {
-                let said = format!("{name} is taken out of");
+                let said = format!("removed {name} from");
                 written(cx, Request::McpRemove(McpRemove { name }), &said).await
             }
             What::Allow(allow) => allow.run(cx).await,
@@ -103,7 +112,7 @@ impl Mcp {
     }
 }
 
-/// Sends what changes the file, and says what came of it.
+/// Sends a request that changes the file, and prints the result.
 async fn written(cx: &mut Context<'_>, request: Request, what: &str) -> Result {
     match cx.call(request).await? {
         Reply::Written(Written { path, .. }) if !cx.json => {
@@ -129,20 +138,20 @@ impl Add {
                 Ok(McpWay::Command { command, args: words.collect(), env })
             }
             (None, None) => Err(usage(
-                "there is neither a command nor an address",
-                "put a command behind `--`, or name an address with --url",
+                "the server needs a command or an address",
+                "put a command after `--`, or give an address with --url",
             )),
         }
     }
 }
 
-/// Names and values. What was typed may be a secret, and is not repeated.
+/// Parses names and values. An error never repeats the text, because it may be a secret.
 fn pairs(texts: &[String], between: char, option: &str, form: &str) -> Result<BTreeMap<String, String>> {
     // Blanks belong to a variable, not to a header.
     let own = |value: &str| if between == ':' { value.trim().to_owned() } else { value.to_owned() };
     let pair = |text: &String| match text.split_once(between) {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), own(value))),
-        _ => Err(usage(format!("what {option} is given makes no sense"), format!("give it as {form}"))),
+        _ => Err(usage(format!("the value of {option} is invalid"), format!("write it as {form}"))),
     };
     texts.iter().map(pair).collect()
 }
@@ -151,28 +160,21 @@ impl Allow {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let mut entry = None;
         if !self.yes {
-            if !cx.can_ask() {
-                return Err(usage(
-                    "a project's server runs a program, or gets what the agent sends it, and nobody can be asked here",
-                    "`retake mcp list` shows what would be started; then repeat this with --yes",
-                ));
-            }
+            let why = "the server of a project can run a program or receive data of the agent";
+            needs_person(cx, why, "mcp list")?;
             let reply = cx.call(Request::McpList(of(cx, Some(self.name.clone())))).await?;
             let Reply::McpServers(servers) = &reply else {
                 return Err(unexpected(&reply));
             };
-            // Whatever it was when it was looked at: leave is for nothing that nobody has seen.
+            // The permission is for the entry that was shown, and for no other one.
             entry = servers.servers.first().map(|server| server.entry.clone());
             if servers.servers.iter().any(|server| server.state == McpState::NeedsLeave) {
                 let text = render::mcp::servers(&cx.ui.look(), servers);
                 cx.ui.print(&text)?;
                 cx.aside(
-                    "a program runs in the sandbox of commands with network, where this machine has one; leave holds until the entry changes",
+                    "a program runs in the sandbox for commands, with network, if this system has one; the permission is valid until the entry changes",
                 )?;
-                if !cx.ui.confirm("Let it be started?")? {
-                    cx.aside("nothing has changed")?;
-                    return Err(Failure::Said(INTERRUPTED));
-                }
+                confirm(cx, "Allow it to start?")?;
             }
         }
         let folder = cx.folder.to_owned();

@@ -4,23 +4,25 @@ use clap::Args;
 use retake_wire::Request;
 use retake_wire::request::Create;
 
-use crate::args::Repeat;
+use super::RunVerb;
+use crate::args::RequestIdArg;
 use crate::context::Context;
 use crate::error::Result;
 
 /// Begin an empty conversation in this folder and print its id
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// Its title; without one, lists show its first message
+    /// The title; without one, lists show the first message
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: RequestIdArg,
 }
 
-impl New {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for New {
+    const EXAMPLES: &'static [&'static str] = &["retake new --title 'Release notes'"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let create = Create {
             title: self.title,
             folder: Some(cx.folder.to_owned()),

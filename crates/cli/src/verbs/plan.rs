@@ -4,15 +4,16 @@ use clap::{Args, Subcommand};
 use retake_wire::request;
 use retake_wire::{Action, Request};
 
-use super::change::{Act, Preview};
+use super::RunVerb;
+use super::change::{ActionArgs, Preview};
 use super::{choose, drop, erase, files, fold, label, mark, redo, restore, rewind, title, undo, unfold};
-use crate::args::files::{Diffed, PlannedFiles};
+use crate::args::file_options::{Diffed, PlannedFiles};
 use crate::context::Context;
 use crate::error::Result;
 
 /// Show what an action would do, without doing it
 ///
-/// The plan ends with the head that it was made from: the verb with --head does exactly this, or refuses.
+/// The plan ends with the head that it was made for. The verb with --head does exactly this, or fails.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Plan {
@@ -20,30 +21,31 @@ pub(crate) struct Plan {
     action: Planned,
 }
 
-/// What can be planned.
-#[derive(Debug, Subcommand)]
-enum Planned {
-    Rewind(Preview<PlannedFiles<rewind::Rewind>>),
-    Undo(Preview<PlannedFiles<undo::Undo>>),
-    Redo(Preview<PlannedFiles<redo::Redo>>),
-    #[command(visible_alias = "checkout")]
-    Restore(Preview<PlannedFiles<restore::Restore>>),
-    Edit(Preview<PlannedFiles<Edit>>),
-    Choose(Preview<PlannedFiles<choose::Choose>>),
-    Drop(Preview<PlannedFiles<drop::Drop>>),
-    Files(Files),
-    Hide(Preview<mark::Hide>),
-    Show(Preview<PlannedFiles<mark::Show>>),
-    Exclude(Preview<mark::Exclude>),
-    Include(Preview<mark::Include>),
-    Fold(Preview<fold::Fold>),
-    Unfold(Preview<unfold::Unfold>),
-    Label(Preview<label::Label>),
-    Title(Preview<title::Title>),
-    Erase(Preview<erase::Erase>),
+subcommands! {
+    /// What can be planned.
+    enum Planned {
+        Rewind(Preview<PlannedFiles<rewind::Rewind>>),
+        Undo(Preview<PlannedFiles<undo::Undo>>),
+        Redo(Preview<PlannedFiles<redo::Redo>>),
+        #[command(visible_alias = "checkout")]
+        Restore(Preview<PlannedFiles<restore::Restore>>),
+        Edit(Preview<PlannedFiles<Edit>>),
+        Choose(Preview<PlannedFiles<choose::Choose>>),
+        Drop(Preview<PlannedFiles<drop::Drop>>),
+        Files(Files),
+        Hide(Preview<mark::Hide>),
+        Show(Preview<PlannedFiles<mark::Show>>),
+        Exclude(Preview<mark::Exclude>),
+        Include(Preview<mark::Include>),
+        Fold(Preview<fold::Fold>),
+        Unfold(Preview<unfold::Unfold>),
+        Label(Preview<label::Label>),
+        Title(Preview<title::Title>),
+        Erase(Preview<erase::Erase>),
+    }
 }
 
-/// Put files or folders back as they were
+/// Restore files or folders
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 struct Files {
@@ -51,13 +53,14 @@ struct Files {
     what: OfFiles,
 }
 
-/// What can be planned of files.
-#[derive(Debug, Subcommand)]
-enum OfFiles {
-    Restore(Preview<Diffed<files::restore::Restore>>),
+subcommands! {
+    /// What can be planned of files.
+    enum OfFiles {
+        Restore(Preview<Diffed<files::restore::Restore>>),
+    }
 }
 
-/// Say something else in the place of a message
+/// Replace a message
 #[derive(Debug, Args)]
 struct Edit {
     /// The message
@@ -65,38 +68,45 @@ struct Edit {
     entry: String,
 }
 
-impl Act for Edit {
+impl ActionArgs for Edit {
     fn action(&self) -> Result<Action> {
         Ok(Action::Edit { entry: self.entry.clone() })
     }
 }
 
-impl Plan {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
-        match self.action {
-            Planned::Rewind(it) => it.run(cx).await,
-            Planned::Undo(it) => it.run(cx).await,
-            Planned::Redo(it) => it.run(cx).await,
-            Planned::Restore(it) => it.run(cx).await,
-            Planned::Edit(it) => it.run(cx).await,
-            Planned::Choose(it) => it.run(cx).await,
-            Planned::Drop(it) => it.run(cx).await,
-            Planned::Files(Files { what: OfFiles::Restore(it) }) => it.run(cx).await,
-            Planned::Hide(it) => it.run(cx).await,
-            Planned::Show(it) => it.run(cx).await,
-            Planned::Exclude(it) => it.run(cx).await,
-            Planned::Include(it) => it.run(cx).await,
-            Planned::Fold(it) => it.run(cx).await,
-            Planned::Unfold(it) => it.run(cx).await,
-            Planned::Label(it) => it.run(cx).await,
-            Planned::Title(it) => it.run(cx).await,
-            Planned::Erase(it) => it.run(cx).await,
-        }
+impl RunVerb for Plan {
+    const EXAMPLES: &'static [&'static str] = &[
+        "retake plan rewind t2 --diff",
+        "retake plan undo 2",
+        "retake plan redo",
+        "retake plan restore 3.14",
+        "retake plan edit t2",
+        "retake plan choose @ 1",
+        "retake plan drop t2",
+        "retake plan files restore src --to t2",
+        "retake plan hide t2",
+        "retake plan show t2",
+        "retake plan exclude t1",
+        "retake plan include t1",
+        "retake plan fold --from t1 --to t2 --summary 'what was decided'",
+        "retake plan unfold t1",
+        "retake plan label t2 draft",
+        "retake plan title 'Release notes'",
+        "retake plan erase --matching 'my password'",
+    ];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        self.action.run(cx).await
     }
 }
 
-impl<A: Args + Act> Preview<A> {
+impl RunVerb for Files {
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        self.what.run(cx).await
+    }
+}
+
+impl<A: Args + ActionArgs> RunVerb for Preview<A> {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let action = self.act.action()?;
         let (files, diff) = (self.act.files(), self.act.diff());

@@ -3,19 +3,21 @@
 use clap::Args;
 use retake_wire::Action;
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::args::how_many;
 use crate::error::Result;
 
 /// Bring back what was undone last
 #[derive(Debug, Args)]
 pub(crate) struct Redo {
-    /// How many things
+    /// The number of steps
     #[arg(value_name = "N", default_value = "1", value_parser = how_many, allow_negative_numbers = true)]
     count: usize,
 }
 
-impl Act for Redo {
+impl ActionArgs for Redo {
+    const EXAMPLES: &'static [&'static str] = &["retake redo"];
+
     fn action(&self) -> Result<Action> {
         Ok(Action::Redo { count: self.count })
     }

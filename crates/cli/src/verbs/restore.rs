@@ -3,13 +3,13 @@
 use clap::Args;
 use retake_wire::Action;
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::error::Result;
 
 /// Return to an earlier head, or switch to a branch of the tree
 ///
-/// All that was said up to that head is there again, with its files. Marks and folds stay as they are now: what was hidden or dropped since
-/// comes back with `retake show`, or with `retake undo`.
+/// Brings back all messages up to that head, with their file changes. Marks and folds stay as they are now: `retake show` or `retake undo`
+/// bring back messages that were hidden or dropped since.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
     /// The head, as OP.SEQ (`retake ops` lists them), or an entry, usually the end of a branch (`retake tree`)
@@ -17,7 +17,9 @@ pub(crate) struct Restore {
     to: String,
 }
 
-impl Act for Restore {
+impl ActionArgs for Restore {
+    const EXAMPLES: &'static [&'static str] = &["retake restore 3.14"];
+
     fn action(&self) -> Result<Action> {
         Ok(to(&self.to))
     }

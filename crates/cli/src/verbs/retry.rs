@@ -3,9 +3,10 @@
 use clap::Args;
 use retake_wire::{Run, RunStart};
 
-use super::answer::answer;
-use crate::args::files::FileArgs;
-use crate::args::{Changing, May};
+use super::RunVerb;
+use super::model_run::answer;
+use crate::args::file_options::FileArgs;
+use crate::args::{ChangeArgs, PermissionArgs};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -13,12 +14,12 @@ use crate::error::Result;
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
     #[command(flatten)]
-    changing: Changing,
+    changing: ChangeArgs,
     /// The model to ask, as provider/model
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     #[command(flatten)]
-    may: May,
+    may: PermissionArgs,
     #[command(flatten)]
     files: FileArgs,
     /// The answer, or the message that it answers
@@ -26,9 +27,10 @@ pub(crate) struct Retry {
     entry: String,
 }
 
-impl Retry {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Retry {
+    const EXAMPLES: &'static [&'static str] = &["retake retry", "retake retry t2 --model demo"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let run = Run {
             conversation: cx.conversation(self.changing.place.conversation).await?,
             folder: None,

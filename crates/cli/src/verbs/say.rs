@@ -4,7 +4,8 @@ use clap::{Args, ValueEnum};
 use retake_wire::request;
 use retake_wire::{Part, Request, Role};
 
-use crate::args::{Place, Repeat, date};
+use super::RunVerb;
+use crate::args::{ConversationArg, RequestIdArg, date};
 use crate::context::Context;
 use crate::error::{Result, usage};
 
@@ -12,34 +13,34 @@ use crate::error::{Result, usage};
 #[derive(Debug, Args)]
 pub(crate) struct Say {
     #[command(flatten)]
-    place: Place,
+    place: ConversationArg,
     /// Who speaks
     #[arg(long, value_enum, default_value_t = Speaker::User)]
     role: Speaker,
-    /// The content as JSON: a list of parts, one part, or a string; `-` reads standard input
+    /// The content as JSON: a list of parts, one part or a string; `-` reads standard input
     #[arg(long, value_name = "JSON", conflicts_with = "text")]
     json_content: Option<String>,
     /// The speaker's name
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     author: String,
-    /// A program made it: it opens no turn
+    /// A program wrote the message: it begins no turn
     #[arg(long)]
     synthetic: bool,
-    /// It is not addressed to the agent: it opens no turn
+    /// The message is not for the agent: it begins no turn
     #[arg(long)]
     observed: bool,
-    /// When it was said [default: now]
+    /// The time of the message [default: now]
     #[arg(long, value_name = "DATE")]
     time: Option<String>,
-    /// Its id on the platform it came from: it is not stored twice
+    /// The id of the message on its platform; a second message with this id is not stored
     #[arg(long, value_name = "ID")]
     platform_id: Option<String>,
-    /// The last entry the speaker has seen: refuse if it is no longer in the conversation
+    /// The last entry the speaker has seen; fails if it is no longer in the conversation
     #[arg(long, value_name = "ENTRY")]
     seen: Option<String>,
     #[command(flatten)]
-    repeat: Repeat,
-    /// What is said; `-` reads standard input
+    repeat: RequestIdArg,
+    /// The message; `-` reads standard input
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
 }
@@ -64,9 +65,11 @@ impl From<Speaker> for Role {
     }
 }
 
-impl Say {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Say {
+    const EXAMPLES: &'static [&'static str] =
+        &["retake say 'The tests are in tests/'", "git diff | retake say -"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let parts = match &self.json_content {
             Some(json) => parts(cx, json)?,
             None => vec![Part::text(cx.words(&self.text, "message")?)],
@@ -89,7 +92,7 @@ impl Say {
         let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
         cx.acknowledge(&receipt, &ids)?;
         if receipt.unchanged {
-            cx.aside("Nothing was stored: the conversation has a message with this platform id already.")?;
+            cx.aside("Nothing was stored: the conversation already has a message with this platform id.")?;
         }
         Ok(())
     }
@@ -101,7 +104,7 @@ fn parts(cx: &mut Context<'_>, json: &str) -> Result<Vec<Part>> {
     read(&json).map_err(|error| {
         usage(
             format!("the content is not a list of parts: {error}"),
-            "write for example [{\"type\":\"text\",\"text\":\"hello\"}], or a string in quotes",
+            "for example [{\"type\":\"text\",\"text\":\"hello\"}], or a string in quotes",
         )
     })
 }

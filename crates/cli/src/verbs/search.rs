@@ -4,6 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use retake_wire::{self as wire, Request};
 
+use super::RunVerb;
 use super::say::Speaker;
 use crate::args::{date, limit, number};
 use crate::context::Context;
@@ -12,19 +13,19 @@ use crate::error::Result;
 /// Search the messages of all conversations
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// In all conversations; this is so without it
+    /// Search all conversations; this is the default
     #[arg(long, conflicts_with = "conversation")]
     all: bool,
-    /// Only in this conversation
+    /// Search only this conversation
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     conversation: Option<String>,
-    /// Only by this role
+    /// Only messages of this role
     #[arg(long, value_enum)]
     role: Option<Speaker>,
-    /// Only by this person, provider/model or tool
+    /// Only messages of this person, provider/model or tool
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
-    /// Nothing by this person, provider/model or tool
+    /// No messages of this person, provider/model or tool
     #[arg(long, value_name = "NAME")]
     not_source: Option<String>,
     /// Only at or after this date
@@ -36,13 +37,13 @@ pub(crate) struct Search {
     /// The order
     #[arg(long, value_enum, default_value_t = Sort::Rank)]
     sort: Sort,
-    /// At most so many hits
+    /// The maximum number of hits
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
-    /// Leave out the first ones
+    /// The number of hits to skip
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = number::<usize>, allow_negative_numbers = true)]
     offset: usize,
-    /// Also messages that are rewound or hidden; they are marked
+    /// Also search messages that are rewound or hidden; they are marked
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     include: Vec<Also>,
     /// Words, "phrases", prefix*, AND, OR, NOT, (parentheses); a hyphen is no operator
@@ -70,9 +71,11 @@ enum Also {
     Hidden,
 }
 
-impl Search {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Search {
+    const EXAMPLES: &'static [&'static str] =
+        &["retake search 'release notes'", "retake search parser --since 2d --include rewound"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let now = cx.ui.look().now_ms;
         let ms = |date: Option<String>| date.map(|date| date::parse(&date, now)).transpose();
         let search = wire::Search {

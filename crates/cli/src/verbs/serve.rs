@@ -1,51 +1,49 @@
-//! `retake serve`: the owner without a face.
+//! `retake serve`: owns the conversations in the foreground, for other programs.
 
 use std::net::SocketAddr;
 
 use clap::Args;
 use retake_wire::Reply;
 
-use crate::context::document;
+use super::RunVerb;
+use crate::context::{Context, document};
 use crate::error::Result;
-use crate::owner::{Owner, Places};
 use crate::run::notice_to;
 use crate::term::safe;
-use crate::ui::Ui;
 
-/// Own the conversations until told to stop, and let other commands and programs work on them
+/// Own the conversations until you stop it, and let other commands and programs work on them
 ///
-/// Every other command reaches this one by the socket of the data directory, which only you can open. `--listen` answers HTTP
-/// besides. Each request carries the token in the file `token` of the data directory; commands send it by themselves. GET
-/// /openapi.json says what there is. Ctrl-C or `retake stop` ends it: what runs may end first, for ten seconds, and is kept as far as it came.
+/// Every other command reaches this process through the socket of the data directory, which only you can open. With --listen it also
+/// answers HTTP. Each request must carry the token from the file `token` of the data directory; commands of retake send it
+/// themselves. GET /openapi.json describes the API. Ctrl-C or `retake stop` ends it: runs have ten seconds to finish, and what they did
+/// until then is kept.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Listen here, too; a loopback address, such as 127.0.0.1:4117. Port 0 takes a free one
+    /// Also listen on this loopback address, such as 127.0.0.1:4117; port 0 takes a free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
 }
 
-impl Serve {
-    /// Does it.
-    pub(crate) async fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
-        let standing = owner.serve(places, self.listen).await?;
-        for notice in &standing.notices {
-            notice_to(ui, notice)?;
+impl RunVerb for Serve {
+    const EXAMPLES: &'static [&'static str] = &["retake serve", "retake serve --listen 127.0.0.1:4117"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        let serving = cx.owner.serve(cx.paths, self.listen).await?;
+        for notice in &serving.notices {
+            notice_to(cx.ui, notice)?;
         }
-        let status = standing.status;
-        if json {
-            ui.print(&document(&Reply::Status(status)))?;
+        let status = serving.status;
+        if cx.json {
+            cx.print(&document(&Reply::Status(status)))?;
         } else {
             let dir = safe::line(&status.data_dir);
-            ui.print(&format!("serving {dir} (process {})\n", status.pid))?;
+            cx.print(&format!("serving {dir} (process {})\n", status.pid))?;
             if let Some(address) = &status.address {
-                ui.print(&format!("listening at http://{address}; the token is in {dir}/token\n"))?;
+                cx.print(&format!("listening at http://{address}; the token is in {dir}/token\n"))?;
             }
-            ui.print("Ctrl-C or `retake stop` ends it\n")?;
+            cx.print("Ctrl-C or `retake stop` ends it\n")?;
         }
-        standing.over.await?;
-        if !json {
-            ui.print("stopped\n")?;
-        }
-        Ok(())
+        serving.over.await?;
+        if cx.json { Ok(()) } else { cx.print("stopped\n") }
     }
 }

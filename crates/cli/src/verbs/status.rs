@@ -1,34 +1,33 @@
-//! `retake status`: who owns the conversations.
+//! `retake status`: which process owns the conversations.
 
 use clap::Args;
 use retake_wire::Request;
 
-use crate::context::document;
+use super::RunVerb;
+use crate::context::{Context, document};
 use crate::error::Result;
-use crate::owner::{Owner, Places, Reached};
+use crate::owner::FoundOwner;
 use crate::term::safe;
-use crate::ui::Ui;
 use retake_tui::render;
 
 /// Show which process owns the conversations, and what runs in it
 #[derive(Debug, Args)]
-pub(crate) struct StatusVerb {}
+pub(crate) struct Status {}
 
-impl StatusVerb {
-    /// Does it.
-    pub(crate) async fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
-        let Some(Reached { client, .. }) = owner.find(places).await? else {
-            let dir = places.data_dir.display().to_string();
-            let text = match json {
+impl RunVerb for Status {
+    const EXAMPLES: &'static [&'static str] = &["retake status"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        let Some(FoundOwner { client, .. }) = cx.owner.find(cx.paths).await? else {
+            let dir = cx.paths.data_dir.display().to_string();
+            return cx.print(&match cx.json {
                 true => "null\n".to_owned(),
                 false => {
-                    format!("nobody owns {} now; the next command starts an owner\n", safe::line(&dir))
+                    format!("no process owns {} now; the next command starts an owner\n", safe::line(&dir))
                 }
-            };
-            return Ok(ui.print(&text)?);
+            });
         };
         let reply = client.call(Request::Status).await?;
-        let text = if json { document(&reply) } else { render::reply(&ui.look(), &reply) };
-        Ok(ui.print(&text)?)
+        cx.print(&if cx.json { document(&reply) } else { render::reply(&cx.ui.look(), &reply) })
     }
 }

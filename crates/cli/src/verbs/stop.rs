@@ -6,95 +6,99 @@ use clap::Args;
 use retake_wire::reply::JobAtWork;
 use retake_wire::{ProblemKind, Reply, Request};
 
-use crate::context::document;
+use super::RunVerb;
+use crate::connection::{AWAY, LOST};
+use crate::context::{Context, document};
 use crate::error::{Result, problem};
-use crate::gone::Gone;
-use crate::owner::{Owner, Places, Reached};
+use crate::owner::FoundOwner;
+use crate::process_end::ProcessEnd;
 use crate::term::safe;
-use crate::ui::Ui;
-use crate::watched::{AWAY, LOST};
 
-/// How long it may take: what runs may end first, and what does not is stopped.
+/// How long the owner may take: runs may finish first, and are stopped otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often it is looked whether it can still be reached.
+/// How often to check whether it can still be reached.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// End the process that owns the conversations; what runs may end first, for ten seconds
+/// Stop the process that owns the conversations; runs have ten seconds to finish
 #[derive(Debug, Args)]
 pub(crate) struct Stop {}
 
-impl Stop {
-    /// Does it.
-    pub(crate) async fn run(self, owner: &dyn Owner, places: &Places, ui: &mut dyn Ui, json: bool) -> Result {
-        let Some(Reached { client, process }) = owner.find(places).await? else {
-            let text =
-                if json { document(&Reply::Done) } else { "nobody owns the conversations now\n".to_owned() };
-            return Ok(ui.print(&text)?);
+impl RunVerb for Stop {
+    const EXAMPLES: &'static [&'static str] = &["retake stop"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
+        let Some(FoundOwner { client, process }) = cx.owner.find(cx.paths).await? else {
+            let none = "no process owns the conversations now\n";
+            return cx.print(&if cx.json { document(&Reply::Done) } else { none.to_owned() });
         };
         let Reply::Status(status) = client.call(Request::Status).await? else {
-            return Err(
-                problem(ProblemKind::Internal, "strange_answer", "the owner does not say how it is").into()
-            );
+            return Err(problem(
+                ProblemKind::Internal,
+                "strange_answer",
+                "the owner did not answer with its status",
+            )
+            .into());
         };
-        let gone = process.map(Gone::of);
+        let gone = process.map(ProcessEnd::of);
         let jobs = status.jobs_at_work.into_iter();
-        let jobs: Vec<_> = jobs.map(|job| (job.pids.iter().copied().map(Gone::of).collect(), job)).collect();
+        let jobs: Vec<_> =
+            jobs.map(|job| (job.pids.iter().copied().map(ProcessEnd::of).collect(), job)).collect();
         match client.call(Request::Stop).await {
-            // It may have ended before it could be told, or before it said so.
+            // It may have ended before the request or before its reply.
             Err(problem) if [AWAY, LOST].contains(&&*problem.code) => {}
             told => drop(told?),
         }
         let is_gone = match gone {
-            Some(gone) => gone.within(PATIENCE).await,
-            None => tokio::time::timeout(PATIENCE, is_away(owner, places)).await.is_ok(),
+            Some(gone) => gone.wait_for(PATIENCE).await,
+            None => tokio::time::timeout(PATIENCE, is_away(cx)).await.is_ok(),
         };
         if !is_gone {
             let what = format!(
-                "the owner (process {}) was told to stop, and is still there after {} seconds",
+                "the owner (process {}) has not stopped within {} seconds",
                 status.pid,
                 PATIENCE.as_secs()
             );
             return Err(problem(ProblemKind::Refused, "still_there", what).into());
         }
-        // They outlive the owner.
+        // Background jobs outlive the owner.
         let left: Vec<JobAtWork> = jobs.into_iter().filter_map(|(ends, job)| still(ends, job)).collect();
-        if !json {
-            return Ok(ui.print(&format!("stopped\n{}", told(&left)))?);
+        if !cx.json {
+            return cx.print(&format!("stopped\n{}", describe(&left)));
         }
         let mut done = serde_json::to_value(&Reply::Done).expect("BUG: a reply is JSON");
         if !left.is_empty() {
             done["jobs"] = serde_json::to_value(&left).expect("BUG: jobs are JSON");
         }
-        Ok(ui.print(&document(&done))?)
+        cx.print(&document(&done))
     }
 }
 
 /// A job, with those of its processes that have not ended.
-fn still(ends: Vec<Gone>, mut job: JobAtWork) -> Option<JobAtWork> {
-    let lives = |(pid, end): (u32, Gone)| (!end.is_over()).then_some(pid);
+fn still(ends: Vec<ProcessEnd>, mut job: JobAtWork) -> Option<JobAtWork> {
+    let lives = |(pid, end): (u32, ProcessEnd)| (!end.has_ended()).then_some(pid);
     job.pids = job.pids.into_iter().zip(ends).filter_map(lives).collect();
     (!job.pids.is_empty()).then_some(job)
 }
 
-/// What goes on, and how it is ended.
-fn told(left: &[JobAtWork]) -> String {
+/// The jobs that continue, and how to stop them.
+fn describe(left: &[JobAtWork]) -> String {
     let mut text = match left.len() {
         0 => return String::new(),
-        1 => "1 background job goes on:\n".to_owned(),
-        count => format!("{count} background jobs go on:\n"),
+        1 => "1 background job continues:\n".to_owned(),
+        count => format!("{count} background jobs continue:\n"),
     };
     for job in left {
         let pids = job.pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        text.push_str(&format!("  {} (`kill {pids}` ends it)\n", safe::line(&job.command)));
+        text.push_str(&format!("  {} (`kill {pids}` stops it)\n", safe::line(&job.command)));
     }
-    text.push_str("/jobs in its conversation shows one, and `/jobs stop ID` ends it\n");
+    text.push_str("/jobs in the conversation lists them, and `/jobs stop ID` stops one\n");
     text
 }
 
-/// Waits until the owner can't be reached any more: all that can be known of one whose process is not seen here.
-async fn is_away(owner: &dyn Owner, places: &Places) {
-    while owner.find(places).await.is_ok_and(|found| found.is_some()) {
+/// Waits until the owner cannot be reached: its process may be invisible, in another pid namespace.
+async fn is_away(cx: &Context<'_>) {
+    while cx.owner.find(cx.paths).await.is_ok_and(|found| found.is_some()) {
         tokio::time::sleep(LOOK).await;
     }
 }

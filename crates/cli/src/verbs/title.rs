@@ -3,7 +3,7 @@
 use clap::Args;
 use retake_wire::Action;
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::error::Result;
 
 /// Give a conversation a title, or remove it
@@ -17,7 +17,9 @@ pub(crate) struct Title {
     title: Vec<String>,
 }
 
-impl Act for Title {
+impl ActionArgs for Title {
+    const EXAMPLES: &'static [&'static str] = &["retake title 'Release notes'"];
+
     fn action(&self) -> Result<Action> {
         Ok(Action::Title { title: (!self.remove).then(|| self.title.join(" ")) })
     }

@@ -6,26 +6,28 @@ use retake_wire::reply::Tree as Shape;
 use retake_wire::request::{self, LARGEST_PAGE};
 use retake_wire::{Reply, Request};
 
-use crate::args::{Place, limit};
+use super::RunVerb;
+use crate::args::{ConversationArg, limit};
 use crate::context::Context;
-use crate::error::{Result, unexpected};
+use crate::error::{Result, expect_reply};
 
 /// Show the branches of a conversation, and its forks
 #[derive(Debug, Args)]
 pub(crate) struct Tree {
     #[command(flatten)]
-    place: Place,
-    /// At most so many branches and forks; all, without this and --after
+    place: ConversationArg,
+    /// The maximum number of branches and forks [default: all]
     #[arg(long, value_name = "N", value_parser = limit, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Only those behind the branch with this leaf, or behind this fork
+    /// Only branches after the one with this last entry, or forks after this one
     #[arg(long, value_name = "ID")]
     after: Option<String>,
 }
 
-impl Tree {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Tree {
+    const EXAMPLES: &'static [&'static str] = &["retake tree"];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let conversation = cx.conversation(self.place.conversation).await?;
         if self.limit.is_none() && self.after.is_none() {
             let tree = whole(cx, &conversation).await?;
@@ -53,8 +55,5 @@ pub(crate) async fn whole(cx: &Context<'_>, conversation: &str) -> Result<Shape>
 }
 
 async fn page_of(cx: &Context<'_>, page: request::Tree) -> Result<Shape> {
-    match cx.call(Request::Tree(page)).await? {
-        Reply::Tree(tree) => Ok(tree),
-        other => Err(unexpected(&other)),
-    }
+    Ok(expect_reply!(cx.call(Request::Tree(page)).await?, Tree))
 }

@@ -3,19 +3,21 @@
 use clap::Args;
 use retake_wire::Action;
 
-use super::change::Act;
+use super::change::ActionArgs;
 use crate::args::how_many;
 use crate::error::Result;
 
-/// Take back the last thing said or done
+/// Take back the last message or operation
 #[derive(Debug, Args)]
 pub(crate) struct Undo {
-    /// How many things
+    /// The number of steps
     #[arg(value_name = "N", default_value = "1", value_parser = how_many, allow_negative_numbers = true)]
     count: usize,
 }
 
-impl Act for Undo {
+impl ActionArgs for Undo {
+    const EXAMPLES: &'static [&'static str] = &["retake undo", "retake undo 2"];
+
     fn action(&self) -> Result<Action> {
         Ok(Action::Undo { count: self.count })
     }

@@ -8,12 +8,14 @@ use retake_wire::reply::Pruned;
 use retake_wire::request::{OfWorkspace, PruneHow, USUAL_PAGE, WorkspacePrune, Workspaces};
 use retake_wire::{Reply, Request};
 
+use super::RunVerb;
+use super::agreement::{confirm, needs_person};
 use crate::args::{limit, number};
 use crate::context::Context;
-use crate::error::{Failure, INTERRUPTED, Result, unexpected, usage};
+use crate::error::{Result, expect_reply, unexpected};
 use retake_tui::render;
 
-/// Show the folders that conversations work in, and what is kept of them
+/// Show the folders of conversations, and the stored versions of their files
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Workspace {
@@ -26,21 +28,21 @@ pub(crate) struct Workspace {
 enum What {
     /// List the folders, each with its number
     List(List),
-    /// Show what is kept of a folder, what is covered there and what is not
+    /// Show what is stored of a folder, and which files are tracked
     Show(Show),
-    /// Take what nothing needs any more out of what is kept of files
+    /// Delete stored versions of files that nothing needs any more
     Prune(Prune),
-    /// Forget what is kept of a folder; its files and your messages stay
+    /// Delete everything that is stored of a folder; its files and your messages stay
     Forget(Forget),
 }
 
 // A page of them.
 #[derive(Debug, Args)]
 struct List {
-    /// At most so many
+    /// The maximum number
     #[arg(long, value_name = "N", default_value_t = USUAL_PAGE, value_parser = limit, allow_negative_numbers = true)]
     limit: usize,
-    /// Only those after the folder with this number
+    /// Only folders after this number
     #[arg(long, value_name = "NO", value_parser = number::<u64>, allow_negative_numbers = true)]
     after: Option<u64>,
 }
@@ -48,7 +50,7 @@ struct List {
 // One of them.
 #[derive(Debug, Args)]
 struct Show {
-    /// Its folder or its number; this folder, without
+    /// The folder or its number
     #[arg(value_name = "PATH|NO", default_value = ".", value_parser = NonEmptyStringValueParser::new())]
     workspace: String,
 }
@@ -56,13 +58,13 @@ struct Show {
 // A collection.
 #[derive(Debug, Args)]
 struct Prune {
-    /// Only say what would go
+    /// Only show what would be deleted
     #[arg(long)]
     dry_run: bool,
-    /// Where it is more than `files.quota_mb`: take also what going back may need, the oldest first
+    /// If more than `files.quota_mb` is stored, also delete versions that a rewind may need, the oldest first
     #[arg(long, conflicts_with = "dry_run")]
     to_quota: bool,
-    /// Do not ask; with --to-quota needed where nobody can be asked
+    /// Do not ask; required with --to-quota if there is no terminal
     #[arg(short, long)]
     yes: bool,
 }
@@ -70,17 +72,23 @@ struct Prune {
 // The end of one.
 #[derive(Debug, Args)]
 struct Forget {
-    /// Its folder or its number
+    /// The folder or its number
     #[arg(value_name = "PATH|NO", value_parser = NonEmptyStringValueParser::new())]
     workspace: String,
-    /// Do not ask; needed where nobody can be asked
+    /// Do not ask; required if there is no terminal
     #[arg(short, long)]
     yes: bool,
 }
 
-impl Workspace {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for Workspace {
+    const EXAMPLES: &'static [&'static str] = &[
+        "retake workspace list",
+        "retake workspace show .",
+        "retake workspace prune --dry-run",
+        "retake workspace forget 3 --yes",
+    ];
+
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
             What::List(List { limit, after }) => {
                 let page = Workspaces { limit: Some(limit), after };
@@ -116,18 +124,12 @@ impl Prune {
             return cx.show(prune(PruneHow::Unneeded)).await;
         }
         if !self.yes {
-            if !cx.can_ask() {
-                return Err(usage(
-                    "what is let go can't go back any more, and nobody can be asked here",
-                    "`retake workspace prune --dry-run` shows what that is; then repeat this with --yes",
-                ));
-            }
+            needs_person(cx, "deleted versions cannot be restored", "workspace prune --dry-run")?;
             let would = pruned(cx, PruneHow::Look).await?;
             let text = render::workspace::pruned(&cx.ui.look(), &would);
             cx.ui.print(&text)?;
-            if !would.let_go.is_empty() && !cx.ui.confirm("Let these go?")? {
-                cx.aside("nothing has changed")?;
-                return Err(Failure::Said(INTERRUPTED));
+            if !would.let_go.is_empty() {
+                confirm(cx, "Delete these?")?;
             }
         }
         cx.show(prune(PruneHow::ToQuota)).await
@@ -139,33 +141,22 @@ fn prune(how: PruneHow) -> Request {
 }
 
 async fn pruned(cx: &Context<'_>, how: PruneHow) -> Result<Pruned> {
-    match cx.call(prune(how)).await? {
-        Reply::Pruned(pruned) => Ok(pruned),
-        other => Err(unexpected(&other)),
-    }
+    Ok(expect_reply!(cx.call(prune(how)).await?, Pruned))
 }
 
 impl Forget {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let of = of(cx, &self.workspace)?;
         if !self.yes {
-            if !cx.can_ask() {
-                return Err(usage(
-                    "what is forgotten can't be brought back, and nobody can be asked here",
-                    "`retake workspace show` shows what goes; then repeat this with --yes",
-                ));
-            }
+            needs_person(cx, "the stored versions cannot be restored", "workspace show")?;
             let reply = cx.call(Request::WorkspaceShow(of.clone())).await?;
             let Reply::Workspace(shown) = &reply else {
                 return Err(unexpected(&reply));
             };
             let text = render::workspace::shown(&cx.ui.look(), shown);
             cx.ui.print(&text)?;
-            cx.aside("files in the folder and messages stay; no command that changed it can go back with its files")?;
-            if !cx.ui.confirm("Forget it?")? {
-                cx.aside("nothing has changed")?;
-                return Err(Failure::Said(INTERRUPTED));
-            }
+            cx.aside("the files of the folder and the messages stay; rewinds can no longer restore files of this folder")?;
+            confirm(cx, "Delete what is stored of it?")?;
         }
         let reply = cx.call(Request::WorkspaceForget(of)).await?;
         let Reply::Workspace(gone) = &reply else {

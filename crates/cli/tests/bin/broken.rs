@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_cli::{Opened, Owner, Places, Reached, Setting, Standing, Surroundings, Terminal, run};
+use retake_cli::{Environment, FoundOwner, Opened, Owner, Paths, Serving, Setting, Terminal, run};
 use retake_tui::ui::Configured;
 use retake_wire::Problem;
 
@@ -17,11 +17,11 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Talks until it panics.
 pub(crate) fn face(place: &str, sign: &str) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let places = Places { data_dir: PathBuf::new(), config_file: PathBuf::new(), config_named_by: None };
-    let surroundings = Surroundings { folder: PathBuf::from("/"), places };
+    let paths = Paths { data_dir: PathBuf::new(), config_file: PathBuf::new(), config_named_by: None };
+    let environment = Environment { folder: PathBuf::from("/"), paths };
     let broken = Broken { place: place.to_owned(), sign: sign.to_owned() };
     let arguments = vec!["retake".into()];
-    let code = runtime.block_on(run(arguments, &surroundings, &broken, &mut Terminal::new(|| 0)));
+    let code = runtime.block_on(run(arguments, &environment, &broken, &mut Terminal::new(|| 0)));
     if code == 0 { Ok(()) } else { Err(io::Error::other(format!("exit code {code}"))) }
 }
 
@@ -39,7 +39,7 @@ async fn break_at(sign: String) {
 
 #[async_trait]
 impl Owner for Broken {
-    async fn open(&self, _: &Places) -> Result<Opened, Problem> {
+    async fn open(&self, _: &Paths) -> Result<Opened, Problem> {
         let sign = self.sign.clone();
         match self.place.as_str() {
             "thread" => {
@@ -52,23 +52,23 @@ impl Owner for Broken {
         std::future::pending().await
     }
 
-    async fn find(&self, _: &Places) -> Result<Option<Reached>, Problem> {
+    async fn find(&self, _: &Paths) -> Result<Option<FoundOwner>, Problem> {
         Ok(None)
     }
 
-    async fn serve(&self, _: &Places, _: Option<SocketAddr>) -> Result<Standing, Problem> {
+    async fn serve(&self, _: &Paths, _: Option<SocketAddr>) -> Result<Serving, Problem> {
         std::future::pending().await
     }
 
-    fn face(&self, _: &Places) -> Result<Configured, Problem> {
+    fn ui_settings(&self, _: &Paths) -> Result<Configured, Problem> {
         Ok(Configured::default())
     }
 
-    fn wrong(&self, _: &Places) -> Result<Vec<String>, Box<Problem>> {
+    fn wrong(&self, _: &Paths) -> Result<Vec<String>, Box<Problem>> {
         Ok(Vec::new())
     }
 
-    fn settings(&self, _: &Places, _: &Setting) -> Result<String, Box<Problem>> {
+    fn settings(&self, _: &Paths, _: &Setting) -> Result<String, Box<Problem>> {
         Ok(String::new())
     }
 }

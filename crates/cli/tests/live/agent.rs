@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::world::{World, error, out, shows};
+use super::harness::{World, error, out, shows};
 use crate::term::pty::Pty;
 
 const CTRL_C: &str = "\x03";
@@ -170,12 +170,12 @@ fn words_typed_meanwhile_are_answered_next() {
     pty.shows("meanwhile> and more");
     pty.reads_keys();
     pty.send("\r");
-    pty.shows("the model gets this as soon as it comes to it");
+    pty.shows("the model gets this at its next step");
     pty.until("the second answer", |screen| {
         screen.contains("\n> and more\n") && screen.contains("This is turn 2")
     });
     pty.send(CTRL_C);
-    pty.shows("interrupted, kept");
+    pty.shows("interrupted, partial answer stored");
     at_prompt(&pty);
     leaves(pty);
 }
@@ -193,7 +193,7 @@ fn without_a_person_nothing_is_allowed_that_would_be_asked() {
     assert!(!file.exists(), "{denied:?}");
     assert_eq!(denied.status.code(), Some(9), "the model was told, and answered: {denied:?}");
     assert!(
-        error(&denied).contains("1 call was not allowed, so not all may be done: exit code 9"),
+        error(&denied).contains("1 call was not allowed, so the task may be incomplete: exit code 9"),
         "{denied:?}"
     );
     assert!(

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
-use super::world::{World, out, shows};
+use super::harness::{World, out, shows};
 
 /// Does all of it, and nothing of the conversation is another.
 fn changes_nothing(world: &World, commands: &[&[&str]]) -> String {
@@ -366,7 +366,7 @@ fn a_folder_that_is_gone_is_said_to_be_and_is_no_other_folder() {
     };
     for verb in ["ask hello", "new", "exec -- true"] {
         let refused = there(verb);
-        let said = super::world::error(&refused);
+        let said = super::harness::error(&refused);
         assert!(said.contains("gone") && said.contains("hint: "), "{verb}: {refused:?}");
         assert!(!refused.status.success(), "{verb}: {refused:?}");
     }

@@ -1,7 +1,7 @@
 //! Choices for single files and hunks, through the real program: as arguments, and in the conversation. Must never touch a folder that
 //! is not its own.
 
-use super::world::{World, error, out, shows};
+use super::harness::{World, error, out, shows};
 use crate::term::pty::Pty;
 
 /// A text of 20 numbered lines, of which some are written out.
@@ -186,7 +186,7 @@ fn files_that_are_put_back_are_chosen_for_where_they_are_in_conflict() {
     pty.send("/restore a b to t1\r");
     line_is(&pty, "\nchoose>");
     pty.send("1=checkpoint\r");
-    pty.shows("Put them back? [y/N]");
+    pty.shows("Restore them? [y/N]");
     pty.reads_keys();
     pty.send("y");
     pty.shows("put back");
@@ -195,7 +195,7 @@ fn files_that_are_put_back_are_chosen_for_where_they_are_in_conflict() {
 }
 
 #[test]
-fn an_edit_in_the_line_face_takes_back_what_was_shown_or_asks_anew() {
+fn an_edit_in_the_line_conversation_applies_the_shown_plan_or_asks_again() {
     let world = World::working(&[("a", "one\n"), ("b", "one\n")]);
     world.exec("echo two > a; echo two > b");
     let both = || [world.read("a").expect("a"), world.read("b").expect("b")];
@@ -210,13 +210,13 @@ fn an_edit_in_the_line_face_takes_back_what_was_shown_or_asks_anew() {
     line_is(&pty, "\nedit> do it again");
     assert_eq!(both(), ["two\n", "mine\n"], "another plan than the one that was shown is not applied");
     pty.send("\r");
-    pty.shows("Say it with");
+    pty.shows("Send it with");
     pty.reads_keys();
     pty.send("\x1b[B\x1b[B\x1b[B\r");
     line_is(&pty, "\nchoose>");
     pty.send("1=disk\r");
     pty.until("the question without a conflict", |screen| {
-        screen.contains("Say it with") && !screen.contains("in conflict first")
+        screen.contains("Send it with") && !screen.contains("in conflict first")
     });
     pty.reads_keys();
     pty.send("\r");

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
-use super::world::{World, error, out};
+use super::harness::{World, error, out};
 use crate::term::pty::now;
 
 /// So long an answer streams before the program is killed.

@@ -6,8 +6,8 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::json;
 
+use super::harness::{World, error, out, runs, signal, until};
 use super::model::{Model, call, words};
-use super::world::{World, error, out, runs, signal, until};
 
 /// An owner that a test ends itself.
 fn staying() -> World {
@@ -59,7 +59,7 @@ fn trial_18_the_owner_is_a_process_of_its_own_with_nothing_of_whoever_started_it
     assert!(log(&world).contains(&format!("process {pid}: retake")), "{}", log(&world));
     assert_eq!(world.does(&["stop"]), "stopped\n");
     assert!(!runs(&pid), "what is said to be stopped is gone");
-    assert!(log(&world).contains("ended: told to stop"), "{}", log(&world));
+    assert!(log(&world).contains("ended: stopped by"), "{}", log(&world));
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn trial_18_an_idle_time_of_0_ends_the_owner_with_its_last_command() {
         world.does(command);
         assert_eq!(world.owners(), Vec::<String>::new(), "after {command:?}");
     }
-    assert!(log(&world).contains("ended: nobody needs it any more"), "{}", log(&world));
+    assert!(log(&world).contains("ended: no longer needed"), "{}", log(&world));
 }
 
 /// A run that is at work may end first; then the process is gone.
@@ -198,8 +198,8 @@ fn trial_18_an_owner_with_nothing_to_do_ends_after_the_time_of_its_setting() {
     let shown = world.does(&["status"]);
     assert!(shown.contains("ends by itself in "), "{shown}");
     until("it ends", || world.owners().is_empty());
-    assert!(log(&world).contains("ended: nobody needs it any more"), "{}", log(&world));
-    assert!(world.does(&["status"]).starts_with("nobody owns"));
+    assert!(log(&world).contains("ended: no longer needed"), "{}", log(&world));
+    assert!(world.does(&["status"]).starts_with("no process owns"));
 }
 
 #[test]
@@ -362,8 +362,8 @@ fn trial_18_stop_says_what_goes_on() {
     let job = || call("shell", json!({"command": line, "background": true}));
     model.turn(&world, "begin", vec![job(), words("begun")]);
     let told = world.does(&["stop"]);
-    assert!(told.starts_with("stopped\n1 background job goes on:\n"), "{told}");
-    assert!(told.contains("ends it)\n") && told.contains(line.lines().next().expect("a line")), "{told}");
+    assert!(told.starts_with("stopped\n1 background job continues:\n"), "{told}");
+    assert!(told.contains("stops it)\n") && told.contains(line.lines().next().expect("a line")), "{told}");
     world.does(&["list"]);
     assert_eq!(world.json(&["status"])["jobs"], 1, "the next owner knows it");
     let told = world.json(&["stop"]);

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Output};
 
 use retake_wire::http::ENDPOINTS;
 
-use super::world::{NOBODY, World, out};
+use super::harness::{NOBODY, World, out};
 
 /// The same as `cargo xtask test` installs.
 const TESTER: (&str, &str) = ("schemathesis", "4.32.5");

@@ -1,6 +1,6 @@
 //! Control characters and escape sequences in what people and models say: shown, never acted on, by no verb; and kept exactly.
 
-use super::world::{World, error, out};
+use super::harness::{World, error, out};
 use crate::term::pty::Pty;
 
 /// Sets the title, clears the screen, writes the clipboard, colours by a C1 code, goes back over the line, rings, reorders.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use super::world::{World, error, out, shows, signal};
+use super::harness::{World, error, out, shows, signal};
 
 /// A folder where a command has changed everything that can be changed.
 fn changed() -> World {

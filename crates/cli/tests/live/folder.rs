@@ -11,7 +11,7 @@ use std::process::Output;
 use retake_testkit::again::{Small, may_mount};
 use rusqlite::Connection;
 
-use super::world::{World, error, out, shows};
+use super::harness::{World, error, out, shows};
 use crate::term::pty::now;
 
 fn mode(path: &Path, mode: u32) {

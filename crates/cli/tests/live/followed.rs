@@ -6,7 +6,7 @@ use std::process::Child;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::world::{World, out, signal, until};
+use super::harness::{World, out, signal, until};
 
 /// A world whose model takes its time.
 fn slow() -> World {
@@ -88,7 +88,7 @@ fn trial_18_a_terminal_in_lines_hears_the_rest_of_a_run_that_an_earlier_client_b
     client.kill().expect("killed");
     client.wait().expect("ended");
     let mut pty = world.converse();
-    pty.shows("a run is at work here:");
+    pty.shows("a run is active:");
     pty.shows("This is turn 1");
     super::prompt(&pty);
     pty.send(super::CTRL_D);

@@ -9,9 +9,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::harness::{World, error, manifest};
 use super::model::{Model, call, words};
 use super::owned::Serving;
-use super::world::{World, error, manifest};
 
 /// Sends a request to the owner's socket as it is, and returns status and body of the answer.
 fn asks(world: &World, request: &str, headers: &str) -> (u16, String) {

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::harness::{World, error, out};
 use super::owned::Serving;
-use super::world::{World, error, out};
 
 /// The folder of the reader of the guide.
 const FOLDER: &str = "/home/ada/project";

@@ -11,8 +11,8 @@ use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
+use super::harness::{World, until};
 use super::owned::Serving;
-use super::world::{World, until};
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);

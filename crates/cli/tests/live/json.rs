@@ -4,7 +4,7 @@
 use retake_cli::examples;
 use serde_json::Value;
 
-use super::world::{World, out};
+use super::harness::{World, out};
 
 /// What would start a server, and never end or fetch something.
 const LEFT_OUT: [&str; 4] = ["serve", "mcp add", "mcp list", "mcp tools"];

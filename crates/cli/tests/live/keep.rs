@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::world::{World, error};
+use super::harness::{World, error};
 
 /// Whether any file below a folder holds these bytes.
 fn holds(dir: &Path, bytes: &[u8]) -> bool {

@@ -6,8 +6,8 @@ use std::process::Child;
 
 use serde_json::{Value, json};
 
+use super::harness::{World, outside, runs, until};
 use super::model::{Model, call, half, shell, words};
-use super::world::{World, outside, runs, until};
 use super::{CTRL_D, prompt};
 
 /// What the model is told of a call that nobody knows the result of.

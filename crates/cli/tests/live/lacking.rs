@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::detached::shell;
-use super::world::{World, out};
+use super::harness::{World, out};
 
 /// No namespaces for processes.
 const NO_NAMESPACES: &str = "echo 0 > /proc/sys/user/max_pid_namespaces";

@@ -1,6 +1,6 @@
 //! `retake mcp` with a real process behind it.
 
-use super::world::{World, outside, until};
+use super::harness::{World, outside, until};
 
 /// The server of the tools' own tests.
 const SERVER: &str = include_str!("../../../tools/tests/mcp/server.py");

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{World, out};
+use super::harness::{World, out};
 
 /// How an answer goes on behind its words.
 #[derive(Clone)]

@@ -3,8 +3,8 @@
 
 use std::fs;
 
+use super::harness::{World, error, until};
 use super::owned::Serving;
-use super::world::{World, error, until};
 
 #[test]
 fn an_owner_whose_data_are_moved_ends_and_the_next_one_finds_them() {
@@ -64,6 +64,6 @@ fn a_conversation_in_the_terminal_whose_data_are_gone_says_so() {
     pty.reads_keys();
     fs::rename(world.data(), world.home().join("elsewhere")).expect("moved");
     pty.send("three plums\r");
-    pty.shows("was moved or deleted while it was in use");
+    pty.shows("was moved or deleted while in use");
     assert!(!world.data().exists(), "nothing is begun anew");
 }

@@ -13,8 +13,8 @@ use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::harness::{World, error, out};
 use super::owned::Serving;
-use super::world::{World, error, out};
 
 /// Texts for people, which may change, and what comes with the first receipt alone.
 const NOT_COMPARED: [&str; 4] = ["message", "hint", "stays", "effects"];

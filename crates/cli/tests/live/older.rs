@@ -15,7 +15,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-use super::world::{World, error};
+use super::harness::{World, error};
 
 /// The format of the version before this one.
 const FORMAT: u32 = 11;

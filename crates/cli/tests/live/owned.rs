@@ -9,7 +9,7 @@ use std::thread;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::world::{World, error, out, signal, until};
+use super::harness::{World, error, out, signal, until};
 
 /// An owner without a face.
 pub(super) struct Serving {
@@ -118,8 +118,8 @@ fn all_commands_work_through_the_owner_until_it_is_told_to_stop() {
     assert_eq!(world.does(&["stop"]), "stopped\n");
     assert!(serving.ended());
     assert!(!socket_is_there(&world));
-    assert!(world.does(&["status"]).starts_with("nobody owns"));
-    assert_eq!(world.does(&["stop"]), "nobody owns the conversations now\n");
+    assert!(world.does(&["status"]).starts_with("no process owns"));
+    assert_eq!(world.does(&["stop"]), "no process owns the conversations now\n");
     assert_eq!(world.texts().len(), 3, "the next command starts another one");
 }
 
@@ -259,7 +259,7 @@ fn an_owner_of_another_version_is_named() {
         let told = error(&refused);
         assert!(!refused.status.success(), "{arguments:?}: {refused:?}");
         assert!(told.contains("retake 99.1.0 (process 4117)"), "{arguments:?}: {told}");
-        assert!(told.contains("hint: `retake stop` of that version"), "{arguments:?}: {told}");
+        assert!(told.contains("hint: stop it with `retake stop` of that version"), "{arguments:?}: {told}");
     }
 }
 
@@ -299,7 +299,8 @@ fn trial_18_an_older_client_is_refused_by_a_newer_owner_and_told_what_to_do() {
         if arguments[0] != "config" {
             assert_eq!(told.status.code(), Some(4), "{arguments:?}: {told:?}");
             let told = error(&told);
-            let named = told.contains("retake 99.1.0 (process 4117)") && told.contains("hint: `retake stop`");
+            let named = told.contains("retake 99.1.0 (process 4117)")
+                && told.contains("hint: stop it with `retake stop`");
             assert!(named, "{arguments:?}: {told}");
         }
         assert!(!error(&told).contains("panic"), "{told:?}");

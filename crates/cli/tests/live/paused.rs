@@ -8,9 +8,9 @@ use retake_wire::{Client as _, HttpClient, Part, Problem, Reach, Reply, Request,
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
 
+use super::harness::{World, error, out, until};
 use super::killed::holds;
 use super::owned::Serving;
-use super::world::{World, error, out, until};
 
 /// Says something to the owner that listens at this address.
 fn say(world: &World, serving: &Serving, of: &str, text: &str) -> Result<Reply, Problem> {
@@ -79,7 +79,7 @@ fn a_run_whose_owner_is_struck_dead_is_marked_by_the_next_one() {
     assert_eq!(log["entries"][1]["interrupted"], true, "{log}");
     let kept = log["entries"][1]["parts"][0]["text"].as_str().expect("a text");
     assert!(out(&told).starts_with("I am the demo") && kept.starts_with("I am the demo"), "{told:?} {kept}");
-    assert!(error(&told).contains("the owner went away"), "{told:?}");
+    assert!(error(&told).contains("the owner ended during the run"), "{told:?}");
     world.does(&["doctor"]);
     world.does(&["rewind", "t1"]);
     assert_eq!(world.texts().len(), 0);

@@ -7,8 +7,8 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::json;
 
+use super::harness::{World, out, runs, signal, until};
 use super::model::{Answer, Model, call, shell, words};
-use super::world::{World, out, runs, signal, until};
 
 #[test]
 fn trial_27_a_planted_hook_is_told_in_card_plan_and_receipt_and_can_be_put_back() {
@@ -107,7 +107,7 @@ fn trial_27_what_is_planted_in_repositories_below_and_by_jobs_is_told() {
     let told = card(&model, &world, call("shell", json!({"command": job, "background": true})));
     assert!(!told.contains("git runs"), "{told}");
     fs::write(world.home().join("go"), "").expect("written");
-    super::world::until("the job is over", || world.json(&["status"])["jobs"] == 0);
+    super::harness::until("the job is over", || world.json(&["status"])["jobs"] == 0);
     let plan = world.json(&["plan", "rewind", "t1"]).to_string();
     assert!(
         plan.contains(".git/hooks/post-commit stays as it is now") && plan.contains("new; git runs it"),

@@ -1,6 +1,6 @@
 //! Named files through the real program: what differs, how, and as it was. Must never touch a folder that is not its own.
 
-use super::world::{World, error, shows};
+use super::harness::{World, error, shows};
 
 /// A folder with a checkpoint, after which a command and a person have changed what can be changed.
 fn since_lunch() -> World {
@@ -104,7 +104,7 @@ fn the_conversation_in_the_terminal_puts_files_back() {
     };
     // What stands further up is an earlier question.
     let asks = || {
-        pty.until("the question", |screen| screen.trim_end().ends_with("Put them back? [y/N]"));
+        pty.until("the question", |screen| screen.trim_end().ends_with("Restore them? [y/N]"));
         pty.reads_keys();
     };
     prompt();

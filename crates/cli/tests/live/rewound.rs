@@ -7,9 +7,9 @@ use retake_worktree::failpoint::FAILPOINTS;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+use super::harness::{Manifest, World, manifest};
 use super::model::{Model, call, calls, shell, words};
 use super::owned::Serving;
-use super::world::{Manifest, World, manifest};
 
 /// The steps at which it is killed: those that change files, and those of looking and writing down that frame them.
 fn deadly(point: &str) -> bool {

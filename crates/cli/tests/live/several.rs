@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::world::{World, error, shows};
+use super::harness::{World, error, shows};
 
 /// A folder and another one, with two turns that wrote in both.
 fn two_folders() -> World {

@@ -6,7 +6,7 @@ use std::thread;
 
 use rustix::process::Signal;
 
-use super::world::{World, error, out, signal, until};
+use super::harness::{World, error, out, signal, until};
 
 /// A world with an owner that stays, and whose model takes its time.
 fn staying() -> World {
@@ -65,7 +65,7 @@ fn trial_18_a_terminal_reports_a_stopped_owner_and_works_when_it_is_resumed() {
     let refused = world.run(&["list"]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
     let told = error(&refused);
-    assert!(told.contains(&format!("its process {owner} is stopped")) && !told.contains("`fg`"), "{told}");
+    assert!(told.contains(&format!("its process {owner} is suspended")) && !told.contains("`fg`"), "{told}");
     signal(&owner, Signal::CONT);
     pty.send("/title Still here\r");
     until("it is done", || world.does(&["list"]).contains("Still here"));
@@ -91,7 +91,7 @@ fn trial_18_an_owner_that_is_killed_in_the_middle_of_an_answer_is_replaced_at_on
     let old = owner(&world);
     signal(&old, Signal::KILL);
     let told = client.wait_with_output().expect("it ends");
-    assert!(error(&told).contains("the owner went away in the middle"), "{told:?}");
+    assert!(error(&told).contains("the owner ended during the run"), "{told:?}");
     assert_ne!(owner(&world), old);
     world.does(&["stop"]);
 }

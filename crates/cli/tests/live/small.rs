@@ -2,8 +2,8 @@
 
 use std::process::Stdio;
 
+use super::harness::{World, error, out};
 use super::prompt;
-use super::world::{World, error, out};
 
 /// What a command says when it ends with this exit code.
 fn ends(world: &World, arguments: &[&str], code: i32) -> String {
@@ -107,7 +107,7 @@ fn trial_16_a_folder_in_the_place_of_a_file_is_called_one() {
     let world = World::talking();
     for arguments in [&["import", "."][..], &["export", "-o", "./"]] {
         let said = ends(&world, arguments, 2);
-        assert!(said.contains("hint: it is a folder: name a file"), "{said}");
+        assert!(said.contains("hint: it is a folder; name a file"), "{said}");
     }
     world.write("file", "");
     for arguments in [&["import", "file/x"][..], &["export", "-o", "file/x"]] {
@@ -123,7 +123,7 @@ fn trial_17_what_makes_no_sense_is_told_with_a_next_step() {
         (&["hide", "--range", "t1"][..], "hint: name its first and its last message"),
         (&["undo", "--head", "x"], "hint: plans, receipts and the list of operations show heads"),
         (&["erase", "--matching", "", "--yes"], "hint: name them, such as t2, or give a text"),
-        (&["undo", "--request-id", "a b"], "an id is 1 to 128 letters"),
+        (&["undo", "--request-id", "a b"], "an id has 1 to 128 ASCII letters"),
     ] {
         let said = ends(&world, arguments, 2);
         assert!(said.contains(hint), "{arguments:?}: {said}");
@@ -143,9 +143,9 @@ fn trial_17_no_tip_says_to_send_an_option_as_words() {
 fn trial_17_a_server_that_is_added_or_taken_out_is_named() {
     let world = World::new();
     let said = world.does(&["mcp", "add", "time", "--", "true"]);
-    assert!(said.starts_with("time is added to ") && said.ends_with("mcp.json\n"), "{said}");
+    assert!(said.starts_with("added time to ") && said.ends_with("mcp.json\n"), "{said}");
     let said = world.does(&["mcp", "remove", "time"]);
-    assert!(said.starts_with("time is taken out of "), "{said}");
+    assert!(said.starts_with("removed time from "), "{said}");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn trial_16_keys_that_come_at_once_are_told_to_be_no_answer() {
     pty.shows("a letter answers");
     pty.reads_keys();
     pty.send("y\r");
-    pty.shows("several keys at once are no answer · y, Enter");
+    pty.shows("several keys at once are not an answer · y, Enter");
     pty.send("n");
     prompt(&pty);
     assert_eq!(world.read("a").as_deref(), Some("two\n"));
@@ -190,7 +190,7 @@ fn trial_15_what_is_piped_in_is_never_a_command() {
     }
     assert_eq!(world.read("made"), None);
     let help = world.does(&["--help"]);
-    assert!(help.contains("Words that are piped in are one prompt"), "{help}");
+    assert!(help.contains("Text from a pipe is one prompt"), "{help}");
 }
 
 #[test]

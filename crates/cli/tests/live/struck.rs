@@ -17,8 +17,8 @@ use retake_wire::{
 use rustix::process::Signal;
 use tokio::time::{sleep, timeout};
 
+use super::harness::World;
 use super::owned::Serving;
-use super::world::World;
 
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use serde_json::json;
 
+use super::harness::{World, out};
 use super::killed::holds;
 use super::model::{Model, call, shell, words};
-use super::world::{World, out};
 
 /// Asks with these variables, and lets the agent run a command line; what it printed.
 fn printed(model: &Model, world: &World, line: &str, variables: &[(&str, &str)]) -> String {

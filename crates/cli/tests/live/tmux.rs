@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::world::{World, runs, until};
+use super::harness::{World, runs, until};
 use crate::term::pty::now;
 
 /// How often the screen is looked at, and how long it may take to show what is waited for.

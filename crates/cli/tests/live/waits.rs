@@ -3,10 +3,10 @@
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::face::answers;
+use super::harness::{World, error, signal, until};
 use super::model::{Model, call, words};
 use super::tmux::Tmux;
-use super::world::{World, error, signal, until};
+use super::ui::answers;
 use super::{CTRL_D, prompt};
 use crate::term::pty::Pty;
 
@@ -56,9 +56,9 @@ fn trial_18_a_terminal_in_lines_answers_an_approval_that_an_earlier_client_left_
     pty.kill_at_once();
     let refused = world.run(&["ask", "and now?"]);
     assert_eq!(refused.status.code(), Some(4), "{refused:?}");
-    assert!(error(&refused).contains("`retake -c` in a terminal follows it"), "{refused:?}");
+    assert!(error(&refused).contains("`retake -c` in a terminal follows the run"), "{refused:?}");
     let mut pty = world.converse();
-    pty.shows("a run is at work here:");
+    pty.shows("a run is active:");
     pty.shows("write b");
     pty.shows("allow? ");
     assert_eq!(world.read("b"), None);

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::harness::{World, error, manifest, until};
 use super::model::{Answer, Model, call, calls, shell, words};
-use super::world::{World, error, manifest, until};
 use super::{CTRL_D, prompt};
 
 /// An MCP server with one tool. It writes into its folder, and sends something that nothing brings back.

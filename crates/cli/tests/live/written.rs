@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::world::{World, error};
+use super::harness::{World, error};
 
 /// A command that writes a file, and what is done so that it writes this one.
 type Writer = fn(&World, &Path) -> Command;

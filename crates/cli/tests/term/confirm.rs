@@ -24,7 +24,10 @@ fn a_pasted_text_is_no_answer() {
     pty.reads_keys();
     pty.send("you see\rno answer\r");
     let screen = pty.until("the question again", |screen| screen.matches("Go on? [y/N]").count() == 2);
-    assert!(screen.contains("several keys at once are no answer") && !screen.contains("ANSWER"), "{screen}");
+    assert!(
+        screen.contains("several keys at once are not an answer") && !screen.contains("ANSWER"),
+        "{screen}"
+    );
     pty.send("y");
     pty.shows("ANSWER true");
     assert!(pty.ended());

@@ -129,7 +129,7 @@ fn a_placeholder_is_deleted_whole_and_comes_back_with_undo() {
 fn ctrl_c_clears_a_line_and_undo_brings_it_back() {
     let pty = edit(&["precious"]);
     pty.send(CTRL_C);
-    pty.shows("you> cleared: Ctrl-Z brings it back, Ctrl-D leaves");
+    pty.shows("you> cleared: Ctrl-Z brings it back, Ctrl-D quits");
     pty.send(CTRL_Z);
     pty.shows("you> precious");
     pty.send(ENTER);
@@ -139,7 +139,7 @@ fn ctrl_c_clears_a_line_and_undo_brings_it_back() {
 #[test]
 fn ctrl_c_twice_on_an_empty_line_leaves() {
     let mut pty = edit(&["text"]);
-    for shown in ["you> cleared", "you> press Ctrl-C again to leave", "LEFT interrupted"] {
+    for shown in ["you> cleared", "you> press Ctrl-C again to quit", "LEFT interrupted"] {
         pty.send(CTRL_C);
         pty.shows(shown);
     }

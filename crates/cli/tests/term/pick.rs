@@ -57,7 +57,7 @@ fn nothing_found_is_said_and_cancelled() {
     for cancel in [ESC, "\x03"] {
         let pty = picker();
         pty.send("nowhere");
-        pty.shows("nothing contains that");
+        pty.shows("no match");
         pty.send(ENTER);
         pty.send(cancel);
         let screen = pty.shows("PICKED None");
@@ -70,7 +70,7 @@ fn a_disabled_row_says_why_and_is_not_picked() {
     let pty = picker();
     assert!(pty.screen().contains("message 3 漢字  (its files are gone)"), "{}", pty.screen());
     pty.send(format!("{DOWN}{DOWN}{ENTER}"));
-    pty.shows("can't be picked: its files are gone");
+    pty.shows("cannot be picked: its files are gone");
     pty.send(format!("{UP}{ENTER}"));
     pty.shows("PICKED Some(1)");
 }

@@ -7,19 +7,20 @@ use retake_engine::put_back;
 
 use crate::context::Context;
 use crate::error::{Result, file};
+use crate::verbs::RunVerb;
 
-/// Restore a hook or a setting of git that a command changed, as the card of its call says
+/// Restore a hook or a setting of git that a command changed; the card of the call shows the command line
 ///
-/// It follows no link, in case another command has made one since.
+/// It follows no link, because a later command may have made one.
 #[derive(Debug, Args)]
 pub(crate) struct PutBack {
     /// The hook or setting
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// Remove it, or the folder with its content: it was not there before the command
+    /// Remove it, with its content if it is a folder: it did not exist before the command
     #[arg(long, conflicts_with = "from", required_unless_present = "from")]
     remove: bool,
-    /// The file in which Retake kept the old content
+    /// The file in which Retake stored the old content
     #[arg(long, value_name = "FILE", requires = "mode")]
     from: Option<PathBuf>,
     /// The old permission bits, such as 755
@@ -27,14 +28,13 @@ pub(crate) struct PutBack {
     mode: Option<u32>,
 }
 
-impl PutBack {
-    /// Does it.
-    pub(crate) fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for PutBack {
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let path = PathBuf::from(cx.absolute(&self.path)?);
         let kept = self.from.as_deref().zip(self.mode);
         let what = self.path.display();
-        put_back(&path, kept).map_err(|error| file(format!("{what} can't be put back"), &error))?;
-        let done = if kept.is_some() { "is as it was" } else { "is removed" };
+        put_back(&path, kept).map_err(|error| file(format!("cannot restore {what}"), &error))?;
+        let done = if kept.is_some() { "is restored" } else { "is removed" };
         cx.aside(&format!("{what} {done}"))
     }
 }

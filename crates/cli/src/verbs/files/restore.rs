@@ -3,32 +3,32 @@
 use clap::Args;
 use retake_wire::{Action, FileName, FilesWish};
 
-use crate::args::Changing;
-use crate::args::files::Choosing;
+use crate::args::ChangeArgs;
+use crate::args::file_options::FileChoiceArgs;
 use crate::context::Context;
 use crate::error::Result;
-use crate::verbs::change::{self, Act};
-use crate::verbs::rewind::agree;
+use crate::verbs::RunVerb;
+use crate::verbs::agreement::agree;
+use crate::verbs::change::{self, ActionArgs};
 
-/// Put files or folders back as they were; on a terminal, shows what that changes and asks
+/// Restore files or folders; on a terminal, it shows the plan and asks
 ///
-/// Before a turn, only what commands have changed since is taken back: what you or others wrote since stays, is merged, or is a
-/// conflict. To a checkpoint, the files become what they were then, whoever wrote since; only what others made since stays, unless
-/// you name it or say --exact. What is replaced is kept: `retake undo` brings it back.
+/// To before a turn: takes back only the changes by commands since then. Later changes by you or others stay, are merged, or are a
+/// conflict. To a checkpoint: restores the files as they were then, whoever changed them since. Files that others created since stay,
+/// unless you name them or use --exact. The replaced versions are stored: `retake undo` brings them back.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// To when: a checkpoint (a name, or #N), before a message (tN, a label or an id), or what a head left (OP.SEQ) [default: before
-    /// the last turn]
+    /// The time: a checkpoint (a name, or #N), before a message (tN, a label or an id), or a head (OP.SEQ) [default: before the last turn]
     #[arg(long, value_name = "CHECKPOINT|ENTRY|HEAD")]
     to: Option<String>,
     #[command(flatten)]
-    choosing: Choosing,
-    /// The files or folders, below this folder; `.` is all of it. Those of a further folder by their absolute paths
+    choosing: FileChoiceArgs,
+    /// The files or folders in this folder; `.` means all of it. Use absolute paths for those of other folders
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
 }
 
-impl Act for Restore {
+impl ActionArgs for Restore {
     fn action(&self) -> Result<Action> {
         let name = |path: &String| FileName { path: path.clone(), path_base64: None };
         Ok(Action::RestoreFiles { paths: self.paths.iter().map(name).collect(), to: self.to.clone() })
@@ -39,11 +39,11 @@ impl Act for Restore {
     }
 }
 
-// The verb: asks where it can.
+// The verb: asks if there is a terminal.
 #[derive(Debug, Args)]
 pub(crate) struct RestoreVerb {
     #[command(flatten)]
-    changing: Changing,
+    changing: ChangeArgs,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -51,17 +51,17 @@ pub(crate) struct RestoreVerb {
     restore: Restore,
 }
 
-impl RestoreVerb {
-    /// Does it.
-    pub(crate) async fn run(self, cx: &mut Context<'_>) -> Result {
+impl RunVerb for RestoreVerb {
+    async fn run(self, cx: &mut Context<'_>) -> Result {
         let (action, mut files) = (self.restore.action()?, self.restore.files());
         let mut changing = self.changing;
         if cx.can_ask() && !self.yes {
-            agree(cx, &mut changing, &action, &mut files, "Put them back?").await?;
+            agree(cx, &mut changing, &action, &mut files, "Restore them").await?;
         }
         change::apply(cx, changing, action, files, false).await?;
         if cx.can_ask() {
-            cx.aside("`retake undo` takes this back")?;
+            let undo = cx.command("undo");
+            cx.aside(&format!("{undo} takes this back"))?;
         }
         Ok(())
     }

@@ -1,0 +1,196 @@
+//! Approval requests and questions of a run, answered by the person at the terminal. Must never take anything but a clear yes for an
+//! approval, nor answer anything itself.
+
+use retake_wire::request::{Decide, Of, Respond};
+use retake_wire::{Asks, Decision, ProblemKind, Question, Request, Rule};
+
+use crate::context::Context;
+use crate::error::{Failure, Result};
+use crate::term::pick::Row;
+use crate::term::safe;
+use crate::term::style::Style;
+use crate::ui::Read;
+use retake_tui::render::agent::{Where, allows, is_widest};
+use retake_tui::render::calls;
+use retake_tui::render::content::block;
+
+/// The possible answers, in one line.
+const KEYS: &str = "y once · c this conversation · a always · n no, or your words · Ctrl-C stops";
+
+/// The answer of a person.
+enum Answer {
+    Once,
+    InConversation,
+    Always,
+    No(Option<String>),
+    /// An empty line.
+    Nothing,
+}
+
+/// Asks for an approval until the answer is clear, and sends it. Ctrl-C stops the run instead. Returns the person's words if they came too
+/// late.
+pub(crate) async fn request(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<Option<String>> {
+    let text = calls::asks(&cx.ui.look(), asks);
+    cx.ui.print(&text)?;
+    loop {
+        let keys = block(&cx.ui.look(), KEYS, 2, Some(Style::Dim));
+        cx.ui.print(&keys)?;
+        let line = match cx.ui.answer("allow? ")? {
+            Read::Line(line) => line,
+            Read::Interrupted | Read::Eof => return stop(cx, conversation).await.map(|()| None),
+        };
+        let decision = match parse_answer(&line) {
+            Answer::Nothing => continue,
+            Answer::Once => Decision::Once,
+            Answer::No(words) => Decision::Deny { words },
+            Answer::InConversation => match rule(cx, asks, "In this conversation, allow", Where::Here)? {
+                Some(rule) => Decision::InConversation { rule },
+                None => continue,
+            },
+            Answer::Always => match rule(cx, asks, "Always allow", Where::Everywhere)? {
+                Some(rule) => Decision::Always { rule },
+                None => continue,
+            },
+        };
+        let words = match &decision {
+            Decision::Deny { words } => words.clone(),
+            _ => None,
+        };
+        let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
+        let came = deliver(cx, Request::Decide(decide)).await?;
+        return Ok(words.filter(|_| came == Delivery::TooLate));
+    }
+}
+
+/// Parses an answer. Only these words approve.
+fn parse_answer(line: &str) -> Answer {
+    let words = line.trim();
+    match words.to_lowercase().as_str() {
+        "" => Answer::Nothing,
+        "y" | "yes" => Answer::Once,
+        "c" => Answer::InConversation,
+        "a" | "always" => Answer::Always,
+        "n" | "no" => Answer::No(None),
+        _ => Answer::No(Some(words.to_owned())),
+    }
+}
+
+/// The rule to store. The person picks it even if there is only one, because it permits later calls too.
+fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Result<Option<Rule>> {
+    if asks.offers.is_empty() {
+        cx.aside("no rule can allow this: it needs an approval each time")?;
+        return Ok(None);
+    }
+    let row =
+        |rule: &Rule| Row { title: rule.short(), detail: allows(rule, place), disabled: None, key: None };
+    // The widest rule is never the first that is offered.
+    let none = || Row {
+        title: "no rule".to_owned(),
+        detail: "decide about this call only".to_owned(),
+        disabled: None,
+        key: None,
+    };
+    let first = asks.offers.first().is_some_and(is_widest).then(none);
+    let before = usize::from(first.is_some());
+    let rows: Vec<Row> = first.into_iter().chain(asks.offers.iter().map(row)).collect();
+    let picked = cx.ui.pick(question, &rows, &mut |_| String::new())?;
+    Ok(picked.and_then(|row| asks.offers.get(row.checked_sub(before)?)).cloned())
+}
+
+/// Sends a decision. If the request is no longer open, this is reported and is no failure.
+pub(crate) async fn decide(
+    cx: &mut Context<'_>,
+    conversation: &str,
+    asks: &Asks,
+    decision: Decision,
+) -> Result<Delivery> {
+    let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
+    deliver(cx, Request::Decide(decide)).await
+}
+
+/// Asks the question of a tool. Returns the person's words if they came too late.
+pub(crate) async fn question(
+    cx: &mut Context<'_>,
+    conversation: &str,
+    question: &Question,
+) -> Result<Option<String>> {
+    let look = cx.ui.look();
+    let mut text = block(&look, &format!("? {}", question.question), 0, Some(Style::Accent));
+    for (number, choice) in (1..).zip(&question.choices) {
+        text.push_str(&block(&look, &format!("{number}. {}", safe::line(choice)), 2, None));
+    }
+    let how = if question.choices.is_empty() {
+        "your answer goes to the model · Ctrl-C stops"
+    } else {
+        "the number of an answer, or your own words · Ctrl-C stops"
+    };
+    text.push_str(&block(&look, how, 2, Some(Style::Dim)));
+    cx.ui.print(&text)?;
+    loop {
+        let line = match cx.ui.answer("answer: ")? {
+            Read::Line(line) => line,
+            Read::Interrupted | Read::Eof => return stop(cx, conversation).await.map(|()| None),
+        };
+        let words = line.trim();
+        if words.is_empty() {
+            continue;
+        }
+        let chosen =
+            words.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
+        let answer = chosen.map_or(words, String::as_str).to_owned();
+        let respond = Respond { conversation: conversation.to_owned(), id: question.id.clone(), answer };
+        let came = deliver(cx, Request::Respond(respond)).await?;
+        let is_late = came == Delivery::TooLate && chosen.is_none();
+        return Ok(is_late.then(|| words.to_owned()));
+    }
+}
+
+/// Cancels the run.
+pub(crate) async fn stop(cx: &mut Context<'_>, conversation: &str) -> Result {
+    deliver(cx, Request::Cancel(Of { conversation: conversation.to_owned() })).await.map(drop)
+}
+
+/// Whether an answer came in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    /// The run received it.
+    Accepted,
+    /// The request was no longer open.
+    TooLate,
+}
+
+/// Sends an answer. Another client may have answered, or the run may have ended: then it is too late, which is no failure.
+pub(crate) async fn deliver(cx: &mut Context<'_>, request: Request) -> Result<Delivery> {
+    match cx.call(request).await {
+        Ok(_) => Ok(Delivery::Accepted),
+        Err(Failure::Problem(problem))
+            if matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Refused) =>
+        {
+            cx.aside(&safe::line(&problem.message)).map(|()| Delivery::TooLate)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_a_yes() {
+        for line in ["", " ", "\n"] {
+            assert!(matches!(parse_answer(line), Answer::Nothing), "{line:?}");
+        }
+        for line in ["y", "Y", " yes ", "YES"] {
+            assert!(matches!(parse_answer(line), Answer::Once), "{line:?}");
+        }
+        for line in ["yes please", "ok", "sure", "yy", "1", "cc", "n", "no", "nO"] {
+            assert!(matches!(parse_answer(line), Answer::No(_)), "{line:?}");
+        }
+        assert!(
+            matches!(parse_answer("c"), Answer::InConversation)
+                && matches!(parse_answer("a"), Answer::Always)
+        );
+        assert!(matches!(parse_answer(" use jq "), Answer::No(Some(words)) if words == "use jq"));
+    }
+}

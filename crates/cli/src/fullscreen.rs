@@ -1,0 +1,89 @@
+//! The full-screen conversation: starts the full-screen program from the arguments, and prints its results afterwards. Must never print
+//! while that program has the terminal.
+
+use std::sync::Mutex;
+
+use retake_tui::hint::Audience;
+use retake_tui::ui::{self, Configured, Connection, Launch, UiError, World};
+
+use crate::args::Start;
+use crate::error::{Result, problem};
+use crate::host::HostWithSettings;
+use crate::owner::{Ending, Owner, Paths};
+use crate::run::ended;
+use crate::ui::Ui;
+use retake_tui::render::id;
+use retake_tui::text::safe;
+use retake_tui::text::style::Style;
+
+/// Runs the full-screen program until the person quits.
+pub(crate) async fn begin(
+    owner: &dyn Owner,
+    paths: &Paths,
+    ui: &mut dyn Ui,
+    world: &mut dyn World,
+    start: Start,
+    folder: String,
+) -> Result {
+    let configured = owner.ui_settings(paths)?;
+    let coloured = ui.look().palette.is_coloured();
+    let theme = configured.theme(coloured, &|name| std::env::var(name).ok());
+    let Configured { settings, keys, themes, wrong } = configured;
+    let beginning = Launch {
+        start: match (start.go_on, start.resume) {
+            (true, _) => ui::Start::GoOn,
+            (_, Some(Some(conversation))) => ui::Start::In(conversation),
+            (_, Some(None)) => ui::Start::Pick,
+            (false, None) => ui::Start::New,
+        },
+        folder,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: start.model,
+        settings,
+        keys,
+        theme,
+        themes,
+        notices: wrong,
+    };
+    let ending: Mutex<Option<Ending>> = Mutex::new(None);
+    let opening = async {
+        let opened = owner.open(paths).await?;
+        *ending.lock().expect("BUG: nobody panics with it") = Some(opened.ending);
+        Ok(Connection { client: opened.client, notices: opened.notices })
+    };
+    let left = ui::run(opening, &mut HostWithSettings { world, owner, paths }, beginning).await;
+    let ending = ending.into_inner().expect("BUG: nobody panics with it");
+    if let Some(ending) = ending {
+        ended(ending(), ui).await?;
+    }
+    match left {
+        Ok(left) => {
+            for run in left.running {
+                ui.print(&format!("still running: {}\n", run.activity))?;
+            }
+            for words in left.unsaved {
+                ui.print(&format!("your text may not be stored; here it is:\n{}\n", safe::block(&words)))?;
+            }
+            if let Some(conversation) = left.conversation {
+                let line = format!("to continue: retake -c, or retake -r {}", id::short(&conversation));
+                let line = ui.look().palette.paint(Style::Dim, line).to_string();
+                ui.print(&format!("{line}\n"))?;
+            }
+            Ok(())
+        }
+        Err(UiError::Owner(problem)) => Err(Audience::Shell.word(problem).into()),
+        Err(error) => Err(broken(&error).into()),
+    }
+}
+
+fn broken(error: &UiError) -> retake_wire::Problem {
+    let kind = match error {
+        UiError::Panicked => retake_wire::ProblemKind::Internal,
+        _ => retake_wire::ProblemKind::Storage,
+    };
+    let mut problem = problem(kind, "face", error.to_string());
+    problem.causes = std::error::Error::source(error).map(ToString::to_string).into_iter().collect();
+    problem.hint =
+        Some("`retake -c` continues the conversation, and `retake --plain` does so line by line".into());
+    problem
+}

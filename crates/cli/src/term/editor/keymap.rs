@@ -1,0 +1,116 @@
+//! What the keys of the composer do: the Emacs keys, and ours before them. Must never put text into the buffer that would act on the
+//! terminal.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use reedline::{
+    EditCommand, EditMode, Emacs, PromptEditMode, ReedlineEvent, ReedlineRawEvent, default_emacs_keybindings,
+};
+
+use super::{COMMANDS, INTERRUPT, Shared, lock};
+use crate::term::pending_keys::more_follow;
+use crate::term::safe;
+
+pub(super) struct Keymap {
+    emacs: Emacs,
+    state: Shared,
+    /// The last key typed a backslash, so that Enter continues the text.
+    continues: bool,
+}
+
+impl Keymap {
+    pub(super) fn new(state: Shared) -> Self {
+        let mut bindings = default_emacs_keybindings();
+        let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+        bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline());
+        bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
+        bindings.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
+        bindings.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+        Self { emacs: Emacs::new(bindings), state, continues: false }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Option<ReedlineEvent> {
+        let continues = std::mem::take(&mut self.continues);
+        match (key.modifiers, key.code) {
+            (KeyModifiers::CONTROL, KeyCode::Char('c')) => return Some(self.interrupt()),
+            (KeyModifiers::NONE, KeyCode::Enter) if continues => {
+                return Some(ReedlineEvent::Edit(vec![EditCommand::Backspace, EditCommand::InsertNewline]));
+            }
+            _ => {}
+        }
+        let mut state = lock(&self.state);
+        (state.notice, state.leaving, state.told) = ("", false, false);
+        if (key.modifiers, key.code) == (KeyModifiers::NONE, KeyCode::Enter) {
+            // The next read reports an error of the terminal.
+            if more_follow().unwrap_or(false) {
+                state.held = true;
+                return Some(ReedlineEvent::Edit(vec![EditCommand::InsertNewline]));
+            }
+            if std::mem::take(&mut state.held) {
+                state.told = true;
+                return Some(ReedlineEvent::Repaint);
+            }
+        }
+        match (key.modifiers, key.code) {
+            (KeyModifiers::NONE, KeyCode::Char('\\')) => self.continues = true,
+            (KeyModifiers::NONE, KeyCode::Tab) if state.prose => return Some(ReedlineEvent::None),
+            (KeyModifiers::NONE, KeyCode::Tab) => {
+                return Some(ReedlineEvent::UntilFound(vec![
+                    ReedlineEvent::Menu(COMMANDS.to_owned()),
+                    ReedlineEvent::MenuNext,
+                ]));
+            }
+            (KeyModifiers::NONE, KeyCode::Char(c)) if safe::acts_on_terminal(c) => {
+                return Some(insert(state.folds.fold(c.encode_utf8(&mut [0; 4]))));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Ctrl-C ends a search of the history; otherwise the composer decides by the text in the line.
+    fn interrupt(&self) -> ReedlineEvent {
+        if lock(&self.state).leaving {
+            return ReedlineEvent::CtrlC;
+        }
+        let ask = ReedlineEvent::ExecuteHostCommand(INTERRUPT.to_owned());
+        // `Multiple` does not apply in the search, which distinguishes the two.
+        ReedlineEvent::UntilFound(vec![
+            ReedlineEvent::Multiple(vec![ReedlineEvent::Esc, ask]),
+            ReedlineEvent::Esc,
+        ])
+    }
+}
+
+fn insert(text: String) -> ReedlineEvent {
+    ReedlineEvent::Edit(vec![EditCommand::InsertString(text)])
+}
+
+/// A terminal sends the newlines of a paste as carriage returns.
+fn newlines(pasted: &str) -> String {
+    pasted.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+impl EditMode for Keymap {
+    fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
+        let event = Event::from(event);
+        let ours = match &event {
+            Event::Key(key) => self.key(*key),
+            Event::Paste(text) => {
+                self.continues = false;
+                let mut state = lock(&self.state);
+                (state.notice, state.leaving, state.told) = ("", false, false);
+                Some(insert(state.folds.fold(&newlines(text))))
+            }
+            _ => None,
+        };
+        ours.unwrap_or_else(|| match ReedlineRawEvent::try_from(event) {
+            Ok(event) => self.emacs.parse_event(event),
+            // Only the release of a key is refused, and that does nothing.
+            Err(()) => ReedlineEvent::None,
+        })
+    }
+
+    fn edit_mode(&self) -> PromptEditMode {
+        PromptEditMode::Emacs
+    }
+}

@@ -1,0 +1,374 @@
+//! The agent at work: what it does is shown as it happens, what is asked is answered clearly or not at all.
+
+use insta::assert_snapshot;
+use retake_wire::reply::{
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Tool, Tools, Waiting, Words,
+};
+use retake_wire::{
+    Asks, CallEnded, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question, Reply, Request, Rule,
+    Ruling, RunEvent, Usage,
+};
+
+use super::fixtures::{HOSTILE, ago, ended, id, receipt, started};
+use super::scripted::Act::{Line, Pick, Stop, Words as Says};
+use super::scripted::Case;
+
+const DIFF: &str = "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,3 +1,3 @@\n fn main() {\n-    old();\n+    new(\"\x1b[2J\");\n }\n";
+
+fn rule(ruling: Ruling, tool: &str, what: Option<&str>) -> Rule {
+    Rule { ruling, tool: tool.to_owned(), what: what.map(str::to_owned) }
+}
+
+fn call(id: &str, tool: &str, line: &str, class: EffectClass) -> CallShown {
+    CallShown { call: id.to_owned(), tool: tool.to_owned(), line: line.to_owned(), class, detail: None }
+}
+
+fn edit() -> CallShown {
+    CallShown {
+        detail: Some(DIFF.to_owned()),
+        ..call("e-1", "edit", "edit src/main.rs (1 place)", EffectClass::Workspace)
+    }
+}
+
+fn push() -> CallShown {
+    call("e-2", "shell", "with network: $ git push origin \x1b[2Jmain", EffectClass::External)
+}
+
+fn asks(call: CallShown, why: &str, again_ms: Option<i64>, offers: Vec<Rule>) -> RunEvent {
+    RunEvent::Asks(Box::new(Asks { id: call.call.clone(), call, why: why.to_owned(), again_ms, offers }))
+}
+
+fn asks_push() -> RunEvent {
+    let allow = |what| rule(Ruling::Allow, "shell", what);
+    let offers = vec![allow(Some("git push")), allow(Some("git")), allow(None)];
+    asks(push(), "it runs a command", Some(ago(3)), offers)
+}
+
+fn asks_edit() -> RunEvent {
+    let allow = |what| rule(Ruling::Allow, "edit", what);
+    asks(edit(), "it writes a file", None, vec![allow(Some("src/**")), allow(None)])
+}
+
+fn printed(call: &str, text: &str) -> RunEvent {
+    RunEvent::Printed { call: call.to_owned(), text: text.to_owned() }
+}
+
+fn called(call: &str, failed: bool, shown: &str, changed: usize) -> RunEvent {
+    let (call, shown) = (call.to_owned(), shown.to_owned());
+    RunEvent::Called(CallEnded { call, failed, shown, changed, entry: id(9) })
+}
+
+fn text(text: &str) -> RunEvent {
+    RunEvent::Text { text: text.to_owned() }
+}
+
+fn answered() -> RunEvent {
+    RunEvent::Answered { entry: id(8) }
+}
+
+/// A run with these events between its first answer and its last.
+fn run(events: impl IntoIterator<Item = RunEvent>) -> Result<Vec<RunEvent>, Problem> {
+    let mut all = vec![started(), text("I look."), answered()];
+    all.extend(events);
+    all.extend([text("Done."), ended(Outcome::Succeeded, None)]);
+    Ok(all)
+}
+
+/// Calls of every kind.
+fn work() -> Vec<RunEvent> {
+    let read = call("r-1", "read", "read src/main.rs", EffectClass::None);
+    let glob = call("r-2", "glob", "glob **/*.rs", EffectClass::None);
+    let test = call("s-1", "shell", "$ make test", EffectClass::Workspace);
+    let many = (1..=1_246).map(|line| format!("line {line}\n")).collect::<String>();
+    vec![
+        RunEvent::Calling(read),
+        RunEvent::Calling(glob),
+        called("r-1", false, "one\ntwo\nthree\nfour\nfive\n", 0),
+        called("r-2", false, "src/main.rs", 0),
+        RunEvent::Calling(edit()),
+        called("e-1", false, DIFF, 1),
+        RunEvent::Calling(test),
+        printed("s-1", "compiling\r\n\x1b[31mhalf a "),
+        printed("s-1", "line\n"),
+        printed("s-1", &many),
+        RunEvent::Notice { text: "a process lives on \x1b[2J".to_owned() },
+        called("s-1", true, "a lot\nexit code 2", 3),
+        RunEvent::Calling(call("d-1", "shell", "$ rm -r target", EffectClass::Workspace)),
+        called("d-1", true, "not run: the rule `deny shell(rm)` forbids it", 0),
+    ]
+}
+
+#[test]
+fn what_the_agent_does_is_shown_as_it_happens() {
+    let acts = [Line("go on"), Line("/quit")];
+    assert_snapshot!(Case::terminal(acts).run(run(work())).see(&[]));
+}
+
+#[test]
+fn what_the_agent_does_in_colours() {
+    assert_snapshot!(Case::terminal([Line("go on")]).coloured().run(run(work())).see(&[]));
+}
+
+#[test]
+fn what_is_asked_is_answered_by_a_clear_yes_only() {
+    let acts = [Line("go on"), Says(""), Says("  "), Says("y"), Says("yes"), Line("/quit")];
+    let events = [
+        asks_edit(),
+        RunEvent::Calling(edit()),
+        called("e-1", false, DIFF, 1),
+        asks_push(),
+        RunEvent::Calling(push()),
+        printed("e-2", "pushed\n"),
+        called("e-2", false, "pushed\n", 0),
+    ];
+    assert_snapshot!(Case::terminal(acts).run(run(events)).see(&[]));
+}
+
+#[test]
+fn a_rule_is_chosen_before_it_is_remembered() {
+    let acts = [Line("go on"), Says("c"), Pick(0), Says("a"), Pick(1), Says("a"), Says("n")];
+    let other = call("x-1", "notes", "notes add", EffectClass::External);
+    let events =
+        [asks_edit(), asks_push(), asks(other, "the rule `ask notes` wants it asked", None, Vec::new())];
+    assert_snapshot!(Case::terminal(acts).run(run(events)).see(&[]));
+}
+
+#[test]
+fn a_no_is_told_with_its_words_and_ctrl_c_stops() {
+    let acts = [Line("go on"), Says("n"), Says("use the staging remote, please"), Stop];
+    let no = "not run: the person said no";
+    let events =
+        [asks_edit(), called("e-1", true, no, 0), asks_push(), called("e-2", true, no, 0), asks_push()];
+    assert_snapshot!(Case::terminal(acts).run(run(events)).see(&[]));
+}
+
+#[test]
+fn what_nobody_asks_any_more_is_said_and_the_run_goes_on() {
+    let gone = Problem { message: "nobody asks that any more".to_owned(), ..super::fixtures::stale() };
+    let gone = Problem { kind: retake_wire::ProblemKind::NotFound, hint: None, head: None, ..gone };
+    let case = Case::terminal([Line("go on"), Says("y")]).reply("decide", Err(gone));
+    assert_snapshot!(case.run(run([asks_edit()])).see(&[]));
+}
+
+#[test]
+fn words_for_what_nobody_asks_any_more_are_no_message_and_return_to_the_line() {
+    let gone = || {
+        let gone = Problem { message: "nobody asks that any more".to_owned(), ..super::fixtures::stale() };
+        Err(Problem { kind: retake_wire::ProblemKind::NotFound, hint: None, head: None, ..gone })
+    };
+    let question = Question { id: "q1".to_owned(), question: "Which one?".to_owned(), choices: Vec::new() };
+    let acts = [Line("go on"), Says("use the other branch"), Says("the blue one"), Line("/quit")];
+    let case = Case::terminal(acts).reply("decide", gone()).reply("respond", gone());
+    assert_snapshot!(case.run(run([asks_edit(), RunEvent::Question(question)])).see(&[]));
+}
+
+#[test]
+fn a_question_is_answered_by_a_number_or_by_words() {
+    let question = |id: &str, choices: &[&str]| {
+        let choices = choices.iter().map(|&choice| choice.to_owned()).collect();
+        RunEvent::Question(Question { id: id.to_owned(), question: "Which \x1b[2Jone?".to_owned(), choices })
+    };
+    let choices = ["the first", "the \x07second"];
+    let acts = [Line("go on"), Says(""), Says("2"), Says("3"), Says("blue"), Stop];
+    let events =
+        [question("q1", &choices), question("q2", &choices), question("q3", &[]), question("q4", &[])];
+    assert_snapshot!(Case::terminal(acts).run(run(events)).see(&[]));
+}
+
+#[test]
+fn words_typed_meanwhile_go_where_the_setting_says() {
+    let joined = RunEvent::Joined { receipt: Box::new(receipt()) };
+    let queued = vec![RunEvent::Queued, ended(Outcome::Joined, None)];
+    let case = Case::terminal([Line("go on"), Line("/quit")]).run(run([joined])).run(Ok(queued));
+    assert_snapshot!(case.types("I look.", "and the tests, too").see(&[]));
+}
+
+#[test]
+fn words_that_waited_are_answered_next() {
+    let case = Case::terminal([Line("go on")]).run(run([]));
+    let mut next = vec![RunEvent::Queued];
+    next.extend(run([]).expect("events"));
+    assert_snapshot!(case.run(Ok(next)).types("I look.", "and the tests, too").see(&[]));
+}
+
+#[test]
+fn a_command_typed_meanwhile_is_done_meanwhile() {
+    let case = Case::terminal([Line("go on")]).run(run([])).types("I look.", "/todo");
+    assert_snapshot!(case.see(&[]));
+}
+
+#[test]
+fn words_that_can_not_be_said_meanwhile_stay_in_the_line() {
+    let case = Case::terminal([Line("go on"), Line("/quit")]).run(run([])).run(Err(super::fixtures::stale()));
+    assert_snapshot!(case.types("I look.", "and the tests, too").see(&[]));
+}
+
+#[test]
+fn in_a_script_nothing_is_allowed_that_would_be_asked() {
+    let question = Question { id: "q1".to_owned(), question: "Which one?".to_owned(), choices: Vec::new() };
+    let mut events = work();
+    events.extend([asks_edit(), asks_push(), RunEvent::Question(question)]);
+    let seen = [
+        Case::script("").run(run(events.clone())).see(&["ask", "go on", "--new"]),
+        Case::script("").run(run([asks_push()])).see(&["ask", "go on", "--new", "--json"]),
+    ];
+    assert_snapshot!(seen.join("\n"));
+}
+
+#[test]
+fn what_a_run_may_do_is_said_with_it() {
+    let flags =
+        ["ask", "go on", "--new", "--mode", "allow-edits", "--allow", "shell(git push)", "--allow", "fetch"];
+    let seen = [
+        Case::script("").see(&flags),
+        Case::script("").see(&["retry", "--mode", "plan"]),
+        Case::script("").see(&["ask", "go on", "--mode", "yolo"]),
+    ];
+    assert_snapshot!(seen.join("\n"));
+}
+
+#[test]
+fn lists_of_the_agent() {
+    let acts = [
+        Line("/todo"),
+        Line("/jobs"),
+        Line("/jobs output 0003-2"),
+        Line("/jobs stop 0003-2"),
+        Line("/jobs kill"),
+        Line("/tools"),
+        Line("/mcp"),
+        Line("/cost"),
+        Line("/unqueue"),
+        Line("/quit"),
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn lists_with_nothing_on_them() {
+    let acts = [Line("/todo"), Line("/jobs"), Line("/tools"), Line("/cost"), Line("/unqueue")];
+    let case = Case::terminal(acts)
+        .reply("todo", Ok(Reply::Todo(Todo::default())))
+        .reply("jobs", Ok(Reply::Jobs(Jobs::default())))
+        .reply("tools", Ok(Reply::Tools(Tools::default())))
+        .reply("cost", Ok(Reply::Cost(Cost::default())))
+        .reply("unqueue", Ok(Reply::Waiting(Waiting::default())));
+    assert_snapshot!(case.see(&["-c"]));
+}
+
+#[test]
+fn permissions_are_shown_and_changed() {
+    let acts = [
+        Line("/permissions"),
+        Line("/permissions mode plan"),
+        Line("/permissions mode"),
+        Pick(1),
+        Line("/permissions allow shell(git push)"),
+        Line("/permissions deny write(/etc/**)"),
+        Line("/permissions forget 2"),
+        Line("/permissions forget 9"),
+        Line("/permissions mode yolo"),
+        Line("/permissions allow"),
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn permissions_hold_from_the_first_message_on() {
+    let acts = [
+        Line("/permissions"),
+        Line("/permissions mode plan"),
+        Line("/permissions allow edit"),
+        Line("hello"),
+        Line("again"),
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&[]));
+}
+
+fn job(running: bool, ended: Option<&str>) -> JobLine {
+    JobLine {
+        job: "0199a000-0003-2".to_owned(),
+        command: "npm run \x1b[2Jdev".to_owned(),
+        running,
+        ended: ended.map(str::to_owned),
+        printed: Some(12_345),
+    }
+}
+
+/// What the world answers.
+pub(super) fn reply(request: &Request) -> Reply {
+    match request {
+        Request::Todo(_) => {
+            let item = |text: &str, state| TodoItem { text: text.to_owned(), state };
+            Reply::Todo(Todo {
+                items: vec![
+                    item("read the code", TodoState::Done),
+                    item("write \x1b[2Jtests", TodoState::Doing),
+                    item("tell", TodoState::Open),
+                ],
+            })
+        }
+        Request::JobOutput(_) => {
+            let text = HOSTILE.to_owned();
+            Reply::JobOutput(JobPrinted { job: job(true, None), from: 100, text, to: 12_345 })
+        }
+        Request::Jobs(_) => {
+            let jobs = vec![job(true, None), job(false, Some("ended with exit code 1")), job(false, None)];
+            Reply::Jobs(Jobs { jobs, more: false })
+        }
+        Request::JobStop(_) => Reply::Jobs(Jobs { jobs: vec![job(false, None)], more: false }),
+        Request::Tools(_) => {
+            let tool = |name: &str, about: &str, class, ruling| Tool {
+                name: name.to_owned(),
+                about: about.to_owned(),
+                class,
+                ruling,
+            };
+            Reply::Tools(Tools {
+                tools: vec![
+                    tool("edit", "Edits a file. At once.", EffectClass::Workspace, Some(Ruling::Allow)),
+                    tool("notes__add", "Adds \x1b[2Ja note", EffectClass::External, Some(Ruling::Deny)),
+                    tool("read", "Reads a file", EffectClass::None, None),
+                    tool("shell", "Runs a command", EffectClass::External, Some(Ruling::Ask)),
+                ],
+            })
+        }
+        Request::Permissions(_) | Request::SetPermissions(_) => Reply::Permissions(Permissions {
+            mode: Mode::AllowEdits,
+            rules: vec![
+                Settled { rule: rule(Ruling::Deny, "write", Some("/etc/**")), for_good: true },
+                Settled { rule: rule(Ruling::Allow, "shell", Some("git push")), for_good: false },
+                Settled { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
+            ],
+            commands: Commands::Asking,
+            weaker: Vec::new(),
+        }),
+        Request::Waiting(_) | Request::Unqueue(_) => {
+            let words = |text: &str| Words {
+                parts: vec![Part::text(text)],
+                author: "ada".to_owned(),
+                time_ms: ago(1),
+            };
+            Reply::Waiting(Waiting { words: vec![words("one"), words("two")] })
+        }
+        Request::Cost(_) => {
+            let usage = |cost_usd| Usage {
+                input_tokens: Some(12_345),
+                cached_input_tokens: Some(12_000),
+                output_tokens: Some(678),
+                cost_usd,
+            };
+            let model = |model: &str, unknown, usage| ModelCost {
+                model: model.to_owned(),
+                answers: 3,
+                unknown,
+                usage,
+            };
+            Reply::Cost(Cost {
+                models: vec![model("openai/large", 0, usage(Some(1.234))), model("demo", 3, usage(None))],
+            })
+        }
+        other => panic!("the agent does not answer {other:?}"),
+    }
+}

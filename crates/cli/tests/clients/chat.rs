@@ -1,0 +1,150 @@
+//! The conversation in the terminal: turns, rewind, undo, edit, and Ctrl-C.
+
+use insta::assert_snapshot;
+use retake_wire::reply::{Composer, Plan};
+use retake_wire::{Outcome, Part, Reply, RunEvent};
+
+use super::fixtures::{self, ended, overloaded, plan, stale, started, targets};
+use super::scripted::Act::{Answer, Enter, Escape, Line, Pick};
+use super::scripted::Case;
+
+#[test]
+fn nothing_said_leaves_nothing_behind() {
+    assert_snapshot!(Case::terminal([Line(""), Line("/undo"), Line("/quit")]).see(&[]));
+}
+
+#[test]
+fn a_turn() {
+    let acts = [Line("hello"), Line("//slash"), Line("/quit")];
+    assert_snapshot!(Case::terminal(acts).see(&["--model", "demo/echo"]));
+}
+
+#[test]
+fn a_turn_in_colours() {
+    assert_snapshot!(Case::terminal([Line("hello")]).coloured().see(&[]));
+}
+
+#[test]
+fn going_on_with_the_last_one() {
+    assert_snapshot!(Case::terminal([Line("more")]).see(&["-c"]));
+}
+
+#[test]
+fn going_on_with_one_that_is_picked_or_named() {
+    let seen = [
+        Case::terminal([Pick(1)]).see(&["-r"]),
+        Case::terminal([Escape]).see(&["-r"]),
+        Case::terminal([]).see(&["-r", "0199a000-0000"]),
+    ];
+    assert_snapshot!(seen.join("\n"));
+}
+
+#[test]
+fn rewind_picks_plans_asks_and_gives_the_words_back() {
+    let acts = [Line("/rewind"), Pick(1), Answer(true), Enter, Line("/undo 2")];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn rewind_to_a_named_turn_and_a_no() {
+    let acts = [Line("/rewind t1"), Answer(false), Line("/rewind"), Escape];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn a_run_at_work_is_stopped_by_who_goes_back_and_stands_in_the_way_of_who_edits() {
+    let mut page = targets();
+    for target in &mut page.targets {
+        target.reason = Some("a model is answering; stop it first".to_owned());
+        target.at_work = true;
+    }
+    let acts = [Line("/edit"), Escape, Line("/rewind"), Pick(1), Answer(true), Line("/quit")];
+    let at_work = Plan { at_work: true, ..plan() };
+    let case = Case::terminal(acts)
+        .reply("targets", Ok(Reply::Targets(page.clone())))
+        .reply("targets", Ok(Reply::Targets(page)))
+        .reply("plan", Ok(Reply::Plan(at_work.clone())))
+        .reply("plan", Ok(Reply::Plan(at_work)));
+    assert_snapshot!(case.see(&["-c"]));
+}
+
+#[test]
+fn a_stale_rewind_is_shown_anew() {
+    let acts = [Line("/rewind"), Pick(0), Answer(true), Pick(1), Answer(true), Line("/quit")];
+    let later = Plan { head: "13.8".to_owned(), ..plan() };
+    // The preview and the plan of the first try, the preview of the second, and the plan that fits.
+    let case = Case::terminal(acts)
+        .reply("plan", Ok(Reply::Plan(plan())))
+        .reply("plan", Ok(Reply::Plan(plan())))
+        .reply("plan", Ok(Reply::Plan(later.clone())))
+        .reply("plan", Ok(Reply::Plan(later)))
+        .reply("apply", Err(stale()));
+    assert_snapshot!(case.see(&["-c"]));
+}
+
+#[test]
+fn edit_says_it_in_the_place_of_the_old_one() {
+    let acts = [Line("/edit t1"), Line("What is in the other notes?")];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn edit_is_left_with_an_empty_line() {
+    let acts = [Line("/edit"), Pick(1), Line(""), Line("/edit t1"), Line("/detach"), Enter];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn edit_of_an_answer_is_refused() {
+    let without = Plan { composer: None, ..plan() };
+    let case = Case::terminal([Line("/edit @")]).reply("plan", Ok(Reply::Plan(without)));
+    assert_snapshot!(case.see(&["-c"]));
+}
+
+#[test]
+fn a_stale_edit_keeps_the_words_and_the_edit() {
+    let acts = [Line("/edit t1"), Line("other words"), Enter];
+    assert_snapshot!(Case::terminal(acts).run(Err(stale())).see(&["-c"]));
+}
+
+#[test]
+fn stopped_before_any_answer() {
+    let events = vec![started(), ended(Outcome::RolledBack, None)];
+    let case = Case::terminal([Line("hello"), Line("/quit")]);
+    assert_snapshot!(case.run(Ok(events)).interrupted("> hello").see(&[]));
+}
+
+#[test]
+fn stopped_in_the_middle() {
+    let text = RunEvent::Text { text: "Half an".to_owned() };
+    let events = vec![started(), text, ended(Outcome::Interrupted, None)];
+    let case = Case::terminal([Line("hello")]);
+    assert_snapshot!(case.run(Ok(events)).interrupted("Half").see(&[]));
+}
+
+#[test]
+fn a_model_that_fails_keeps_what_was_said() {
+    let notice = RunEvent::Notice { text: "demo/echo is busy: trying again in 2 s".to_owned() };
+    let events = vec![started(), notice, ended(Outcome::Failed, Some(overloaded()))];
+    let case = Case::terminal([Line("hello"), Line("/retry")]);
+    assert_snapshot!(case.run(Ok(events)).see(&[]));
+}
+
+#[test]
+fn a_run_that_does_not_start_gives_the_words_back() {
+    let case = Case::terminal([Line("//hello"), Enter]).run(Err(stale()));
+    assert_snapshot!(case.see(&["-c"]));
+}
+
+#[test]
+fn words_that_come_back_are_only_shown_in_the_line() {
+    let composer = Composer {
+        entry: fixtures::id(5),
+        text: fixtures::HOSTILE.to_owned(),
+        parts: vec![Part::text(fixtures::HOSTILE)],
+    };
+    let receipt = retake_wire::reply::Receipt { composer: Some(composer), ..fixtures::receipt() };
+    let case = Case::terminal([Line("/undo"), Line("/quit")]);
+    let case = case.reply("apply", Ok(Reply::Receipt(receipt)));
+    assert_snapshot!(case.see(&["-c"]));
+}

@@ -1,0 +1,123 @@
+//! The other commands of the conversation in the terminal.
+
+use insta::assert_snapshot;
+
+use super::scripted::Act::{Escape, Line, Pick};
+use super::scripted::Case;
+
+#[test]
+fn help() {
+    let acts = [Line("/help"), Line("/help rewind"), Line("/help /tree"), Line("/help rewnd"), Line("/quit")];
+    assert_snapshot!(Case::terminal(acts).see(&[]));
+}
+
+#[test]
+fn unknown_commands_offer_the_nearest_and_keep_the_words() {
+    let acts = [Line("/rewnd t1"), Line("/usr/bin/env is here"), Line("/"), Line("/quit")];
+    assert_snapshot!(Case::terminal(acts).see(&[]));
+}
+
+#[test]
+fn what_needs_a_conversation_says_so() {
+    let acts = ["/rewind", "/edit", "/retry", "/tree", "/fork", "/hide", "/ops", "/log", "/export x.md"];
+    assert_snapshot!(Case::terminal(acts.map(Line)).see(&[]));
+}
+
+#[test]
+fn moves() {
+    let acts = [
+        Line("/redo"),
+        Line("/redo 0"),
+        Line("/restore 3.14"),
+        Line("/restore"),
+        Line("/choose"),
+        Pick(0),
+        Line("/choose t1"),
+        Escape,
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn branches() {
+    let acts = [Line("/tree"), Pick(0), Line("/tree"), Escape];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn marks() {
+    let acts = [
+        Line("/hide"),
+        Pick(0),
+        Line("/hidden"),
+        Line("/show"),
+        Pick(0),
+        Line("/show"),
+        Escape,
+        Line("/show t2"),
+        Line("/show 0199a000-0006"),
+        Line("/exclude"),
+        Pick(1),
+        Line("/include"),
+        Pick(0),
+        Line("/include t1"),
+        Line("/hide t1"),
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn names() {
+    let acts = [
+        Line("/label good"),
+        Line("/label t1 the plan"),
+        Line("/label t1 --remove"),
+        Line("/label"),
+        Line("/title My notes"),
+        Line("/title --remove"),
+        Line("/title"),
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn looking() {
+    let acts = [
+        Line("/search --all --hidden notes AND x"),
+        Line("/search notes"),
+        Line("/search --rewound"),
+        Line("/log 2"),
+        Line("/ops"),
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn models() {
+    let acts = [Line("/model"), Pick(0), Line("/model openai/large"), Line("/model"), Escape, Line("hello")];
+    assert_snapshot!(Case::terminal(acts).see(&[]));
+}
+
+#[test]
+fn other_conversations() {
+    let acts = [
+        Line("/list"),
+        Pick(1),
+        Line("/fork Another way"),
+        Line("/new"),
+        Line("/list"),
+        Escape,
+        Line("hello"),
+    ];
+    assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn export() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("notes.md");
+    let command: &'static str = Box::leak(format!("/export {}", file.display()).into_boxed_str());
+    let seen = Case::terminal([Line(command), Line("/export")]).see(&["-c"]);
+    assert_eq!(std::fs::read_to_string(&file).expect("the export"), "first\nsecond\n");
+    assert_snapshot!(seen.replace(&file.display().to_string(), "FILE"));
+}

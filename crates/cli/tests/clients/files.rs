@@ -1,0 +1,80 @@
+//! What a plan says of files: every verdict, two calls, and names that try to act on the terminal. Only data.
+
+use retake_wire::{
+    AfterChoice, Against, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others,
+    PathCause, PathChange, PathPlan, Verdict, Whose,
+};
+
+use super::fixtures::{ago, id};
+
+/// A path that a call has changed.
+fn path(name: &str, verdict: Verdict, grade: Grade, calls: &[u32]) -> PathPlan {
+    PathPlan {
+        name: FileName { path: name.to_owned(), path_base64: None },
+        verdict,
+        cause: None,
+        why: None,
+        grade,
+        calls: calls.iter().map(|number| id(*number)).collect(),
+        choices: vec![Choice::Checkpoint, Choice::Disk, Choice::Skip],
+        hunks: None,
+        part: Vec::new(),
+        renamed: None,
+        diff: None,
+        theirs: false,
+        full_folder: false,
+        kept: false,
+        against: None,
+        outcomes: Vec::new(),
+    }
+}
+
+/// What two calls did to files, and what became of it since.
+pub(super) fn files_plan() -> FilesPlan {
+    let call = |number, line: &str, lasted: i64| CallLine {
+        entry: id(number),
+        line: line.to_owned(),
+        began_ms: Some(ago(40)),
+        ended_ms: Some(ago(40) + lasted),
+        turn: None,
+    };
+    let seen = |name, verdict, calls: &[u32]| path(name, verdict, Grade::Seen, calls);
+    let after = |choice, becomes, turn| AfterChoice {
+        choice,
+        becomes,
+        turn: Some(turn),
+        call: Some(id(3)),
+        partly: false,
+        words: String::new(),
+    };
+    let by = Against { whose: Whose::Later, turn: Some(3), call: None };
+    let conflict = PathPlan {
+        cause: Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false }),
+        outcomes: vec![after(Choice::Skip, Becomes::Stays, 3), after(Choice::Checkpoint, Becomes::Before, 1)],
+        hunks: Some(7),
+        ..seen("clash", Verdict::Conflict, &[3])
+    };
+    let cause = Some(PathCause::NotCovered { why: "it is over \x1b[2J64 MiB".to_owned() });
+    FilesPlan {
+        digest: "d".repeat(32),
+        counts: FileCounts { reverted: 3, deleted: 1, recreated: 1, merged: 1 },
+        conflicts: 1,
+        left: 3,
+        paths: vec![
+            path("edited", Verdict::Revert, Grade::Written, &[4, 3]),
+            seen("made \x1b[2J", Verdict::Delete, &[3]),
+            seen("folder", Verdict::Recreate, &[]),
+            seen("both", Verdict::Merge, &[4]),
+            PathPlan { part: vec![1, 3], hunks: Some(4), ..seen("some", Verdict::Part, &[4, 3]) },
+            PathPlan { kept: true, ..seen("plain", Verdict::Revert, &[3]) },
+            conflict,
+            seen("same", Verdict::Unchanged, &[3]),
+            PathPlan { full_folder: true, ..path("whole", Verdict::Ambiguous, Grade::Ambiguous, &[3]) },
+            path("whole/whose", Verdict::Ambiguous, Grade::Ambiguous, &[3]),
+            seen("full", Verdict::NotEmpty, &[3]),
+            PathPlan { cause, ..seen("large", Verdict::NotCovered, &[3]) },
+        ],
+        calls: vec![call(3, "make \x1b[2Jall", 600_000), call(4, "edit edited", 300)],
+        others: Others { changed: 2, paths: vec!["mine".to_owned(), "\\u{1b}[2J".to_owned()] },
+    }
+}

@@ -1,0 +1,23 @@
+//! What is hidden in the small world: a message of two, one that the model does not see, and one that tries to act on the terminal.
+
+use retake_wire::Role;
+use retake_wire::reply::{Counts, Marked, MarkedPage};
+
+use super::fixtures::{HOSTILE, id, line};
+
+pub(super) fn marked() -> MarkedPage {
+    let one = |mark: &str, turn, number, last, preview: &str| Marked {
+        mark: mark.to_owned(),
+        turn,
+        counts: Counts { messages: u64::from(last - number + 1), calls: 0, turns: 1 },
+        line: line(number, Role::User, preview),
+        last: id(last),
+        marked_ms: (turn != 1).then(|| super::fixtures::ago(5 * i64::from(number))),
+    };
+    let marked = vec![
+        one("excluded", 3, 9, 9, HOSTILE),
+        one("hidden", 2, 6, 7, "Hide these two"),
+        one("dropped", 1, 1, 4, "A whole turn"),
+    ];
+    MarkedPage { head: "12.6".to_owned(), marked, more: true }
+}

@@ -1,0 +1,163 @@
+//! Colours in a real terminal, by what it says of itself. Must never need one to be read.
+
+use super::EMPTY;
+use crate::live::harness::{World, until};
+use crate::live::model::{Model, words};
+use crate::live::tmux::Tmux;
+use crate::term::pty::Pty;
+
+/// The words of a person, in the dark and in the light theme.
+const DARK: &str = "38;2;121;192;255";
+const LIGHT: &str = "38;2;9;80;174";
+
+/// A face started so, in which something was said.
+fn talking(model: &Model, world: &World, behind: Option<&str>, start: &str) -> Tmux {
+    model.then(vec![words("A **bold answer** and a [link](https://example.org).")]);
+    let face = Tmux::shell(world, 100, 30);
+    if let Some(colour) = behind {
+        face.is_behind(colour);
+    }
+    face.runs(start);
+    face.shows(EMPTY);
+    super::says(&face, "hello", "bold answer");
+    face
+}
+
+/// The screen with its colours, but for the background that the terminal has by itself, once it shows this one. A screen that is read
+/// while it is painted may lack what moves.
+fn colours(start: &str, expected: &str) -> String {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let face = talking(&model, &world, None, start);
+    has(&face, expected)
+}
+
+/// Waits until the screen shows this colour, and gives the screen.
+fn has(face: &Tmux, colour: &str) -> String {
+    let mut seen = String::new();
+    until("the colour", || {
+        seen = face.coloured();
+        seen.contains(colour)
+    });
+    seen
+}
+
+#[test]
+fn a_terminal_shows_as_many_colours_as_it_has() {
+    let sixteen = colours("COLORTERM= \"$RETAKE\"", "38;5;");
+    assert!(!sixteen.contains("38;2;"), "{sixteen:?}");
+    let beyond = (16..256).find(|number| sixteen.contains(&format!("8;5;{number}m")));
+    assert_eq!(beyond, None, "{sixteen:?}");
+    colours("COLORTERM=truecolor \"$RETAKE\"", DARK);
+}
+
+#[test]
+fn without_colours_there_are_none() {
+    let bold = "\x1b[1m";
+    let none = colours("NO_COLOR=1 COLORTERM=truecolor \"$RETAKE\"", bold);
+    for colour in ["38;", "48;", "[3", "[9"] {
+        // `39` and `49` are the terminal's own.
+        let none = none.replace("\x1b[39m", "").replace("\x1b[49m", "").replace("\x1b[3m", "");
+        assert!(!none.contains(colour), "{colour}: {none:?}");
+    }
+}
+
+#[test]
+fn a_light_terminal_is_asked_and_gets_the_colours_for_it() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let face = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
+    has(&face, LIGHT);
+    assert!(!face.coloured().contains(DARK));
+    assert!(!face.screen().contains("rgb"), "the answer is nobody's words");
+    face.leaves();
+    // Who says it in the settings is not asked.
+    let before = std::fs::read_to_string(world.config()).expect("settings");
+    world.settings(&format!("{before}[face]\nbackground = \"dark\"\n"));
+    let face = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
+    has(&face, DARK);
+}
+
+/// The face in a terminal that the test plays.
+fn played(world: &World) -> Pty {
+    let path = |path: &std::path::Path| path.display().to_string();
+    let (home, data, config) = (path(world.home()), path(world.data()), path(&world.config()));
+    let variables = [
+        ("HOME", home.as_str()),
+        ("RETAKE_DATA_DIR", &data),
+        ("RETAKE_CONFIG", &config),
+        ("COLORTERM", "truecolor"),
+        ("COLORFGBG", ""),
+    ];
+    Pty::run(std::path::Path::new(env!("CARGO_BIN_EXE_retake")), &[], &variables)
+}
+
+#[test]
+fn an_answer_that_comes_late_and_in_pieces_is_never_typed() {
+    let world = World::new();
+    let mut face = played(&world);
+    face.shows(EMPTY);
+    until("it asks", || face.ever_printed("\x1b]11;?"));
+    // What it was waiting for is not needed to begin.
+    face.send("half a");
+    face.shows("half a");
+    face.send("\x1b]11;rgb:ff");
+    face.send("ff/ffff/ff");
+    face.send("ff\x1b\\ thought");
+    let screen = face.shows("half a thought");
+    assert!(!screen.contains("rgb") && !screen.contains("11;"), "{screen}");
+    face.send("\x1b[13~\x15/help\r");
+    face.shows("Keys and commands");
+    face.formats("38;2;8;111;131");
+    face.send("\x11");
+    assert!(face.ended());
+    assert!(face.is_restored());
+}
+
+#[test]
+fn a_terminal_that_answers_nothing_is_as_good() {
+    let world = World::new();
+    let mut face = played(&world);
+    face.shows(EMPTY);
+    // A key that an answer begins with, and no more.
+    face.send("words \x1b]");
+    face.send("11;");
+    face.send(" and more");
+    face.shows("and more");
+    face.send("\x11");
+    assert!(face.ended());
+    assert!(face.is_restored());
+}
+
+#[test]
+fn a_theme_of_ones_own_is_chosen_and_kept_and_its_mistakes_are_told() {
+    let model = Model::start();
+    let world = model.world(&[]);
+    let folder = world.home().join("themes");
+    std::fs::create_dir(&folder).expect("made");
+    std::fs::write(
+        folder.join("mine.toml"),
+        "# all my own\nbase = \"dark\"\nuser = \"#010203\"\nacent = \"red\"\n",
+    )
+    .expect("written");
+    let face = Tmux::shell(&world, 100, 30);
+    face.runs("COLORTERM=truecolor \"$RETAKE\"");
+    let screen = face.shows("nothing is called “acent”");
+    let told: String = screen.split_whitespace().collect();
+    assert!(told.contains("themes/mine.toml,line4:"), "{screen}");
+    model.then(vec![words("Hello.")]);
+    super::says(&face, "hello", "Hello.");
+    face.types("/theme");
+    face.press("Enter");
+    face.shows("all my own");
+    face.types("mine");
+    face.until("only that", |screen| !screen.contains("paper"));
+    face.press("Enter");
+    face.shows("the theme is mine, here and in the settings");
+    has(&face, "38;2;1;2;3");
+    let settings = std::fs::read_to_string(world.config()).expect("settings");
+    assert!(settings.contains("theme = \"mine\""), "{settings}");
+    face.leaves();
+    let face = talking(&model, &world, None, "COLORTERM=truecolor \"$RETAKE\"");
+    has(&face, "38;2;1;2;3");
+}

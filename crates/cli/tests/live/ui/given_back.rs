@@ -1,0 +1,100 @@
+//! The terminal after something in the program has panicked: the shell has it again, and the person reads what to do. Must never panic in
+//! another way than a bug would.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use super::{EMPTY, PICKER, open, opened, says};
+use crate::live::harness::{World, runs, signal, until};
+use crate::live::model::{Model, words};
+use crate::live::tmux::Tmux;
+
+/// Tells the face to end, as the system does.
+fn is_told_to_end(face: &Tmux) -> String {
+    let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
+    signal(&pid, Signal::TERM);
+    pid
+}
+
+#[test]
+fn who_is_told_to_end_with_the_picker_open_gives_the_terminal_back() {
+    let model = Model::start();
+    let (_world, face) = opened(&model, vec![words("Hello.")]);
+    says(&face, "hello", "Hello.");
+    face.press("C-r");
+    face.shows(PICKER);
+    let _ = is_told_to_end(&face);
+    face.is_given_back();
+}
+
+#[test]
+fn who_is_told_to_end_while_an_editor_is_open_gives_the_terminal_back_and_keeps_the_words() {
+    let world = World::working(&[]);
+    let editor = world.home().join("editor");
+    let waits = world.waits_for("written");
+    std::fs::write(&editor, format!("#!/bin/sh\necho in the editor\n{waits}\n")).expect("written");
+    std::fs::set_permissions(&editor, Permissions::from_mode(0o755)).expect("executable");
+    let world = world.with("VISUAL", &editor.display().to_string());
+    let face = open(&world);
+    // The owner is there: what is typed has somewhere to go.
+    face.shows("the demo model answers");
+    face.types("half a thought");
+    face.shows("half a thought");
+    face.press("C-g");
+    face.until("the editor", |screen| screen.contains("in the editor") && !face.is_full_screen());
+    let pid = is_told_to_end(&face);
+    face.is_given_back();
+    std::fs::write(world.home().join("written"), "").expect("written");
+    // As long as it lives, the words are its own.
+    until("it has ended", || !runs(&pid));
+    let face = Tmux::face(&world, "");
+    face.shows("› half a thought");
+}
+
+/// The whole program, with an owner that panics there as soon as it is told to. What the shell shows then.
+fn panics(place: &str) -> String {
+    let world = World::new();
+    let (sign, printed) = (world.home().join("now"), world.home().join("printed"));
+    let face = Tmux::shell(&world, 100, 30);
+    face.records(&printed);
+    face.runs(&format!("'{}' face {place} '{}'", env!("CARGO_BIN_EXE_term_demo"), sign.display()));
+    face.shows(EMPTY);
+    assert!(face.is_full_screen());
+    face.types("half a thought");
+    face.shows("half a thought");
+    std::fs::write(&sign, "").expect("written");
+    let screen = face.until("the shell", |screen| !face.is_full_screen() && screen.contains("retake -c"));
+    face.is_given_back();
+    let printed = std::fs::read_to_string(&printed).expect("recorded");
+    let (_, after) = printed.rsplit_once("\x1b[?1049l").expect("the other screen was left");
+    assert!(after.contains("a bug, as asked for"), "nothing hides the message: {after:?}");
+    assert!(
+        !after.contains("\x1b[?1049h") && !after.contains("half a thought"),
+        "nothing is drawn any more: {after:?}"
+    );
+    screen
+}
+
+#[test]
+fn a_panic_of_the_face_gives_the_terminal_back_and_says_what_to_do() {
+    let screen = panics("main");
+    assert!(screen.contains("a bug, as asked for"), "{screen}");
+    assert!(screen.contains("retake has failed") && screen.contains("your messages are stored"), "{screen}");
+}
+
+#[test]
+fn a_panic_of_another_thread_ends_the_face_and_says_what_to_do() {
+    let screen = panics("thread");
+    assert!(screen.contains("a bug, as asked for"), "{screen}");
+    assert!(screen.contains("a part of the program has failed"), "{screen}");
+}
+
+#[test]
+fn a_panic_of_a_task_ends_the_face_and_says_what_to_do() {
+    let screen = panics("task");
+    assert!(screen.contains("a bug, as asked for"), "{screen}");
+    assert!(screen.contains("a part of the program has failed"), "{screen}");
+}
