@@ -16,7 +16,7 @@ use crate::term::safe;
 /// Continues the last conversation of this folder, or begins one. The output of the command is printed as it comes, and stored. Exit code 8
 /// means that the command failed; what it did is kept. Ctrl-C stops it.
 ///
-/// The command has all your rights: it does not run in the sandbox for the commands of a model.
+/// The command has all your rights: it runs outside of the sandbox for the commands of a model.
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
     #[command(flatten)]

@@ -254,7 +254,7 @@ fn trial_18_a_changed_settings_file_is_read_by_the_next_command() {
     assert!(!runs(&old));
     let told = error(&world.run(&["config", "set", "model.system_prompt", "be clear"]));
     assert!(
-        told.contains(&format!("process {new}) has nothing to do: the next command starts another one")),
+        told.contains(&format!("process {new}) has nothing to do: the next command starts a new one")),
         "{told}"
     );
     world.settings("[model]\ndefualt = \"demo\"\n");
@@ -307,7 +307,7 @@ fn trial_17_a_setting_that_needs_another_owner_offers_to_stop_the_one_that_runs(
         pty.screen()
     };
     let screen = sets("true", "n");
-    assert!(screen.contains(&format!("process {first}) keeps the settings")), "{screen}");
+    assert!(screen.contains(&format!("process {first}) keeps its settings")), "{screen}");
     assert!(runs(&first), "a no stops nothing");
     let screen = sets("false", "y");
     assert!(screen.contains("stopped"), "{screen}");

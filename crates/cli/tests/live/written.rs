@@ -162,7 +162,7 @@ fn trial_16_an_export_goes_through_a_link_into_no_file_of_our_own_and_says_where
         symlink(&own, world.folder().join(name)).expect("linked");
         let refused = world.run(&["export", "-o", name]);
         assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-        assert!(error(&refused).contains("among Retake's own files"), "{refused:?}");
+        assert!(error(&refused).contains("in Retake's own folder"), "{refused:?}");
     }
     assert_eq!(fs::read(&token).expect("a token"), before);
     assert!(!world.data().join("new").exists());

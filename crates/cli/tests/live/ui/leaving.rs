@@ -26,7 +26,7 @@ fn trial_18_a_run_goes_on_when_its_terminal_is_left_and_is_found_again() {
     let world = model.world(&[]);
     let face = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
     face.press("C-q");
-    face.shows("it goes on: $ touch begun;");
+    face.shows("still running: $ touch begun;");
     face.is_given_back();
     assert_eq!(world.json(&["status"])["running"].as_array().map(Vec::len), Some(1));
     let face = Tmux::face(&world, "-c");
@@ -45,7 +45,7 @@ fn a_run_of_another_process_goes_on_after_leaving() {
     until("it serves", || world.run(&["status"]).status.success());
     let face = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
     face.press("C-q");
-    face.shows("it goes on: $ touch begun;");
+    face.shows("still running: $ touch begun;");
     face.is_given_back();
     let screen = face.screen();
     assert!(!screen.contains("waiting for"), "{screen}");
