@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY, MDBOOK};
-use crate::{Finding, Tree, case_map, count, language, picture, report, root, suite, tidy};
+use crate::{Finding, Tree, case_map, count, cycles, language, picture, report, root, suite, tidy};
 
 /// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
 /// `cargo test` and `cargo xtask long` take new ones.
@@ -35,6 +35,8 @@ usage: cargo xtask COMMAND
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   language [CRATE]
            list texts and doc comments that are not plain English
+  cycles [CRATE]
+           list modules that use each other in a cycle
   cases    print the map from the cases of docs/spec to tests
   count [CHECKOUT]
            count the statements of each crate, without tests; in another checkout, to compare two versions
@@ -54,6 +56,12 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         ["tidy"] => print_findings(&tidy(&Tree::read(&root())?)?, out),
         ["language", krate @ ..] if krate.len() < 2 => {
             print_findings(&language(&Tree::read(&root())?, krate.first().copied()), out)
+        }
+        ["cycles", krate @ ..] if krate.len() < 2 => {
+            for line in cycles(&Tree::read(&root())?, krate.first().copied()) {
+                writeln!(out, "{line}")?;
+            }
+            Ok(true)
         }
         ["cases"] => print_cases(out),
         ["count", folder @ ..] if folder.len() < 2 => {

@@ -21,7 +21,7 @@ pub use commands::run;
 pub use count::count;
 pub use finding::Finding;
 pub use specs::{CaseMap, case_map, report};
-pub use tidy::{language, tidy};
+pub use tidy::{cycles, language, tidy};
 pub use tree::Tree;
 
 use std::path::{Path, PathBuf};

@@ -73,6 +73,14 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     Ok(found)
 }
 
+/// Groups of modules that use each other, of a crate or of all, one in a line.
+#[must_use]
+pub fn cycles(tree: &Tree, krate: Option<&str>) -> Vec<String> {
+    let crates = tree.manifests.iter().map(|manifest| manifest.krate());
+    let crates = crates.filter(|name| krate.is_none_or(|krate| krate == *name));
+    crates.flat_map(|krate| cycles::list(krate, &tree.sources)).collect()
+}
+
 /// Places in the source code of a crate, or of all, whose language is not plain.
 #[must_use]
 pub fn language(tree: &Tree, krate: Option<&str>) -> Vec<Finding> {

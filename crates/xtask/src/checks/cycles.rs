@@ -17,6 +17,20 @@ const MOST: usize = 5;
 const KNOWN: &[(&str, usize)] =
     &[("cli", 9), ("engine", 11), ("store", 7), ("wire", 11), ("worktree", 6), ("worktree::objects", 6)];
 
+/// All cycles of one crate as lines for people: their parent, and the modules.
+pub(crate) fn list(krate: &str, sources: &[Source]) -> Vec<String> {
+    let line = |(level, cycle): (Path, BTreeSet<String>)| {
+        let names: Vec<&str> = cycle.iter().map(String::as_str).collect();
+        format!(
+            "{}: {} {}",
+            [&[krate.to_owned()], level.as_slice()].concat().join("::"),
+            cycle.len(),
+            names.join(", ")
+        )
+    };
+    cycles(&Modules::of(krate, sources).edges()).into_iter().map(line).collect()
+}
+
 /// The cycles of one crate.
 pub(crate) fn check(krate: &str, sources: &[Source]) -> Vec<Finding> {
     let mut found = Vec::new();
