@@ -30,9 +30,9 @@ async fn crossed_rewinds_over_two_folders_never_hang() {
             yard
         })
     });
-    for ended in both {
-        let patience = Duration::from_secs(120);
-        let yard = tokio::time::timeout(patience, ended).await.expect("they hang").expect("it ended");
+    let patience = Duration::from_secs(120);
+    let ended = tokio::time::timeout(patience, futures::future::try_join_all(both)).await;
+    for yard in ended.expect("they hang").expect("both ended") {
         for name in ["work/one", "other/one", "work/two", "other/two"] {
             assert!(yard.read_beside(name).is_some(), "{name} came back");
         }
