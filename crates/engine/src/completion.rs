@@ -21,7 +21,7 @@ impl Completions {
         One(self.0.clone())
     }
 
-    /// AgentState until nothing is under way.
+    /// Waits until nothing is under way.
     pub(crate) async fn over(&self) {
         // The sender lives as long as this does.
         drop(self.0.subscribe().wait_for(|count| *count == 0).await);

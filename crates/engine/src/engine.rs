@@ -200,7 +200,7 @@ impl Engine {
         Ok(self.store().snapshot(conversation).await?.folder().map(PathBuf::from))
     }
 
-    /// AgentState until nothing runs, for so long; what runs then is stopped, and waited for as long again. So is a step back or forth.
+    /// Waits until nothing runs, for so long; what runs then is stopped, and waited for as long again. So is a step back or forth.
     pub async fn finish(&self, patience: std::time::Duration) {
         for last in [false, true] {
             let late = self.parts.clock.sleep(patience);

@@ -156,7 +156,7 @@ impl Files {
         }
     }
 
-    /// AgentState until nobody captures, plans or applies, and keeps them out while it lives.
+    /// Waits until nobody captures, plans or applies, and keeps them out while it lives.
     async fn quiet(&self) -> OwnedRwLockWriteGuard<()> {
         Arc::clone(&self.at_work).write_owned().await
     }

@@ -21,7 +21,7 @@ pub(crate) use frame::Frame;
 pub(crate) struct Subscriptions {
     feeds: Mutex<HashMap<ConversationId, Arc<ConversationFeed>>>,
     list_feed: Mutex<Option<Arc<ListFeed>>>,
-    /// How long a conversation_feed stays that nobody is in.
+    /// How long the feed of a conversation stays open without subscribers.
     empty: Duration,
 }
 

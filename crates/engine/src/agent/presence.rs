@@ -62,7 +62,7 @@ impl Engine {
         since.is_some_and(|since| now.saturating_sub(since) >= self.answer_wait_ms())
     }
 
-    /// AgentState until nobody has been there for so long that nobody is waited for any more.
+    /// Waits until nobody has been there for so long that nobody is waited for any more.
     pub(crate) async fn until_unattended(&self, listening: &Listening) {
         // Who was never known to be there has just left.
         let mut last = self.now().0;

@@ -136,7 +136,7 @@ impl Session {
         Ok(())
     }
 
-    /// AgentState until a question has been answered or withdrawn.
+    /// Waits until a question has been answered or withdrawn.
     pub(crate) async fn until_settled(&self, id: &str) {
         self.wait(Until::Settled(id.to_owned())).await;
     }
@@ -252,7 +252,7 @@ impl Claim {
         self.session.handle(Command::BeginLook(self.ticket)) == Answer::Done
     }
 
-    /// AgentState until somebody asks the run to stop. Each request is noticed once.
+    /// Waits until somebody asks the run to stop. Each request is noticed once.
     pub(crate) async fn stopped(&self) {
         while self.session.handle(Command::TakeStop(self.ticket)) != Answer::Done {
             self.session.wait(Until::Stopped(self.ticket)).await;
@@ -367,12 +367,12 @@ impl Engine {
         Ok(ExclusiveClaim { _access: self.exclusive(of).await, _claim: claim })
     }
 
-    /// AgentState until nobody says anything in a conversation, and keeps everybody from it while it lives.
+    /// Waits until nobody says anything in a conversation, and keeps everybody from it while it lives.
     pub(crate) async fn exclusive(&self, of: ConversationId) -> Accessing {
         self.session(of).access(Access::Exclusive).await
     }
 
-    /// AgentState until nobody has exclusive access.
+    /// Waits until nobody has exclusive access.
     pub(crate) async fn shared(&self, of: ConversationId) -> Accessing {
         self.session(of).access(Access::Shared).await
     }
@@ -392,12 +392,12 @@ impl Engine {
         self.sessions.look(of, |session| session.served().is_some()).unwrap_or(false)
     }
 
-    /// AgentState until a conversation is not claimed, or a run is at work there.
+    /// Waits until a conversation is not claimed, or a run is at work there.
     pub(crate) async fn until_known(&self, of: ConversationId) {
         self.session(of).wait(Until::Known).await;
     }
 
-    /// AgentState until a conversation is not claimed.
+    /// Waits until a conversation is not claimed.
     pub(crate) async fn until_idle(&self, of: ConversationId) {
         self.session(of).wait(Until::Idle).await;
     }
@@ -437,7 +437,7 @@ impl Engine {
         self.sessions.look(of, retake_core::Session::has_open_plan).unwrap_or(false)
     }
 
-    /// AgentState until no plan of files is being carried out in a conversation.
+    /// Waits until no plan of files is being carried out in a conversation.
     pub async fn plans_closed(&self, of: ConversationId) {
         if self.has_open_plan(of) {
             self.session(of).wait(Until::PlansClosed).await;

@@ -145,7 +145,7 @@ impl Driver {
         }
     }
 
-    /// AgentState for something to happen.
+    /// Waits for something to happen.
     async fn wake(&mut self) -> Option<TurnInput> {
         let beat = self.engine.parts().clock.sleep(BEAT);
         tokio::select! {

@@ -228,7 +228,7 @@ impl Events {
         self.answer(event);
     }
 
-    /// AgentState until who started the run has taken most of what it was told: for a command that is theirs alone.
+    /// Waits until who started the run has taken most of what it was told: for a command that is theirs alone.
     pub(crate) async fn taken(&self) {
         for own in &self.own {
             let mut pending = own.pending.subscribe();
@@ -237,7 +237,7 @@ impl Events {
         }
     }
 
-    /// AgentState until nobody takes them who started the run.
+    /// Waits until nobody takes them who started the run.
     pub(super) async fn gone(&self) {
         for own in &self.own {
             own.sender.closed().await;

@@ -15,7 +15,7 @@ use crate::error::Result;
 const QUIET: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// AgentState until the servers of a conversation's folder are there, their time is over or somebody stops; for one that took
+    /// Waits until the servers of a conversation's folder are there, their time is over or somebody stops; for one that took
     /// too long, never again. What a person should know of them is said once.
     pub(super) async fn await_servers(
         &self,

@@ -14,7 +14,7 @@ impl Desk {
         self.engine.run(self.id, request).await.expect("taken")
     }
 
-    /// AgentState until the model was asked so often.
+    /// Waits until the model was asked so often.
     async fn until_asked(&self, times: usize) {
         while self.script.times() < times {
             tokio::task::yield_now().await;

@@ -5,7 +5,7 @@ use retake_engine::FileOptions;
 
 use super::Yard;
 
-/// AgentState until somebody else has done something.
+/// Waits until somebody else has done something.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..2000 {
         if is_so() {

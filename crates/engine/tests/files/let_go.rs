@@ -10,7 +10,7 @@ use retake_engine::{Engine, FileOptions};
 
 use super::{Yard, a, three};
 
-/// AgentState for it until it has been looked at so often, and lets go of it then. Whether it was over.
+/// Waits for it until it has been looked at so often, and lets go of it then. Whether it was over.
 async fn let_go_after(looks: usize, work: impl Future) -> bool {
     let (mut work, mut left) = (pin!(work), looks);
     poll_fn(|context| {

@@ -60,7 +60,7 @@ impl ConversationFeed {
 }
 
 impl InProcess {
-    /// Enters the feed of a conversation; it is opened, if it is not. InFlight it is, nothing is missed.
+    /// Enters the feed of a conversation; it is opened, if it is not. Once it is open, nothing is missed.
     pub(super) fn enter(&self, of: ConversationId) -> ((u64, RunNow), FeedReceiver) {
         // Nobody closes it meanwhile.
         let mut feeds = locked(&self.hub.feeds);

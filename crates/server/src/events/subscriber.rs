@@ -101,7 +101,7 @@ impl InProcess {
     }
 }
 
-/// Somebody in a room.
+/// A subscriber of one conversation.
 struct Subscriber {
     server: InProcess,
     of: ConversationId,
