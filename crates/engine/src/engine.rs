@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Action, Apply, By, ConversationId, EntryId, Head, NewConversation, NewFork, Part, Planned, Receipt,
     RequestId, Role, SayRequest, Time,
@@ -64,21 +66,23 @@ pub struct Engine {
 
 impl Engine {
     /// An engine on these parts; streams that a crash left are stored as interrupted answers first.
-    pub async fn start(mut parts: Parts) -> Result<Arc<Self>> {
-        let files = Files::new(parts.files.take());
-        let engine = Arc::new(Self {
-            parts,
-            sessions: Sessions::default(),
-            importing: Default::default(),
-            files,
-            started: Started::default(),
-            waits: AgentState::default(),
-            erasures: AtomicU64::new(0),
-            ends: AtomicBool::new(false),
-            unbroken: Completions::default(),
-        });
-        engine.recover().await?;
-        Ok(engine)
+    pub fn start(mut parts: Parts) -> BoxFuture<'static, Result<Arc<Self>>> {
+        Box::pin(async move {
+            let files = Files::new(parts.files.take());
+            let engine = Arc::new(Self {
+                parts,
+                sessions: Sessions::default(),
+                importing: Default::default(),
+                files,
+                started: Started::default(),
+                waits: AgentState::default(),
+                erasures: AtomicU64::new(0),
+                ends: AtomicBool::new(false),
+                unbroken: Completions::default(),
+            });
+            engine.recover().await?;
+            Ok(engine)
+        })
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -176,18 +180,22 @@ impl Engine {
     }
 
     /// Changes the state. A Move waits for nobody: while a model is answering it is refused.
-    pub async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
-        self.can_name(conversation, &apply.action).await?;
-        if moves(&apply.action) && self.is_running(conversation) {
-            return Err(EngineError::running());
-        }
-        Ok(self.store().apply(conversation, apply).await?)
+    pub fn apply(&self, conversation: ConversationId, apply: Apply) -> BoxFuture<'_, Result<Receipt>> {
+        Box::pin(async move {
+            self.can_name(conversation, &apply.action).await?;
+            if moves(&apply.action) && self.is_running(conversation) {
+                return Err(EngineError::running());
+            }
+            Ok(self.store().apply(conversation, apply).await?)
+        })
     }
 
     /// Says what an action would do.
-    pub async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
-        self.can_name(conversation, &action).await?;
-        Ok(self.store().plan(conversation, action).await?)
+    pub fn plan(&self, conversation: ConversationId, action: Action) -> BoxFuture<'_, Result<Planned>> {
+        Box::pin(async move {
+            self.can_name(conversation, &action).await?;
+            Ok(self.store().plan(conversation, action).await?)
+        })
     }
 
     /// The head of a conversation, without a reading.

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::future::BoxFuture;
+
 use retake_core::{Hint, Remedy};
 use retake_tools::Surroundings;
 use retake_tools::mcp::{
@@ -152,66 +154,74 @@ impl Started {
 impl Engine {
     /// The MCP servers of a folder, which may still be starting. What they offer does not change under whoever has asked for the
     /// tools: ask once a turn. Those that are started now get this environment; that of this process, without.
-    pub(crate) async fn servers(&self, folder: &Path, theirs: Option<Arc<Surroundings>>) -> Arc<McpServers> {
-        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        let slot = self.started.slot(&folder);
-        let mut slot = slot.lock().await;
-        let (config, allowed) = match &self.parts().mcp {
-            Some(files) => (Config::read(&files.servers, &folder), Allowed::at(&files.allowed)),
-            None => (Config::default(), Allowed::at(Path::new(""))),
-        };
-        if let Some(servers) = slot.as_ref().filter(|servers| servers.are_of(&config, &allowed)) {
-            return Arc::clone(servers);
-        }
-        let secrets = self.parts().agent.as_ref().map(|agent| agent.secrets.clone()).unwrap_or_default();
-        let variables = match theirs {
-            Some(theirs) => Variables::of(&theirs, secrets),
-            None => Variables::process(secrets),
-        };
-        let umask = self.own_umask();
-        let mut deps = Deps { umask, ..Deps::new(folder, variables, allowed) };
-        if let Some(agent) = &self.parts().agent {
-            (deps.sandbox, deps.memory) = (agent.sandbox.clone(), agent.memory);
-            if deps.sandbox.is_some() && !config.servers.is_empty() {
-                let roots = [deps.folder.clone()];
-                deps.hide = self.secret_files_first(&deps.folder, &agent.guarded).await;
-                deps.held = self.programs_in(&deps.folder).await;
-                deps.hide.retain(|path| !agent.permission.allows_by_name(READ, path, &roots));
+    pub(crate) fn servers<'a>(
+        &'a self,
+        folder: &'a Path,
+        theirs: Option<Arc<Surroundings>>,
+    ) -> BoxFuture<'a, Arc<McpServers>> {
+        Box::pin(async move {
+            let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+            let slot = self.started.slot(&folder);
+            let mut slot = slot.lock().await;
+            let (config, allowed) = match &self.parts().mcp {
+                Some(files) => (Config::read(&files.servers, &folder), Allowed::at(&files.allowed)),
+                None => (Config::default(), Allowed::at(Path::new(""))),
+            };
+            if let Some(servers) = slot.as_ref().filter(|servers| servers.are_of(&config, &allowed)) {
+                return Arc::clone(servers);
             }
-        }
-        let servers = Arc::new(McpServers::begin(&config, deps));
-        // Calls that still go on keep those that were there before.
-        *slot = Some(Arc::clone(&servers));
-        servers
+            let secrets = self.parts().agent.as_ref().map(|agent| agent.secrets.clone()).unwrap_or_default();
+            let variables = match theirs {
+                Some(theirs) => Variables::of(&theirs, secrets),
+                None => Variables::process(secrets),
+            };
+            let umask = self.own_umask();
+            let mut deps = Deps { umask, ..Deps::new(folder, variables, allowed) };
+            if let Some(agent) = &self.parts().agent {
+                (deps.sandbox, deps.memory) = (agent.sandbox.clone(), agent.memory);
+                if deps.sandbox.is_some() && !config.servers.is_empty() {
+                    let roots = [deps.folder.clone()];
+                    deps.hide = self.secret_files_first(&deps.folder, &agent.guarded).await;
+                    deps.held = self.programs_in(&deps.folder).await;
+                    deps.hide.retain(|path| !agent.permission.allows_by_name(READ, path, &roots));
+                }
+            }
+            let servers = Arc::new(McpServers::begin(&config, deps));
+            // Calls that still go on keep those that were there before.
+            *slot = Some(Arc::clone(&servers));
+            servers
+        })
     }
 
     /// The servers of a folder, or the one with this name, once they have started or failed; and what is wrong with the files.
-    pub async fn mcp_servers(
-        &self,
-        folder: &Path,
-        name: Option<&str>,
-    ) -> Result<(Vec<McpServerInfo>, Vec<String>)> {
-        let servers = self.servers(folder, None).await;
-        servers.settled().await;
-        let mut shown: Vec<McpServerInfo> = servers.shown().into_iter().map(Into::into).collect();
-        let permission = self.permission_for_all();
-        for server in shown.iter_mut().filter(|server| server.state == McpState::NeedsApproval) {
-            // A rule that was made for another server of that name holds for this one, too.
-            let beginning = beginning(&server.name);
-            let rules = permission.allowing(&beginning);
-            server
-                .approval
-                .extend(rules.map(|rule| format!("the rule `{rule}` lets calls of it run unasked")));
-        }
-        if let Some(name) = name {
-            shown.retain(|server| server.name == name);
-            if shown.is_empty() {
-                let message = format!("there is no MCP server `{name}`");
-                return Err(EngineError::new(Kind::NotFound, "mcp", message)
-                    .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
+    pub fn mcp_servers<'a>(
+        &'a self,
+        folder: &'a Path,
+        name: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<(Vec<McpServerInfo>, Vec<String>)>> {
+        Box::pin(async move {
+            let servers = self.servers(folder, None).await;
+            servers.settled().await;
+            let mut shown: Vec<McpServerInfo> = servers.shown().into_iter().map(Into::into).collect();
+            let permission = self.permission_for_all();
+            for server in shown.iter_mut().filter(|server| server.state == McpState::NeedsApproval) {
+                // A rule that was made for another server of that name holds for this one, too.
+                let beginning = beginning(&server.name);
+                let rules = permission.allowing(&beginning);
+                server
+                    .approval
+                    .extend(rules.map(|rule| format!("the rule `{rule}` lets calls of it run unasked")));
             }
-        }
-        Ok((shown, servers.told().to_vec()))
+            if let Some(name) = name {
+                shown.retain(|server| server.name == name);
+                if shown.is_empty() {
+                    let message = format!("there is no MCP server `{name}`");
+                    return Err(EngineError::new(Kind::NotFound, "mcp", message)
+                        .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
+                }
+            }
+            Ok((shown, servers.told().to_vec()))
+        })
     }
 
     /// Adds a server to the user's file.

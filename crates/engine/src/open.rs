@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use retake_core::Time;
 use retake_store::{RowStore, Sqlite};
 use retake_tools::{
@@ -46,32 +48,34 @@ pub struct OpenRequest {
 
 impl Engine {
     /// Becomes the owner of a data directory. What its owner should know comes along, a sentence each.
-    pub async fn open(request: OpenRequest) -> Result<(Arc<Self>, Vec<String>)> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
-        // It takes as long as the machine has processes: meanwhile the store is opened.
-        let living = tokio::task::spawn_blocking(processes::calls);
-        // So does this; whoever needs it first waits for it.
-        drop(tokio::task::spawn_blocking(|| Sandbox::bare().namespaces()));
-        let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
-        let store = Arc::new(RowStore::start(opened.readers, opened.writer)?);
-        let system_prompt = request.settings.system_prompt.clone();
-        let keep = request.settings.keep;
-        let agent = agent(&request);
-        let models =
-            Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
-        let models = Arc::new(models);
-        let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
-        let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
-        let (mcp, agent) = (Some(request.mcp), Some(agent));
-        let parts =
-            Parts { store, clock, random, models, system_prompt, user: request.user, files, mcp, agent };
-        let engine = Self::start(parts).await?;
-        let mut notices = opened.notices;
-        notices.extend(engine.settle_files().await?);
-        engine.take_over_jobs(living.await.unwrap_or_default()).await?;
-        engine.collect_in_background();
-        Ok((engine, notices))
+    pub fn open(request: OpenRequest) -> BoxFuture<'static, Result<(Arc<Self>, Vec<String>)>> {
+        Box::pin(async move {
+            let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+            let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
+            // It takes as long as the machine has processes: meanwhile the store is opened.
+            let living = tokio::task::spawn_blocking(processes::calls);
+            // So does this; whoever needs it first waits for it.
+            drop(tokio::task::spawn_blocking(|| Sandbox::bare().namespaces()));
+            let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
+            let store = Arc::new(RowStore::start(opened.readers, opened.writer)?);
+            let system_prompt = request.settings.system_prompt.clone();
+            let keep = request.settings.keep;
+            let agent = agent(&request);
+            let models =
+                Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
+            let models = Arc::new(models);
+            let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
+            let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
+            let (mcp, agent) = (Some(request.mcp), Some(agent));
+            let parts =
+                Parts { store, clock, random, models, system_prompt, user: request.user, files, mcp, agent };
+            let engine = Self::start(parts).await?;
+            let mut notices = opened.notices;
+            notices.extend(engine.settle_files().await?);
+            engine.take_over_jobs(living.await.unwrap_or_default()).await?;
+            engine.collect_in_background();
+            Ok((engine, notices))
+        })
     }
 }
 

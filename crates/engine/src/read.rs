@@ -1,5 +1,6 @@
 //! What clients read of conversations. Nothing here changes anything; an answer is of one committed state.
 
+use futures::future::BoxFuture;
 use retake_core::{
     Alternative, Branch, ChangeEvent, Changes, ConversationId, EffectState, EntryId, EntryPage, Head, Hits,
     ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading, Receipt, Refusal,
@@ -99,8 +100,8 @@ impl Engine {
     }
 
     /// The answer whose alternatives an entry names: any entry of its turn does.
-    pub async fn answer_named(&self, of: ConversationId, entry: EntryId) -> Result<EntryId> {
-        Ok(self.store().answer_named(of, entry).await?)
+    pub fn answer_named(&self, of: ConversationId, entry: EntryId) -> BoxFuture<'_, Result<EntryId>> {
+        Box::pin(async move { Ok(self.store().answer_named(of, entry).await?) })
     }
 
     /// The alternatives of the answer that an entry names.

@@ -22,6 +22,7 @@ mod setup;
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
     Action, Answering, Apply, By, ConversationId, EntryId, Fence, Mode, Part, Pos, Receipt, Role, Rule,
@@ -162,36 +163,38 @@ struct Ground {
 impl Engine {
     /// Starts a run. A refusal comes back before anything is stored; afterwards everything is an event. The run
     /// goes on when nobody listens. The same request again gets what came of the first, and is not run twice.
-    pub async fn run(
+    pub fn run(
         self: &Arc<Self>,
         conversation: ConversationId,
         request: RunRequest,
-    ) -> Result<BoxStream<'static, RunEvent>> {
-        let request = request.worded();
-        if let Some(events) = self.attach(conversation, &request.by)? {
-            return Ok(events);
-        }
-        let claim = self.claim(conversation);
-        if request.by.request.is_some()
-            && let Some(receipt) = self.store().receipt(conversation, request.by.clone()).await?
-        {
-            return self.again(conversation, &request.by, claim, receipt, request.model.as_deref()).await;
-        }
-        let claim = match (claim, request.steer, &request.start) {
-            (Err(_), Some(steer), Start::Say(parts, seen)) => {
-                not_blank(parts)?;
-                return self.wait_behind(conversation, parts.clone(), *seen, steer, request).await;
+    ) -> BoxFuture<'_, Result<BoxStream<'static, RunEvent>>> {
+        Box::pin(async move {
+            let request = request.worded();
+            if let Some(events) = self.attach(conversation, &request.by)? {
+                return Ok(events);
             }
-            (Err(_), _, Start::Edit(..) | Start::Retry(_)) if request.files.stop => {
-                return self.run_halting(conversation, request).await;
+            let claim = self.claim(conversation);
+            if request.by.request.is_some()
+                && let Some(receipt) = self.store().receipt(conversation, request.by.clone()).await?
+            {
+                return self.again(conversation, &request.by, claim, receipt, request.model.as_deref()).await;
             }
-            (claim, ..) => claim?,
-        };
-        let choice = self.choice(request.model.as_deref()).await?;
-        let (model, permit, asked) =
-            (request.model.clone(), request.permit.clone(), Some(request.by.clone()));
-        let ground = Ground { permit, asked, ..self.ground(&claim, request).await? };
-        self.start_on(claim, choice, ground, model).await
+            let claim = match (claim, request.steer, &request.start) {
+                (Err(_), Some(steer), Start::Say(parts, seen)) => {
+                    not_blank(parts)?;
+                    return self.wait_behind(conversation, parts.clone(), *seen, steer, request).await;
+                }
+                (Err(_), _, Start::Edit(..) | Start::Retry(_)) if request.files.stop => {
+                    return self.run_halting(conversation, request).await;
+                }
+                (claim, ..) => claim?,
+            };
+            let choice = self.choice(request.model.as_deref()).await?;
+            let (model, permit, asked) =
+                (request.model.clone(), request.permit.clone(), Some(request.by.clone()));
+            let ground = Ground { permit, asked, ..self.ground(&claim, request).await? };
+            self.start_on(claim, choice, ground, model).await
+        })
     }
 
     /// Starts a run in the place of the one at work, which is ended first: what that one has said until its end goes along.
@@ -219,28 +222,30 @@ impl Engine {
     }
 
     /// Starts a run in a new conversation of this folder, which is made only when there is a model to answer.
-    pub async fn begin(
+    pub fn begin(
         self: &Arc<Self>,
         folder: Option<String>,
         request: RunRequest,
-    ) -> Result<(ConversationId, BoxStream<'static, RunEvent>)> {
-        let request = request.worded();
-        let made = match request.by.request {
-            Some(_) => self.store().created(request.by.clone()).await?,
-            None => None,
-        };
-        let conversation = match made {
-            Some(made) => made.conversation,
-            None => {
-                if let Start::Say(parts, _) = &request.start {
-                    not_blank(parts)?;
+    ) -> BoxFuture<'_, Result<(ConversationId, BoxStream<'static, RunEvent>)>> {
+        Box::pin(async move {
+            let request = request.worded();
+            let made = match request.by.request {
+                Some(_) => self.store().created(request.by.clone()).await?,
+                None => None,
+            };
+            let conversation = match made {
+                Some(made) => made.conversation,
+                None => {
+                    if let Start::Say(parts, _) = &request.start {
+                        not_blank(parts)?;
+                    }
+                    self.choice(request.model.as_deref()).await?;
+                    self.can_work_in(folder.as_deref()).await?;
+                    self.create(None, folder, request.by.clone()).await?.conversation
                 }
-                self.choice(request.model.as_deref()).await?;
-                self.can_work_in(folder.as_deref()).await?;
-                self.create(None, folder, request.by.clone()).await?.conversation
-            }
-        };
-        Ok((conversation, self.run(conversation, request).await?))
+            };
+            Ok((conversation, self.run(conversation, request).await?))
+        })
     }
 
     async fn choice(&self, model: Option<&str>) -> Result<Choice> {

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Action, Apply, By, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange, Operation, Part,
     PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, Scope, Seen, Verdict, WorkspaceNo,
@@ -86,32 +88,34 @@ impl Engine {
     /// # Errors
     ///
     /// The first step was refused: nothing has changed.
-    pub async fn act(
+    pub fn act(
         self: &Arc<Self>,
         of: ConversationId,
         apply: Apply,
         options: FileOptions,
-    ) -> Result<Done> {
-        if matches!(apply.action, Action::Erase { .. }) {
-            let (receipt, objects) = self.erase(of, apply).await?;
-            return Ok(Done::Erased(receipt, objects));
-        }
-        if !apply.action.touches_files() {
-            return Ok(Done::Changed(self.apply(of, apply).await?));
-        }
-        match steps_of(&apply.action) {
-            Some((count, step))
-                if count > 1
-                    && options.scope != Scope::Conversation
-                    && self.store().has_changes(of).await? =>
-            {
-                self.act_step_by_step(of, apply, options, (count, step)).await
+    ) -> BoxFuture<'_, Result<Done>> {
+        Box::pin(async move {
+            if matches!(apply.action, Action::Erase { .. }) {
+                let (receipt, objects) = self.erase(of, apply).await?;
+                return Ok(Done::Erased(receipt, objects));
             }
-            _ => {
-                let applied = vec![self.apply_both(of, apply, options).await?];
-                Ok(Done::Steps { applied, refused: None })
+            if !apply.action.touches_files() {
+                return Ok(Done::Changed(self.apply(of, apply).await?));
             }
-        }
+            match steps_of(&apply.action) {
+                Some((count, step))
+                    if count > 1
+                        && options.scope != Scope::Conversation
+                        && self.store().has_changes(of).await? =>
+                {
+                    self.act_step_by_step(of, apply, options, (count, step)).await
+                }
+                _ => {
+                    let applied = vec![self.apply_both(of, apply, options).await?];
+                    Ok(Done::Steps { applied, refused: None })
+                }
+            }
+        })
     }
 
     async fn act_step_by_step(
@@ -143,22 +147,32 @@ impl Engine {
 
     /// What a request did that comes again: the steps that are recorded, and no other. `first` is the receipt of its first step, `steps`
     /// how many it asks for.
-    pub async fn act_again(&self, of: ConversationId, by: &By, first: Receipt, steps: usize) -> Result<Done> {
-        let mut receipts = vec![first];
-        for at in 2..=steps {
-            match self.receipt(of, &by_of_step(by, at)?).await? {
-                Some(receipt) => receipts.push(receipt),
-                None => break,
+    pub fn act_again<'a>(
+        &'a self,
+        of: ConversationId,
+        by: &'a By,
+        first: Receipt,
+        steps: usize,
+    ) -> BoxFuture<'a, Result<Done>> {
+        Box::pin(async move {
+            let mut receipts = vec![first];
+            for at in 2..=steps {
+                match self.receipt(of, &by_of_step(by, at)?).await? {
+                    Some(receipt) => receipts.push(receipt),
+                    None => break,
+                }
             }
-        }
-        let op = match receipts[0].ops.first() {
-            Some(no) => self.store().ops(of, OpRange { before: Some(no.next()), limit: 1 }).await?.ops.pop(),
-            None => None,
-        };
-        let touches_files = op.is_some_and(|line| line.op.reason.touches_files());
-        let done: usize = receipts.iter().map(|receipt| receipt.ops.len()).sum();
-        let stopped = done < steps && self.goes_on(of, receipts.last()).await?;
-        Ok(Done::Again { receipts, stopped, touches_files })
+            let op = match receipts[0].ops.first() {
+                Some(no) => {
+                    self.store().ops(of, OpRange { before: Some(no.next()), limit: 1 }).await?.ops.pop()
+                }
+                None => None,
+            };
+            let touches_files = op.is_some_and(|line| line.op.reason.touches_files());
+            let done: usize = receipts.iter().map(|receipt| receipt.ops.len()).sum();
+            let stopped = done < steps && self.goes_on(of, receipts.last()).await?;
+            Ok(Done::Again { receipts, stopped, touches_files })
+        })
     }
 
     /// Whether there was another step to take after the last one of these.

@@ -12,6 +12,8 @@ mod readable;
 use retake_core::{Care, Checked, ConversationId, Copied, Head, Hint, Receipt, Remedy, RequestId, Time};
 use std::path::{Path, PathBuf};
 
+use futures::future::BoxFuture;
+
 use retake_store::{ExportPlace, FullImport, Import, StoreError, encode_export_header, encode_exported};
 use retake_tools::destination;
 
@@ -52,42 +54,44 @@ const A_DAY: i64 = 24 * 60 * 60 * 1000;
 
 impl Engine {
     /// A piece of an export. All pieces are of the state that the first one found.
-    pub async fn export(
-        &self,
+    pub fn export<'a>(
+        &'a self,
         conversation: ConversationId,
         format: ExportFormat,
-        cursor: Option<&str>,
-    ) -> Result<ExportChunk> {
-        if format == ExportFormat::Full {
-            let piece = self.store().export_full(conversation, cursor.map(str::to_owned)).await;
-            let piece = piece.map_err(|error| match (error, cursor) {
-                (StoreError::BadExport(_), Some(cursor)) => bad_cursor(cursor),
-                (error, _) => error.into(),
-            })?;
-            return Ok(ExportChunk { text: piece.text, cursor: piece.cursor, progress: piece.progress });
-        }
-        let from = cursor.map(place).transpose()?;
-        let excerpt = self.store().export(conversation, from).await?;
-        let mut text = String::new();
-        if from.is_none() {
-            text.push_str(&match format {
-                ExportFormat::Markdown => readable::markdown_title(&excerpt.about),
-                ExportFormat::Text => readable::text_title(&excerpt.about),
-                _ => encode_export_header(&excerpt.about, self.now(), excerpt.total) + "\n",
-            });
-        }
-        for entry in &excerpt.entries {
-            text.push_str(&match format {
-                ExportFormat::Markdown => readable::markdown(entry),
-                ExportFormat::Text => readable::text(entry),
-                _ => encode_exported(entry) + "\n",
-            });
-        }
-        let ExportPlace { head, done } = excerpt.place;
-        // A piece without entries ends the export, so that no cursor can lead in a circle.
-        let more = done < excerpt.total && !excerpt.entries.is_empty();
-        let cursor = more.then(|| format!("{head}:{done}"));
-        Ok(ExportChunk { text, cursor, progress: (done, excerpt.total) })
+        cursor: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ExportChunk>> {
+        Box::pin(async move {
+            if format == ExportFormat::Full {
+                let piece = self.store().export_full(conversation, cursor.map(str::to_owned)).await;
+                let piece = piece.map_err(|error| match (error, cursor) {
+                    (StoreError::BadExport(_), Some(cursor)) => bad_cursor(cursor),
+                    (error, _) => error.into(),
+                })?;
+                return Ok(ExportChunk { text: piece.text, cursor: piece.cursor, progress: piece.progress });
+            }
+            let from = cursor.map(place).transpose()?;
+            let excerpt = self.store().export(conversation, from).await?;
+            let mut text = String::new();
+            if from.is_none() {
+                text.push_str(&match format {
+                    ExportFormat::Markdown => readable::markdown_title(&excerpt.about),
+                    ExportFormat::Text => readable::text_title(&excerpt.about),
+                    _ => encode_export_header(&excerpt.about, self.now(), excerpt.total) + "\n",
+                });
+            }
+            for entry in &excerpt.entries {
+                text.push_str(&match format {
+                    ExportFormat::Markdown => readable::markdown(entry),
+                    ExportFormat::Text => readable::text(entry),
+                    _ => encode_exported(entry) + "\n",
+                });
+            }
+            let ExportPlace { head, done } = excerpt.place;
+            // A piece without entries ends the export, so that no cursor can lead in a circle.
+            let more = done < excerpt.total && !excerpt.entries.is_empty();
+            let cursor = more.then(|| format!("{head}:{done}"));
+            Ok(ExportChunk { text, cursor, progress: (done, excerpt.total) })
+        })
     }
 
     /// Begins an import; the receipt names it. Nothing is stored yet. So many lines of a file stand before its own: lines are named by
@@ -121,41 +125,43 @@ impl Engine {
     }
 
     /// Ends an import: the conversation is there, all of it durable. A full export has the ids that it had.
-    pub async fn import_end(&self, import: ConversationId) -> Result<Receipt> {
-        if let Some(receipt) = self.importing.ended(import) {
-            return Ok(receipt);
-        }
-        let user = self.parts().user.clone();
-        let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
-        let stored = match staged {
-            Staged::Full(mut full) => {
-                // The last one of a folder is found by it. Another machine's clock may be ahead, but not by so much.
-                let latest = Time(self.now().0.saturating_add(A_DAY));
-                full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(latest));
-                if start.title.is_some() {
-                    let message = "can't give a title to a full export: it is restored exactly as it was";
-                    return Err(
-                        EngineError::usage(message).hint("leave the title out, and set it afterwards")
-                    );
+    pub fn import_end(&self, import: ConversationId) -> BoxFuture<'_, Result<Receipt>> {
+        Box::pin(async move {
+            if let Some(receipt) = self.importing.ended(import) {
+                return Ok(receipt);
+            }
+            let user = self.parts().user.clone();
+            let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
+            let stored = match staged {
+                Staged::Full(mut full) => {
+                    // The last one of a folder is found by it. Another machine's clock may be ahead, but not by so much.
+                    let latest = Time(self.now().0.saturating_add(A_DAY));
+                    full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(latest));
+                    if start.title.is_some() {
+                        let message = "can't give a title to a full export: it is restored exactly as it was";
+                        return Err(
+                            EngineError::usage(message).hint("leave the title out, and set it afterwards")
+                        );
+                    }
+                    works_elsewhere(&full, start.folder.as_deref())?;
+                    self.store().restore_full(full, start.request).await
                 }
-                works_elsewhere(&full, start.folder.as_deref())?;
-                self.store().restore_full(full, start.request).await
-            }
-            Staged::Conversation(new) => {
-                let import = Import {
-                    id: import,
-                    title: start.title.or(new.title),
-                    folder: start.folder.or(new.folder),
-                    created: new.created,
-                    entries: new.entries,
-                    by: self.by(start.request),
-                };
-                self.store().import(import).await
-            }
-        };
-        let receipt = stored?;
-        self.importing.remember(import, &receipt);
-        Ok(receipt)
+                Staged::Conversation(new) => {
+                    let import = Import {
+                        id: import,
+                        title: start.title.or(new.title),
+                        folder: start.folder.or(new.folder),
+                        created: new.created,
+                        entries: new.entries,
+                        by: self.by(start.request),
+                    };
+                    self.store().import(import).await
+                }
+            };
+            let receipt = stored?;
+            self.importing.remember(import, &receipt);
+            Ok(receipt)
+        })
     }
 
     /// Copies the whole store while it is in use; never over a file that is there.
@@ -182,10 +188,12 @@ impl Engine {
     }
 
     /// Checks the whole store.
-    pub async fn doctor(&self, care: Care) -> Result<Checked> {
-        let mut checked = self.store().check(care).await?;
-        self.doctor_files(care, &mut checked).await?;
-        Ok(checked)
+    pub fn doctor(&self, care: Care) -> BoxFuture<'_, Result<Checked>> {
+        Box::pin(async move {
+            let mut checked = self.store().check(care).await?;
+            self.doctor_files(care, &mut checked).await?;
+            Ok(checked)
+        })
     }
 }
 

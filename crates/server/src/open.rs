@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use retake_engine::mcp::McpFiles;
 use retake_engine::secret::{Environment, Handed};
 use retake_engine::settings::Settings;
@@ -42,38 +43,40 @@ pub enum Stays {
 }
 
 /// Opens the data directory and becomes its owner. What its owner should know comes along, a sentence each.
-pub async fn open(options: Options) -> Result<(InProcess, Vec<String>), Problem> {
-    let settings = Settings::load(&options.config_file).map_err(|error| Problem {
-        code: "settings".into(),
-        kind: ProblemKind::Usage,
-        hint: Some(error.hint().into()),
-        causes: std::error::Error::source(&error).map(ToString::to_string).into_iter().collect(),
-        message: error.to_string(),
-        ..Problem::default()
-    })?;
-    let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
-    let handed = Arc::new(Handed::default());
-    let request = OpenRequest {
-        mcp: McpFiles::below(config_dir),
-        data_dir: options.data_dir,
-        wait_for_owner: options.wait_for_owner,
-        settings: settings.clone(),
-        config_file: options.config_file.clone(),
-        environment: Environment::with(Arc::clone(&handed)),
-        user: options.user,
-        home: options.home,
-    };
-    let data_dir = request.data_dir.clone();
-    let (engine, notices) = Engine::open(request).await.map_err(problem)?;
-    crate::draft_locks::clear(&data_dir);
-    let owner_info = Arc::new(OwnerInfo::new(data_dir, options.config_file, engine.by(None).time.0));
-    let idle = match options.stays {
-        Stays::UntilTold => None,
-        Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
-    };
-    let present = Arc::new(Present::new(idle, handed));
-    engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
-    let (settings, hub) = (Arc::new(settings), Arc::default());
-    let (once, drafting) = (Arc::default(), Arc::default());
-    Ok((InProcess { engine, settings, hub, owner_info, present, once, drafting }, notices))
+pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<String>), Problem>> {
+    Box::pin(async move {
+        let settings = Settings::load(&options.config_file).map_err(|error| Problem {
+            code: "settings".into(),
+            kind: ProblemKind::Usage,
+            hint: Some(error.hint().into()),
+            causes: std::error::Error::source(&error).map(ToString::to_string).into_iter().collect(),
+            message: error.to_string(),
+            ..Problem::default()
+        })?;
+        let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
+        let handed = Arc::new(Handed::default());
+        let request = OpenRequest {
+            mcp: McpFiles::below(config_dir),
+            data_dir: options.data_dir,
+            wait_for_owner: options.wait_for_owner,
+            settings: settings.clone(),
+            config_file: options.config_file.clone(),
+            environment: Environment::with(Arc::clone(&handed)),
+            user: options.user,
+            home: options.home,
+        };
+        let data_dir = request.data_dir.clone();
+        let (engine, notices) = Engine::open(request).await.map_err(problem)?;
+        crate::draft_locks::clear(&data_dir);
+        let owner_info = Arc::new(OwnerInfo::new(data_dir, options.config_file, engine.by(None).time.0));
+        let idle = match options.stays {
+            Stays::UntilTold => None,
+            Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
+        };
+        let present = Arc::new(Present::new(idle, handed));
+        engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
+        let (settings, hub) = (Arc::new(settings), Arc::default());
+        let (once, drafting) = (Arc::default(), Arc::default());
+        Ok((InProcess { engine, settings, hub, owner_info, present, once, drafting }, notices))
+    })
 }

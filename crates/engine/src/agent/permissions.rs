@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use retake_core::{ConversationId, Mode, Permission, Rule};
 
 use super::locked;
@@ -67,28 +69,34 @@ impl Engine {
     }
 
     /// Changes what a conversation's agent may do; of a run that goes on, from its next call.
-    pub async fn set_permission(&self, conversation: ConversationId, change: PermissionChange) -> Result<()> {
-        let mut own = self.own_permission(conversation).await?;
-        let PermissionChange { mode, add, remove } = change;
-        for rule in remove {
-            let known = own.rules.len();
-            own.rules.retain(|own| *own != rule);
-            if own.rules.len() < known {
-                continue;
+    pub fn set_permission(
+        &self,
+        conversation: ConversationId,
+        change: PermissionChange,
+    ) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let mut own = self.own_permission(conversation).await?;
+            let PermissionChange { mode, add, remove } = change;
+            for rule in remove {
+                let known = own.rules.len();
+                own.rules.retain(|own| *own != rule);
+                if own.rules.len() < known {
+                    continue;
+                }
+                if !self.for_good().contains(&rule) {
+                    let what = format!("there is no rule `{rule}` to forget");
+                    return Err(EngineError::new(Kind::NotFound, "no_rule", what));
+                }
+                self.change_for_good(|file| remove_rule(file, &rule))?;
             }
-            if !self.for_good().contains(&rule) {
-                let what = format!("there is no rule `{rule}` to forget");
-                return Err(EngineError::new(Kind::NotFound, "no_rule", what));
+            for rule in add {
+                if !own.rules.contains(&rule) {
+                    own.rules.push(rule);
+                }
             }
-            self.change_for_good(|file| remove_rule(file, &rule))?;
-        }
-        for rule in add {
-            if !own.rules.contains(&rule) {
-                own.rules.push(rule);
-            }
-        }
-        own.mode = mode.unwrap_or(own.mode);
-        Ok(self.store().set_permission(conversation, own).await?)
+            own.mode = mode.unwrap_or(own.mode);
+            Ok(self.store().set_permission(conversation, own).await?)
+        })
     }
 
     /// Keeps a rule for good, in the settings file.

@@ -5,6 +5,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Action, Against, Apply, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, LeftPath, PathMove,
     Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
@@ -61,18 +63,20 @@ pub struct FolderDone {
 
 impl Engine {
     /// Does an action, files included, all or nothing: to its end, also where nobody waits for it any more.
-    pub async fn apply_both(
+    pub fn apply_both(
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
         wish: FileOptions,
-    ) -> Result<AppliedFiles> {
-        let apply = worded(apply, &wish);
-        if let Some(receipt) = self.recorded(conversation, &apply).await? {
-            return Ok(AppliedFiles::without_files(receipt));
-        }
-        let engine = Arc::clone(self);
-        self.run_to_completion(async move { engine.apply_first(conversation, apply, wish).await }).await
+    ) -> BoxFuture<'_, Result<AppliedFiles>> {
+        Box::pin(async move {
+            let apply = worded(apply, &wish);
+            if let Some(receipt) = self.recorded(conversation, &apply).await? {
+                return Ok(AppliedFiles::without_files(receipt));
+            }
+            let engine = Arc::clone(self);
+            self.run_to_completion(async move { engine.apply_first(conversation, apply, wish).await }).await
+        })
     }
 
     /// Refuses several steps that were seen as one plan and are no longer so, and what is chosen for a name that none of them has. Each of

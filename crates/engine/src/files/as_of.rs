@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Action, BadFilePath, Capture, ConversationId, EntryId, FilePath, Head, Hint, Remedy, WorkspaceNo,
 };
@@ -59,52 +61,62 @@ impl Engine {
 
     /// The moment of that name: a head, a checkpoint (by name, or `#N` by its number) or before an entry; without a name,
     /// before the last turn.
-    pub async fn moment(&self, conversation: ConversationId, name: Option<&str>) -> Result<AsOf> {
-        let Some(name) = name else {
-            let turns = self.store().summary(conversation).await?.counts.turns;
-            let last = self.store().turn(conversation, turns).await?;
-            let none = || {
-                EngineError::new(Kind::Refused, "no_turn", "there is no turn yet that could be gone back to")
+    pub fn moment<'a>(
+        &'a self,
+        conversation: ConversationId,
+        name: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<AsOf>> {
+        Box::pin(async move {
+            let Some(name) = name else {
+                let turns = self.store().summary(conversation).await?.counts.turns;
+                let last = self.store().turn(conversation, turns).await?;
+                let none = || {
+                    EngineError::new(
+                        Kind::Refused,
+                        "no_turn",
+                        "there is no turn yet that could be gone back to",
+                    )
                     .hint("name a checkpoint")
+                };
+                return last.map(AsOf::Before).ok_or_else(none);
             };
-            return last.map(AsOf::Before).ok_or_else(none);
-        };
-        if let Ok(head) = name.parse() {
-            return Ok(AsOf::Head(head));
-        }
-        let held = self.workspace(conversation).await?;
-        if let Some(number) = name.strip_prefix('#').and_then(|number| number.parse::<u64>().ok()) {
-            let found = self.store().captures(held.no, Some(number.saturating_add(1)), 1).await?;
-            let found = found.into_iter().find(|row| row.no == number && row.manifest.is_some());
-            let found = found.map(|row| AsOf::Checkpoint(vec![(held.no, row)]));
-            return found.ok_or_else(|| no_checkpoint(name));
-        }
-        let found = self.store().checkpoint(held.no, name.to_owned()).await?;
-        let own = held.no;
-        drop(held);
-        let entry = self.entry(conversation, name).await;
-        match (found, entry) {
-            (Some(row), Ok(_)) => {
-                let what = format!("“{name}” is a message and a checkpoint");
-                let which =
-                    format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
-                Err(EngineError::new(Kind::Usage, "ambiguous_moment", what).hint(which))
+            if let Ok(head) = name.parse() {
+                return Ok(AsOf::Head(head));
             }
-            (Some(row), Err(_)) if row.manifest.is_some() => {
-                let mut rows = vec![(own, row)];
-                for folder in self.further_known(conversation).await? {
-                    // One that is away has none that could be gone back to.
-                    if let Ok((workspace, _)) = self.workspace_row_at(folder).await {
-                        let found = self.store().checkpoint(workspace.no, name.to_owned()).await?;
-                        rows.extend(found.map(|row| (workspace.no, row)));
-                    }
+            let held = self.workspace(conversation).await?;
+            if let Some(number) = name.strip_prefix('#').and_then(|number| number.parse::<u64>().ok()) {
+                let found = self.store().captures(held.no, Some(number.saturating_add(1)), 1).await?;
+                let found = found.into_iter().find(|row| row.no == number && row.manifest.is_some());
+                let found = found.map(|row| AsOf::Checkpoint(vec![(held.no, row)]));
+                return found.ok_or_else(|| no_checkpoint(name));
+            }
+            let found = self.store().checkpoint(held.no, name.to_owned()).await?;
+            let own = held.no;
+            drop(held);
+            let entry = self.entry(conversation, name).await;
+            match (found, entry) {
+                (Some(row), Ok(_)) => {
+                    let what = format!("“{name}” is a message and a checkpoint");
+                    let which =
+                        format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
+                    Err(EngineError::new(Kind::Usage, "ambiguous_moment", what).hint(which))
                 }
-                Ok(AsOf::Checkpoint(rows))
+                (Some(row), Err(_)) if row.manifest.is_some() => {
+                    let mut rows = vec![(own, row)];
+                    for folder in self.further_known(conversation).await? {
+                        // One that is away has none that could be gone back to.
+                        if let Ok((workspace, _)) = self.workspace_row_at(folder).await {
+                            let found = self.store().checkpoint(workspace.no, name.to_owned()).await?;
+                            rows.extend(found.map(|row| (workspace.no, row)));
+                        }
+                    }
+                    Ok(AsOf::Checkpoint(rows))
+                }
+                (Some(_), Err(_)) => Err(no_checkpoint(name)),
+                (None, Ok(entry)) => Ok(AsOf::Before(entry)),
+                (None, Err(error)) => Err(self.no_moment(own, name, error).await?),
             }
-            (Some(_), Err(_)) => Err(no_checkpoint(name)),
-            (None, Ok(entry)) => Ok(AsOf::Before(entry)),
-            (None, Err(error)) => Err(self.no_moment(own, name, error).await?),
-        }
+        })
     }
 
     /// Why a name means nothing here; a checkpoint of another folder is told as one.

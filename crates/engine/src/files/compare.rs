@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Capture, ConversationId, EntryId, FileChange, FilePath, Record, Time, Want, WorkspaceNo,
     without_full_folders,
@@ -36,28 +38,30 @@ impl View {
 impl Engine {
     /// What differs below these paths between a moment and another one, or now, folder by folder. Of a turn it is what calls of
     /// this conversation have changed since, and what others wrote, as far as captures saw it.
-    pub async fn differences(
+    pub fn differences(
         &self,
         conversation: ConversationId,
         paths: Below,
         from: AsOf,
         to: Option<AsOf>,
-    ) -> Result<Vec<(Option<PathBuf>, Vec<FileChange>)>> {
-        let mut folders: Vec<Option<PathBuf>> = paths.iter().map(|named| named.folder.clone()).collect();
-        folders.sort();
-        folders.dedup();
-        let mut differ = Vec::new();
-        for folder in folders {
-            let (row, root) = match &folder {
-                None => self.own_workspace(conversation).await?,
-                Some(folder) => self.workspace_row_at(folder.clone()).await?,
-            };
-            let held = self.hold(row, root, self.files.at_work().await).await?;
-            let below = named_below(&paths, folder.as_deref());
-            let changes = self.differences_in(held, conversation, &below, &from, to.as_ref()).await?;
-            differ.push((folder, changes));
-        }
-        Ok(differ)
+    ) -> BoxFuture<'_, Result<Vec<(Option<PathBuf>, Vec<FileChange>)>>> {
+        Box::pin(async move {
+            let mut folders: Vec<Option<PathBuf>> = paths.iter().map(|named| named.folder.clone()).collect();
+            folders.sort();
+            folders.dedup();
+            let mut differ = Vec::new();
+            for folder in folders {
+                let (row, root) = match &folder {
+                    None => self.own_workspace(conversation).await?,
+                    Some(folder) => self.workspace_row_at(folder.clone()).await?,
+                };
+                let held = self.hold(row, root, self.files.at_work().await).await?;
+                let below = named_below(&paths, folder.as_deref());
+                let changes = self.differences_in(held, conversation, &below, &from, to.as_ref()).await?;
+                differ.push((folder, changes));
+            }
+            Ok(differ)
+        })
     }
 
     /// The same in one folder.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt as _;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
     By, Capture, ConversationId, DiffHunks, EntryId, FileChange, FilePath, Head, PageRequest, Part,
@@ -35,29 +36,37 @@ impl Engine {
     }
 
     /// How a change looks: words, and a unified diff. `from` is the path that the content had before.
-    pub async fn diff(
+    pub fn diff(
         &self,
         change: FileChange,
         from: Option<FilePath>,
         shown: DiffHunks,
-    ) -> Result<ShownDiff> {
-        let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let diff = blocking(move || {
-            let from = from.as_ref().unwrap_or(&change.path);
-            let after = (&change.path, change.after.as_ref());
-            retake_worktree::diff(&*objects, (from, change.before.as_ref()), after, &shown)
-        });
-        let diff = diff.await??;
-        Ok(ShownDiff { text: diff.to_bytes(), hunks: diff.hunks })
+    ) -> BoxFuture<'_, Result<ShownDiff>> {
+        Box::pin(async move {
+            let objects = self.files.objects().await? as Arc<dyn Objects>;
+            let diff = blocking(move || {
+                let from = from.as_ref().unwrap_or(&change.path);
+                let after = (&change.path, change.after.as_ref());
+                retake_worktree::diff(&*objects, (from, change.before.as_ref()), after, &shown)
+            });
+            let diff = diff.await??;
+            Ok(ShownDiff { text: diff.to_bytes(), hunks: diff.hunks })
+        })
     }
 
     /// Looks at the folders of a conversation, and keeps what was seen under a name, in each of them.
-    pub async fn checkpoint(&self, conversation: ConversationId, name: String) -> Result<Vec<Capture>> {
-        let own = self.folder_of(conversation).await?.unwrap_or_default();
-        let further = self.further(&own).await?.kept;
-        let held = self.workspaces(conversation, &further).await?;
-        let held = self.capture_each(held, Some(&name)).await?;
-        Ok(self.store().captures(held.own, None, 1).await?)
+    pub fn checkpoint(
+        &self,
+        conversation: ConversationId,
+        name: String,
+    ) -> BoxFuture<'_, Result<Vec<Capture>>> {
+        Box::pin(async move {
+            let own = self.folder_of(conversation).await?.unwrap_or_default();
+            let further = self.further(&own).await?.kept;
+            let held = self.workspaces(conversation, &further).await?;
+            let held = self.capture_each(held, Some(&name)).await?;
+            Ok(self.store().captures(held.own, None, 1).await?)
+        })
     }
 
     /// What was seen of the conversation's own folder, newest first.
@@ -72,27 +81,30 @@ impl Engine {
     }
 
     /// What came of the command that an earlier request ran, whose receipt this is; while it runs, what it prints. It is not run again.
-    pub async fn exec_again(
-        self: &Arc<Self>,
+    pub fn exec_again<'a>(
+        self: &'a Arc<Self>,
         conversation: ConversationId,
-        by: &By,
+        by: &'a By,
         receipt: Receipt,
-    ) -> Result<BoxStream<'static, RunEvent>> {
-        if let Some(events) = self.attach(conversation, by)? {
-            return Ok(events);
-        }
-        let (text, ended) = match self.result_of(conversation, &receipt).await? {
-            Some((entry, text)) => (Some(text), self.result_again(conversation, &receipt, entry).await?),
-            None => {
-                let what = "this request has run its command before, and the end of it is not known";
-                let error = EngineError::new(Kind::Refused, "no_answer", what)
-                    .hint("it may still run, or a crash has ended it; run it again with a new request id");
-                (None, Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) })
+    ) -> BoxFuture<'a, Result<BoxStream<'static, RunEvent>>> {
+        Box::pin(async move {
+            if let Some(events) = self.attach(conversation, by)? {
+                return Ok(events);
             }
-        };
-        let began = RunEvent::Started(Some(receipt), "exec".into(), None);
-        let events = std::iter::once(began).chain(text.map(RunEvent::Text));
-        Ok(futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed())
+            let (text, ended) = match self.result_of(conversation, &receipt).await? {
+                Some((entry, text)) => (Some(text), self.result_again(conversation, &receipt, entry).await?),
+                None => {
+                    let what = "this request has run its command before, and the end of it is not known";
+                    let error = EngineError::new(Kind::Refused, "no_answer", what).hint(
+                        "it may still run, or a crash has ended it; run it again with a new request id",
+                    );
+                    (None, Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) })
+                }
+            };
+            let began = RunEvent::Started(Some(receipt), "exec".into(), None);
+            let events = std::iter::once(began).chain(text.map(RunEvent::Text));
+            Ok(futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed())
+        })
     }
 
     /// How a call ended, as it was told when its result was stored.

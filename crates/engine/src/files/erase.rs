@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Action, Apply, ContentHash, ConversationId, FilePath, Planned, Receipt, Time, WorkspaceInfo, WorkspaceNo,
 };
@@ -69,55 +71,63 @@ impl InUse {
 
 impl Engine {
     /// Erases, in the conversations and in what is kept of files.
-    pub async fn erase(
+    pub fn erase(
         &self,
         conversation: ConversationId,
         apply: Apply,
-    ) -> Result<(Receipt, ObjectsErased)> {
-        self.look_first(conversation, &apply.action).await;
-        let _quiet = self.files.quiet().await;
-        let mut by = apply.by;
-        if by.request.is_some() && by.wording.is_none() {
-            // What holds the text is no part of what is asked for: it is gone when the request comes again.
-            by.wording = Some(of_arguments("erase", &action_value(&apply.action, apply.seen)));
-        }
-        let calls = self.calls_erased(conversation, &apply.action).await?;
-        let action = self.with_objects(apply.action).await?;
-        let text = match &action {
-            Action::Erase { matching, .. } => matching.clone(),
-            _ => None,
-        };
-        // What was committed is finished, also when the store's own pages could not be overwritten at once.
-        let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
-        // Before anybody is told that it is done: who is told things late is told nothing from before.
-        self.has_erased();
-        let erased = self.erase_objects().await?;
-        let receipt = receipt?;
-        self.erase_output(calls, text).await?;
-        Ok((receipt, erased))
+    ) -> BoxFuture<'_, Result<(Receipt, ObjectsErased)>> {
+        Box::pin(async move {
+            self.look_first(conversation, &apply.action).await;
+            let _quiet = self.files.quiet().await;
+            let mut by = apply.by;
+            if by.request.is_some() && by.wording.is_none() {
+                // What holds the text is no part of what is asked for: it is gone when the request comes again.
+                by.wording = Some(of_arguments("erase", &action_value(&apply.action, apply.seen)));
+            }
+            let calls = self.calls_erased(conversation, &apply.action).await?;
+            let action = self.with_objects(apply.action).await?;
+            let text = match &action {
+                Action::Erase { matching, .. } => matching.clone(),
+                _ => None,
+            };
+            // What was committed is finished, also when the store's own pages could not be overwritten at once.
+            let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
+            // Before anybody is told that it is done: who is told things late is told nothing from before.
+            self.has_erased();
+            let erased = self.erase_objects().await?;
+            let receipt = receipt?;
+            self.erase_output(calls, text).await?;
+            Ok((receipt, erased))
+        })
     }
 
     /// What an erasure would do. Changes nothing.
-    pub async fn plan_erase(&self, conversation: ConversationId, action: Action) -> Result<ErasePlan> {
-        self.look_first(conversation, &action).await;
-        let _quiet = self.files.quiet().await;
-        let action = self.with_objects(action).await?;
-        let files = self.store().erasing(conversation, action.clone()).await?;
-        let planned = self.plan(conversation, action).await?;
-        let mut doomed = files.objects.clone();
-        doomed.extend(self.store().erased_objects().await?);
-        let mut objects = ObjectsErased::default();
-        if !doomed.is_empty() {
-            let in_use = self.in_use_without(&files).await?;
-            objects = tally(doomed.into_iter(), &in_use).1;
-        }
-        let rows = ErasedRows {
-            names_objects: !files.objects.is_empty(),
-            messages: files.messages,
-            operations: files.operations,
-            paths: files.paths,
-        };
-        Ok(ErasePlan { conversation: planned, rows, objects })
+    pub fn plan_erase(
+        &self,
+        conversation: ConversationId,
+        action: Action,
+    ) -> BoxFuture<'_, Result<ErasePlan>> {
+        Box::pin(async move {
+            self.look_first(conversation, &action).await;
+            let _quiet = self.files.quiet().await;
+            let action = self.with_objects(action).await?;
+            let files = self.store().erasing(conversation, action.clone()).await?;
+            let planned = self.plan(conversation, action).await?;
+            let mut doomed = files.objects.clone();
+            doomed.extend(self.store().erased_objects().await?);
+            let mut objects = ObjectsErased::default();
+            if !doomed.is_empty() {
+                let in_use = self.in_use_without(&files).await?;
+                objects = tally(doomed.into_iter(), &in_use).1;
+            }
+            let rows = ErasedRows {
+                names_objects: !files.objects.is_empty(),
+                messages: files.messages,
+                operations: files.operations,
+                paths: files.paths,
+            };
+            Ok(ErasePlan { conversation: planned, rows, objects })
+        })
     }
 
     /// Where else a text is that is erased in a conversation: of each other tree of forks one that holds it, and how many do.

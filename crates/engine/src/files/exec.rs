@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{By, ConversationId, Flags, Part, Receipt, Role, SayRequest, Served, ToolOutcome};
 use retake_tools::processes;
@@ -59,29 +60,32 @@ pub(crate) fn command_line<T: AsRef<str>>(words: &[T]) -> String {
 
 impl Engine {
     /// Runs a command as a tool call of a conversation. Refusals come back before anything is stored.
-    pub async fn exec(
+    pub fn exec(
         self: &Arc<Self>,
         conversation: ConversationId,
         exec: Exec,
-    ) -> Result<BoxStream<'static, RunEvent>> {
-        if exec.command.is_empty() {
-            return Err(EngineError::usage("can't run nothing").hint("name a command"));
-        }
-        let claim = self.claim(conversation)?;
-        // What was changed before it starts is not the command's. A turn that begins ends the one before.
-        let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
-        let further = match self.folder_of(conversation).await? {
-            Some(own) => self.further(&own).await?.kept,
-            None => Vec::new(),
-        };
-        let before = self.before_call(conversation, &further, sweep).await?;
-        let call = self.start_call(conversation, &exec, before, claim).await?;
-        let (events, stream) = Events::stream();
-        let serving = Served { by: exec.by, began: Some(call.receipt.clone()) };
-        call.claim.serves(Some(vec![serving]));
-        let (engine, events) = (Arc::clone(self), events.on(Arc::clone(&self.session(conversation).feed)));
-        tokio::spawn(async move { engine.attend_call(call, events).await });
-        Ok(stream)
+    ) -> BoxFuture<'_, Result<BoxStream<'static, RunEvent>>> {
+        Box::pin(async move {
+            if exec.command.is_empty() {
+                return Err(EngineError::usage("can't run nothing").hint("name a command"));
+            }
+            let claim = self.claim(conversation)?;
+            // What was changed before it starts is not the command's. A turn that begins ends the one before.
+            let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
+            let further = match self.folder_of(conversation).await? {
+                Some(own) => self.further(&own).await?.kept,
+                None => Vec::new(),
+            };
+            let before = self.before_call(conversation, &further, sweep).await?;
+            let call = self.start_call(conversation, &exec, before, claim).await?;
+            let (events, stream) = Events::stream();
+            let serving = Served { by: exec.by, began: Some(call.receipt.clone()) };
+            call.claim.serves(Some(vec![serving]));
+            let (engine, events) =
+                (Arc::clone(self), events.on(Arc::clone(&self.session(conversation).feed)));
+            tokio::spawn(async move { engine.attend_call(call, events).await });
+            Ok(stream)
+        })
     }
 
     /// The call is written down before it runs.

@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, WorkspaceInfo,
     WorkspaceNo,
@@ -78,28 +80,30 @@ impl Engine {
     }
 
     /// What is known of a workspace. Looks at its folder, where it is there.
-    pub async fn show_folder(&self, no: WorkspaceNo) -> Result<FolderShown> {
-        let row = self.workspace_row(no).await?;
-        let mut shown = self.kept_of(row.clone()).await?;
-        if shown.unsettled {
-            return Ok(shown);
-        }
-        match self.workspace_of(row).await {
-            Err(error) => shown.away = Some(error.to_string()),
-            Ok(held) => {
-                let over = held.calls.ended(is_alive);
-                let (mut held, capture) = see(held, Sweep::Whole, Permission::Ask).await?;
-                let uncovered = capture.uncovered.iter();
-                let path = |one: &retake_worktree::Uncovered| PathShown {
-                    path: one.path.to_string(),
-                    why: one.why.to_string(),
-                };
-                shown.uncovered = uncovered.map(path).collect();
-                self.keep_capture(&mut held, &capture, None, over).await?;
-                accept(&mut held, capture)?;
+    pub fn show_folder(&self, no: WorkspaceNo) -> BoxFuture<'_, Result<FolderShown>> {
+        Box::pin(async move {
+            let row = self.workspace_row(no).await?;
+            let mut shown = self.kept_of(row.clone()).await?;
+            if shown.unsettled {
+                return Ok(shown);
             }
-        }
-        Ok(shown)
+            match self.workspace_of(row).await {
+                Err(error) => shown.away = Some(error.to_string()),
+                Ok(held) => {
+                    let over = held.calls.ended(is_alive);
+                    let (mut held, capture) = see(held, Sweep::Whole, Permission::Ask).await?;
+                    let uncovered = capture.uncovered.iter();
+                    let path = |one: &retake_worktree::Uncovered| PathShown {
+                        path: one.path.to_string(),
+                        why: one.why.to_string(),
+                    };
+                    shown.uncovered = uncovered.map(path).collect();
+                    self.keep_capture(&mut held, &capture, None, over).await?;
+                    accept(&mut held, capture)?;
+                }
+            }
+            Ok(shown)
+        })
     }
 
     /// Forgets a workspace: its captures, what calls and operations did there, its index.

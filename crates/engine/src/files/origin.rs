@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use futures::future::BoxFuture;
+
 use retake_core::{Conversation, ConversationId, DeltaId, DeltaLine, EntryId, Mark, Pos};
 
 use crate::engine::Engine;
@@ -27,52 +29,57 @@ pub struct PlannedDeltas {
 
 impl Engine {
     /// Where these deltas come from; those that the conversation does not know are left out.
-    pub async fn delta_origins(
-        &self,
+    pub fn delta_origins<'a>(
+        &'a self,
         of: ConversationId,
-        wanted: &HashSet<DeltaId>,
-    ) -> Result<HashMap<DeltaId, DeltaOrigin>> {
-        let mut origins = HashMap::new();
-        if wanted.is_empty() {
-            return Ok(origins);
-        }
-        let snapshot = self.store().snapshot(of).await?;
-        let known = snapshot.conversation();
-        for (line, entry) in self.store().deltas(of).await? {
-            if wanted.contains(&line.id) {
-                let turn = self.store().meta(of, entry).await?.totals.turns;
-                let turn = Some(turn).filter(|_| known.is_on_path(place(known, &line)));
-                origins.insert(line.id, DeltaOrigin { entry, turn });
+        wanted: &'a HashSet<DeltaId>,
+    ) -> BoxFuture<'a, Result<HashMap<DeltaId, DeltaOrigin>>> {
+        Box::pin(async move {
+            let mut origins = HashMap::new();
+            if wanted.is_empty() {
+                return Ok(origins);
             }
-        }
-        Ok(origins)
+            let snapshot = self.store().snapshot(of).await?;
+            let known = snapshot.conversation();
+            for (line, entry) in self.store().deltas(of).await? {
+                if wanted.contains(&line.id) {
+                    let turn = self.store().meta(of, entry).await?.totals.turns;
+                    let turn = Some(turn).filter(|_| known.is_on_path(place(known, &line)));
+                    origins.insert(line.id, DeltaOrigin { entry, turn });
+                }
+            }
+            Ok(origins)
+        })
     }
 
     /// The deltas that a plan names.
-    pub async fn planned_deltas(
-        &self,
+    pub fn planned_deltas<'a>(
+        &'a self,
         of: ConversationId,
-        wanted: &HashSet<DeltaId>,
-    ) -> Result<PlannedDeltas> {
-        let mut deltas = self.store().deltas(of).await?;
-        deltas.retain(|(line, _)| wanted.contains(&line.id));
-        let mut results = HashMap::new();
-        for entry in deltas.iter().map(|(_, entry)| *entry).collect::<HashSet<EntryId>>() {
-            if let Some(call) = self.store().meta(of, entry).await?.answers {
-                results.insert(self.store().entry_id(of, call).await?, entry);
+        wanted: &'a HashSet<DeltaId>,
+    ) -> BoxFuture<'a, Result<PlannedDeltas>> {
+        Box::pin(async move {
+            let mut deltas = self.store().deltas(of).await?;
+            deltas.retain(|(line, _)| wanted.contains(&line.id));
+            let mut results = HashMap::new();
+            for entry in deltas.iter().map(|(_, entry)| *entry).collect::<HashSet<EntryId>>() {
+                if let Some(call) = self.store().meta(of, entry).await?.answers {
+                    results.insert(self.store().entry_id(of, call).await?, entry);
+                }
             }
-        }
-        for (_, entry) in &mut deltas {
-            *entry = results.get(entry).copied().unwrap_or(*entry);
-        }
-        let snapshot = self.store().snapshot(of).await?;
-        let known = snapshot.conversation();
-        let is_part = |line: &DeltaLine| {
-            let pos = place(known, line);
-            known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
-        };
-        let left_behind = deltas.iter().filter(|(line, _)| !is_part(line)).map(|(line, _)| line.id).collect();
-        Ok(PlannedDeltas { deltas, left_behind })
+            for (_, entry) in &mut deltas {
+                *entry = results.get(entry).copied().unwrap_or(*entry);
+            }
+            let snapshot = self.store().snapshot(of).await?;
+            let known = snapshot.conversation();
+            let is_part = |line: &DeltaLine| {
+                let pos = place(known, line);
+                known.is_on_path(pos) && known.mark(pos) != Mark::Dropped
+            };
+            let left_behind =
+                deltas.iter().filter(|(line, _)| !is_part(line)).map(|(line, _)| line.id).collect();
+            Ok(PlannedDeltas { deltas, left_behind })
+        })
     }
 }
 

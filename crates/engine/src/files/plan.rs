@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, EntryId, FilePath, FilePlan, Layer, OpNo,
     PathMove, PathPlan, Planned, Pos, Reason, Scope, Stack, Verdict, Want, Wish, WorkspaceNo,
@@ -85,23 +87,23 @@ pub struct Running {
 
 impl Engine {
     /// What an action would do to the conversation and to files.
-    pub async fn plan_both(
+    pub fn plan_both(
         &self,
         conversation: ConversationId,
         action: Action,
         wish: FileOptions,
-    ) -> Result<PlannedFiles> {
-        self.plan_on(conversation, action, wish, Sight::New).await
+    ) -> BoxFuture<'_, Result<PlannedFiles>> {
+        Box::pin(async move { self.plan_on(conversation, action, wish, Sight::New).await })
     }
 
     /// The same on what a plan of the same request has captured just now: one more of its steps, say.
-    pub async fn plan_as_seen(
+    pub fn plan_as_seen(
         &self,
         conversation: ConversationId,
         action: Action,
         wish: FileOptions,
-    ) -> Result<PlannedFiles> {
-        self.plan_on(conversation, action, wish, Sight::JustNow).await
+    ) -> BoxFuture<'_, Result<PlannedFiles>> {
+        Box::pin(async move { self.plan_on(conversation, action, wish, Sight::JustNow).await })
     }
 
     async fn plan_on(

@@ -1,6 +1,7 @@
 //! What a crash left of an apply is finished: forward where it was decided, back where its direction was turned, away where
 //! it was only prepared. A root that is missing or another one leaves it open, and the start undisturbed.
 
+use futures::future::BoxFuture;
 use retake_core::{FileChange, WorkspaceInfo};
 use retake_store::IntentRow;
 use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
@@ -13,14 +14,16 @@ use crate::error::{EngineError, Kind, Result};
 
 impl Engine {
     /// Finishes what is open; what can't be, is said, a sentence each.
-    pub async fn settle_files(&self) -> Result<Vec<String>> {
-        let mut notices = self.settle_rewinds().await?;
-        if let Err(error) = self.finish_erasing().await {
-            notices.push(format!(
-                "what was erased of files may still be kept, the next start tries again: {error}"
-            ));
-        }
-        Ok(notices)
+    pub fn settle_files(&self) -> BoxFuture<'_, Result<Vec<String>>> {
+        Box::pin(async move {
+            let mut notices = self.settle_rewinds().await?;
+            if let Err(error) = self.finish_erasing().await {
+                notices.push(format!(
+                    "what was erased of files may still be kept, the next start tries again: {error}"
+                ));
+            }
+            Ok(notices)
+        })
     }
 
     async fn settle_rewinds(&self) -> Result<Vec<String>> {

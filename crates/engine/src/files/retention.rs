@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use retake_core::{ContentHash, ConversationId, DeltaId, EntryId, Time};
 use retake_store::{Claim, Claimant};
 use retake_worktree::{Manifest, PackObjects, WorktreeError};
@@ -83,51 +85,53 @@ pub struct Released {
 
 impl Engine {
     /// Collects what is not needed, or says what that would be.
-    pub async fn prune(&self, how: Prune) -> Result<Pruned> {
-        let quota = self.files.config()?.keep.quota;
-        let Some(pack) = self.files.objects_if_any().await? else {
-            return Ok(Pruned { quota, ..Pruned::default() });
-        };
-        let quiet = self.files.quiet().await;
-        // From here on everything that is put or found stays.
-        let guard = pack.guard();
-        let weighing = self.weighing(&pack).await?;
-        let (claims, (unneeded, to_quota)) = blocking(move || {
-            let cuts = weighing.cuts();
-            (weighing.claims, cuts)
+    pub fn prune(&self, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
+        Box::pin(async move {
+            let quota = self.files.config()?.keep.quota;
+            let Some(pack) = self.files.objects_if_any().await? else {
+                return Ok(Pruned { quota, ..Pruned::default() });
+            };
+            let quiet = self.files.quiet().await;
+            // From here on everything that is put or found stays.
+            let guard = pack.guard();
+            let weighing = self.weighing(&pack).await?;
+            let (claims, (unneeded, to_quota)) = blocking(move || {
+                let cuts = weighing.cuts();
+                (weighing.claims, cuts)
+            })
+            .await
+            .and_then(|(claims, cuts)| Ok((claims, cuts?)))?;
+            let let_go = self.let_go(&claims, to_quota.as_ref().and_then(|cut| cut.calls)).await?;
+            let cut = if how == Prune::ToQuota { to_quota.unwrap_or(unneeded) } else { unneeded };
+            let mut pruned = Pruned {
+                captures: self.store().old_captures(cut.captures).await?,
+                objects: cut.survey.objects,
+                freed: cut.survey.unneeded,
+                size: cut.size(),
+                quota,
+                let_go,
+                damaged: 0,
+            };
+            if how == Prune::Look {
+                return Ok(pruned);
+            }
+            self.store().forget_captures(cut.captures).await?;
+            if let Some(since) = cut.calls {
+                self.store().keep_since(since).await?;
+            }
+            drop(quiet);
+            self.files.captures.store(0, Ordering::Relaxed);
+            let stop = Arc::new(AtomicBool::new(false));
+            let _until_then = StopOnDrop(Arc::clone(&stop));
+            let (collecting, live) = (Arc::clone(&pack), cut.live);
+            let collected = blocking(move || {
+                collecting.collect_until(&stop, &guard, &|object| live.contains(object), &mut |_, _| ())
+            });
+            pruned.damaged = collected.await??.damaged.len() as u64;
+            pruned.size = pack.size()?;
+            pruned.freed = cut.survey.size.saturating_sub(pruned.size);
+            Ok(pruned)
         })
-        .await
-        .and_then(|(claims, cuts)| Ok((claims, cuts?)))?;
-        let let_go = self.let_go(&claims, to_quota.as_ref().and_then(|cut| cut.calls)).await?;
-        let cut = if how == Prune::ToQuota { to_quota.unwrap_or(unneeded) } else { unneeded };
-        let mut pruned = Pruned {
-            captures: self.store().old_captures(cut.captures).await?,
-            objects: cut.survey.objects,
-            freed: cut.survey.unneeded,
-            size: cut.size(),
-            quota,
-            let_go,
-            damaged: 0,
-        };
-        if how == Prune::Look {
-            return Ok(pruned);
-        }
-        self.store().forget_captures(cut.captures).await?;
-        if let Some(since) = cut.calls {
-            self.store().keep_since(since).await?;
-        }
-        drop(quiet);
-        self.files.captures.store(0, Ordering::Relaxed);
-        let stop = Arc::new(AtomicBool::new(false));
-        let _until_then = StopOnDrop(Arc::clone(&stop));
-        let (collecting, live) = (Arc::clone(&pack), cut.live);
-        let collected = blocking(move || {
-            collecting.collect_until(&stop, &guard, &|object| live.contains(object), &mut |_, _| ())
-        });
-        pruned.damaged = collected.await??.damaged.len() as u64;
-        pruned.size = pack.size()?;
-        pruned.freed = cut.survey.size.saturating_sub(pruned.size);
-        Ok(pruned)
     }
 
     /// All that decides on what is needed. Nobody may be at work.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time,
     WorkspaceNo, without_full_folders,
@@ -73,38 +75,45 @@ pub struct Job {
 
 impl Engine {
     /// What differs in the folders of a conversation: those of today, and those where it has changed something.
-    pub async fn files_status(&self, conversation: ConversationId) -> Result<FilesStatus> {
-        let own = self.workspace(conversation).await?;
-        let mut nos = vec![own.no];
-        let mut status =
-            FilesStatus { folders: Vec::new(), ahead: 0, behind: 0, running: Vec::new(), gone: Vec::new() };
-        status.folders.push(self.folder_status(own, conversation, None).await?);
-        for folder in self.further_known(conversation).await? {
-            match self.workspace_row_at(folder.clone()).await {
-                Ok((row, root)) => {
-                    nos.push(row.no);
-                    let held = self.hold(row, root, self.files.at_work().await).await?;
-                    let folder = held.root.path().to_owned();
-                    status.folders.push(self.folder_status(held, conversation, Some(folder)).await?);
+    pub fn files_status(&self, conversation: ConversationId) -> BoxFuture<'_, Result<FilesStatus>> {
+        Box::pin(async move {
+            let own = self.workspace(conversation).await?;
+            let mut nos = vec![own.no];
+            let mut status = FilesStatus {
+                folders: Vec::new(),
+                ahead: 0,
+                behind: 0,
+                running: Vec::new(),
+                gone: Vec::new(),
+            };
+            status.folders.push(self.folder_status(own, conversation, None).await?);
+            for folder in self.further_known(conversation).await? {
+                match self.workspace_row_at(folder.clone()).await {
+                    Ok((row, root)) => {
+                        nos.push(row.no);
+                        let held = self.hold(row, root, self.files.at_work().await).await?;
+                        let folder = held.root.path().to_owned();
+                        status.folders.push(self.folder_status(held, conversation, Some(folder)).await?);
+                    }
+                    Err(error) => status.gone.push(error.to_string()),
                 }
-                Err(error) => status.gone.push(error.to_string()),
             }
-        }
-        let snapshot = self.store().snapshot(conversation).await?;
-        let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
-        let (mut ahead, mut behind) = (BTreeSet::new(), BTreeSet::new());
-        for (line, _) in self.store().deltas(conversation).await? {
-            let pos = Pos::new(depth, line.seq);
-            let wanted = known.wants_files_of(pos);
-            ahead.extend((!wanted && line.applied > 0).then_some(line.seq));
-            // A path that somebody kept is its own, and waits for nothing.
-            let kept = known.state.kept.paths.iter().filter(|path| path.entry == pos);
-            let own = kept.filter(|path| path.workspace == line.workspace).count() as u64;
-            behind.extend((wanted && line.applied + own < line.paths).then_some(line.seq));
-        }
-        (status.ahead, status.behind) = (ahead.len(), behind.len());
-        status.running = self.running_calls(&nos).await?;
-        Ok(status)
+            let snapshot = self.store().snapshot(conversation).await?;
+            let (known, depth) = (snapshot.conversation(), snapshot.conversation().tree.depth());
+            let (mut ahead, mut behind) = (BTreeSet::new(), BTreeSet::new());
+            for (line, _) in self.store().deltas(conversation).await? {
+                let pos = Pos::new(depth, line.seq);
+                let wanted = known.wants_files_of(pos);
+                ahead.extend((!wanted && line.applied > 0).then_some(line.seq));
+                // A path that somebody kept is its own, and waits for nothing.
+                let kept = known.state.kept.paths.iter().filter(|path| path.entry == pos);
+                let own = kept.filter(|path| path.workspace == line.workspace).count() as u64;
+                behind.extend((wanted && line.applied + own < line.paths).then_some(line.seq));
+            }
+            (status.ahead, status.behind) = (ahead.len(), behind.len());
+            status.running = self.running_calls(&nos).await?;
+            Ok(status)
+        })
     }
 
     /// What differs in one of them.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use futures::future::{Either, join_all, select};
 use retake_core::{Hint, Remedy};
 
@@ -134,28 +135,30 @@ impl Models {
 
     /// The model to use: the one asked for, else the settings', else one whose key is there, else one of a server on
     /// this computer, else the demo. Takes at most the time that the settings allow for looking.
-    pub async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError> {
-        let choice = |name: &str, why: &str| Ok(Choice { model: self.open(name)?, why: why.to_owned() });
-        if let Some(name) = asked {
-            return choice(name, "it was asked for");
-        }
-        if let Some(name) = &self.settings.default_model {
-            return choice(name, "model.default in the settings");
-        }
-        for provider in BY_KEY {
-            let Some(endpoint) = self.settings.endpoints.get(provider) else {
-                continue;
-            };
-            if self.has_key(endpoint)? {
-                return choice(provider, &key_note(&endpoint.key));
+    pub fn choose<'a>(&'a self, asked: Option<&'a str>) -> BoxFuture<'a, Result<Choice, ModelError>> {
+        Box::pin(async move {
+            let choice = |name: &str, why: &str| Ok(Choice { model: self.open(name)?, why: why.to_owned() });
+            if let Some(name) = asked {
+                return choice(name, "it was asked for");
             }
-        }
-        for (provider, title, found) in self.local().await {
-            if let Some(model) = found.ok().as_deref().and_then(usable) {
-                return choice(&format!("{provider}/{model}"), &format!("{title} runs on this computer"));
+            if let Some(name) = &self.settings.default_model {
+                return choice(name, "model.default in the settings");
             }
-        }
-        choice(Demo::NAME, "there is no key and no model server on this computer")
+            for provider in BY_KEY {
+                let Some(endpoint) = self.settings.endpoints.get(provider) else {
+                    continue;
+                };
+                if self.has_key(endpoint)? {
+                    return choice(provider, &key_note(&endpoint.key));
+                }
+            }
+            for (provider, title, found) in self.local().await {
+                if let Some(model) = found.ok().as_deref().and_then(usable) {
+                    return choice(&format!("{provider}/{model}"), &format!("{title} runs on this computer"));
+                }
+            }
+            choice(Demo::NAME, "there is no key and no model server on this computer")
+        })
     }
 
     /// Whether the endpoint's key is there. A key file that cannot be used is an error rather than a reason to take

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use retake_core::{
     Action, Apply, By, ConversationId, EntryId, Fence, NewRun, Part, Receipt, Run, RunEnding, RunInput,
     RunState, Seen, Steer, Words,
@@ -28,7 +30,7 @@ pub(super) struct Reworded {
 impl Engine {
     /// Says something else in the place of a message, in one step; no model is called. Words that waited for a run, and answer what
     /// is gone by it, come back with what became of the step back.
-    pub async fn edit(
+    pub fn edit(
         self: &Arc<Self>,
         conversation: ConversationId,
         entry: EntryId,
@@ -36,15 +38,17 @@ impl Engine {
         files: FileOptions,
         seen: Seen,
         by: By,
-    ) -> Result<(Receipt, AppliedFiles)> {
-        let claim = self.claim(conversation)?;
-        let reworded = self.reword(&claim, entry, parts, files, seen, by).await?;
-        if let Some(fence) = reworded.fence {
-            let end = RunInput::End(fence, RunEnding::Succeeded, self.now());
-            let ended = self.store().step_runs(conversation, vec![end]).await.map_err(EngineError::from);
-            ended.map_err(|error| error.also(told_unsaid(&reworded.waited).as_slice()))?;
-        }
-        Ok((reworded.said, AppliedFiles { waited: reworded.waited, ..reworded.moved }))
+    ) -> BoxFuture<'_, Result<(Receipt, AppliedFiles)>> {
+        Box::pin(async move {
+            let claim = self.claim(conversation)?;
+            let reworded = self.reword(&claim, entry, parts, files, seen, by).await?;
+            if let Some(fence) = reworded.fence {
+                let end = RunInput::End(fence, RunEnding::Succeeded, self.now());
+                let ended = self.store().step_runs(conversation, vec![end]).await.map_err(EngineError::from);
+                ended.map_err(|error| error.also(told_unsaid(&reworded.waited).as_slice()))?;
+            }
+            Ok((reworded.said, AppliedFiles { waited: reworded.waited, ..reworded.moved }))
+        })
     }
 
     /// The step back, and what is said there. The request is that of the words.

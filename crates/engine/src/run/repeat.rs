@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
     Answering, By, ConversationId, OpRange, Reason, Receipt, RunResult, ShownEntry, Step, joined_text,
@@ -16,18 +17,20 @@ use crate::error::{EngineError, Kind, Result};
 impl Engine {
     /// Goes on with the run that an earlier request began, whose receipt this is. Nothing in the request is looked at:
     /// its names may mean something else by now.
-    pub async fn run_again(
-        self: &Arc<Self>,
+    pub fn run_again<'a>(
+        self: &'a Arc<Self>,
         conversation: ConversationId,
-        by: &By,
+        by: &'a By,
         receipt: Receipt,
-        model: Option<&str>,
-    ) -> Result<BoxStream<'static, RunEvent>> {
-        if let Some(events) = self.attach(conversation, by)? {
-            return Ok(events);
-        }
-        let claim = self.claim(conversation);
-        self.again(conversation, by, claim, receipt, model).await
+        model: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<BoxStream<'static, RunEvent>>> {
+        Box::pin(async move {
+            if let Some(events) = self.attach(conversation, by)? {
+                return Ok(events);
+            }
+            let claim = self.claim(conversation);
+            self.again(conversation, by, claim, receipt, model).await
+        })
     }
 
     /// The same, where somebody has tried to claim the conversation.
