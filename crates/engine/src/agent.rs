@@ -16,7 +16,7 @@ use std::time::Duration;
 use retake_core::{Fact, Permission, Steer};
 use retake_tools::{Guarded, Sandbox, Secrets, Surroundings, Toolbox, processes};
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 pub use environment::CommandEnvironment;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::engine::Engine;
+use crate::Engine;
 
 /// How much of it is under way.
 #[derive(Debug, Default)]

@@ -63,7 +63,7 @@ pub use diff::ShownDiff;
 pub use effects::{EffectShown, Effects};
 pub use erase::{ErasePlan, ErasedRows, ObjectsErased};
 pub use exec::Exec;
-pub(crate) use exec::{command_line, lives_on};
+pub(crate) use exec::lives_on;
 pub use git_hooks::put_back;
 pub use known_folders::{FolderShown, PathShown};
 pub use options::FileOptions;
@@ -73,12 +73,13 @@ pub use progress::Doing;
 pub(crate) use progress::Work;
 pub use restore::Restore;
 pub use retake_core::Scope;
-pub use retention::{Keep, Prune, Pruned, Released};
+pub use retention::{Prune, Pruned, Released};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
 pub use uncaptured::Uncaptured;
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};
+use crate::settings::Retention;
 
 /// Where and how files are kept.
 #[derive(Clone, Debug)]
@@ -88,7 +89,7 @@ pub struct FilesConfig {
     /// What captures cover.
     pub rules: Rules,
     /// How long and how much is kept.
-    pub keep: Keep,
+    pub keep: Retention,
 }
 
 /// The workspaces that are open, and the objects of all of them.
@@ -123,7 +124,7 @@ impl Files {
 
     /// How long captures without a name are kept.
     pub(crate) fn kept_for(&self) -> std::time::Duration {
-        self.config.as_ref().map_or(Keep::default().retention, |config| config.keep.retention)
+        self.config.as_ref().map_or(Retention::default().retention, |config| config.keep.retention)
     }
 
     fn config(&self) -> Result<&FilesConfig> {

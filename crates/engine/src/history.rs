@@ -6,7 +6,7 @@ use retake_core::{
     ConversationId, Entry, EntryId, ListRequest, PageRequest, Projection, Reading, Role, joined_text,
 };
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// How many conversations are looked through for a page.

@@ -1,4 +1,5 @@
-//! The owner of truth: runs turns with models, and owns the clock and the randomness.
+//! The owner of truth: [`Engine`] runs turns with models, and owns the clock and the randomness. Each module has the functions of one
+//! subject; what the engine keeps for it in memory is a part of [`Engine`].
 //!
 //! It never listens on a socket and never touches the terminal.
 
@@ -6,7 +7,6 @@ mod agent;
 pub mod clock;
 mod completion;
 mod confinement;
-mod engine;
 mod error;
 mod files;
 mod history;
@@ -20,22 +20,43 @@ pub mod prompt;
 mod read;
 mod run;
 pub mod secret;
+mod session;
 pub mod settings;
 mod steps;
 mod transfer;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use futures::future::BoxFuture;
+
+use retake_core::{
+    Action, Apply, By, ConversationId, EntryId, Head, NewConversation, NewFork, Part, Planned, Receipt,
+    RequestId, Role, SayRequest, Time,
+};
+use retake_store::Store;
+
+use crate::agent::AgentState;
+use crate::clock::Clock;
+use crate::completion::Completions;
+use crate::files::Files;
+use crate::ids::Random;
+use crate::mcp::{McpFiles, Started};
+use crate::model::Catalogue;
+use crate::session::Sessions;
 
 pub use agent::{
     AgentConfig, Audience, CommandEnvironment, JobAtWork, JobPrinted, JobShown, PermissionChange, Present,
     SettledRules, Todo, TodoState, Used,
 };
 pub use confinement::Confinement;
-pub use engine::{Engine, Parts};
 pub use error::{EngineError, Kind, Result};
 pub use files::{
     AppliedFiles, AsOf, Asked, Below, ByCalls, Called, DeltaOrigin, Doing, EffectShown, Effects, ErasePlan,
     ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderShown,
-    FolderStatus, Job, Keep, Named, ObjectsErased, PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned,
-    Released, Restore, Running, Scope, ShownDiff, Uncaptured, headed_in, named_in, put_back, shown_in,
+    FolderStatus, Job, Named, ObjectsErased, PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned, Released,
+    Restore, Running, Scope, ShownDiff, Uncaptured, headed_in, named_in, put_back, shown_in,
 };
 pub use history::Prompts;
 pub use open::OpenRequest;
@@ -48,6 +69,240 @@ pub use run::{
 pub use transfer::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 
 pub use steps::{Done, RefusedStep, WholeReceipt};
+
+/// What an engine is made of. Clock and randomness come from outside, once.
+pub struct Parts {
+    /// Where conversations are kept.
+    pub store: Arc<dyn Store>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The source of ids.
+    pub random: Arc<dyn Random>,
+    /// The models there are.
+    pub models: Arc<dyn Catalogue>,
+    /// Instructions above every conversation.
+    pub system_prompt: Option<String>,
+    /// The name of the person who types.
+    pub user: String,
+    /// Where files are kept; without it none are.
+    pub files: Option<FilesConfig>,
+    /// Where MCP servers are named by the user; without it there are none.
+    pub mcp: Option<McpFiles>,
+    /// What the agent can do, and may; without it models only talk.
+    pub agent: Option<AgentConfig>,
+}
+
+/// The owner of truth.
+pub struct Engine {
+    parts: Parts,
+    pub(crate) sessions: Sessions,
+    pub(crate) importing: crate::transfer::Staging,
+    pub(crate) files: Files,
+    pub(crate) started: Started,
+    pub(crate) waits: AgentState,
+    erasures: AtomicU64,
+    /// The owner ends: what is stopped from now on, no person has stopped.
+    ends: AtomicBool,
+    pub(crate) unbroken: Completions,
+}
+
+impl Engine {
+    /// An engine on these parts; streams that a crash left are stored as interrupted answers first.
+    pub fn start(mut parts: Parts) -> BoxFuture<'static, Result<Arc<Self>>> {
+        Box::pin(async move {
+            let files = Files::new(parts.files.take());
+            let engine = Arc::new(Self {
+                parts,
+                sessions: Sessions::default(),
+                importing: Default::default(),
+                files,
+                started: Started::default(),
+                waits: AgentState::default(),
+                erasures: AtomicU64::new(0),
+                ends: AtomicBool::new(false),
+                unbroken: Completions::default(),
+            });
+            engine.recover().await?;
+            Ok(engine)
+        })
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.parts.store
+    }
+
+    /// The store below, for tests of the engine that compare with what is kept. No program has it.
+    #[cfg(feature = "test-access")]
+    pub fn kept(&self) -> &dyn Store {
+        self.store()
+    }
+
+    /// How often this owner has erased something: what was read of any conversation before the last time may hold what is gone.
+    pub fn erasures(&self) -> u64 {
+        self.erasures.load(Ordering::SeqCst)
+    }
+
+    /// Something was erased.
+    pub(crate) fn has_erased(&self) {
+        self.erasures.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The models.
+    pub fn models(&self) -> &dyn Catalogue {
+        &*self.parts.models
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Time {
+        Time(self.parts.clock.now_ms())
+    }
+
+    /// A new entry's id.
+    pub fn new_entry_id(&self) -> EntryId {
+        EntryId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
+    }
+
+    /// A name for a request of somebody who gave it none.
+    pub(crate) fn new_request_id(&self) -> RequestId {
+        let id = self.new_entry_id().to_string();
+        id.parse().expect("BUG: an id is printable and short")
+    }
+
+    pub(crate) fn new_conversation_id(&self) -> ConversationId {
+        ConversationId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
+    }
+
+    /// The person who types, now, by this request.
+    pub fn by(&self, request: Option<RequestId>) -> By {
+        By { author: self.parts.user.clone(), time: self.now(), request, wording: None }
+    }
+
+    /// Refuses to begin a conversation where there is no folder to work in.
+    pub async fn can_work_in(&self, folder: Option<&str>) -> Result<()> {
+        let Some(folder) = folder else { return Ok(()) };
+        let looked = PathBuf::from(folder);
+        let is_there = tokio::task::spawn_blocking(move || looked.is_dir()).await;
+        if is_there.expect("BUG: looking at a folder does not panic") {
+            return Ok(());
+        }
+        let what = format!("there is no folder {}", folder.escape_debug());
+        Err(EngineError::new(Kind::Refused, "folder_missing", what)
+            .hint("make it first, or name another one"))
+    }
+
+    /// Makes a conversation.
+    pub async fn create(&self, title: Option<String>, folder: Option<String>, by: By) -> Result<Receipt> {
+        let new = NewConversation { id: self.new_conversation_id(), folder, title, by };
+        Ok(self.store().create(new).await?)
+    }
+
+    /// Makes a fork.
+    pub async fn fork(
+        &self,
+        parent: ConversationId,
+        entry: Option<EntryId>,
+        title: Option<String>,
+        by: By,
+    ) -> Result<Receipt> {
+        let fork = NewFork { parent, id: self.new_conversation_id(), entry, title, by };
+        Ok(self.store().fork(fork).await?)
+    }
+
+    /// Stores what somebody said.
+    pub async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
+        if say.role == Role::User {
+            not_blank(&say.parts)?;
+        }
+        let _access = self.shared(conversation).await;
+        Ok(self.store().say(conversation, say).await?)
+    }
+
+    /// Changes the state. A Move waits for nobody: while a model is answering it is refused.
+    pub fn apply(&self, conversation: ConversationId, apply: Apply) -> BoxFuture<'_, Result<Receipt>> {
+        Box::pin(async move {
+            self.can_name(conversation, &apply.action).await?;
+            if moves(&apply.action) && self.is_running(conversation) {
+                return Err(EngineError::running());
+            }
+            Ok(self.store().apply(conversation, apply).await?)
+        })
+    }
+
+    /// Says what an action would do.
+    pub fn plan(&self, conversation: ConversationId, action: Action) -> BoxFuture<'_, Result<Planned>> {
+        Box::pin(async move {
+            self.can_name(conversation, &action).await?;
+            Ok(self.store().plan(conversation, action).await?)
+        })
+    }
+
+    /// The head of a conversation, without a reading.
+    pub(crate) async fn head(&self, conversation: ConversationId) -> Result<Head> {
+        Ok(self.store().snapshot(conversation).await?.conversation().head)
+    }
+
+    /// The folder of a conversation, without a reading.
+    pub(crate) async fn folder_of(&self, conversation: ConversationId) -> Result<Option<PathBuf>> {
+        Ok(self.store().snapshot(conversation).await?.folder().map(PathBuf::from))
+    }
+
+    /// Waits until nothing runs, for so long; what runs then is stopped, and waited for as long again. So is a step back or forth.
+    pub async fn finish(&self, patience: std::time::Duration) {
+        for last in [false, true] {
+            let late = self.parts.clock.sleep(patience);
+            let idle = async {
+                while let Some(of) = self.running().first() {
+                    if last {
+                        self.ends.store(true, Ordering::SeqCst);
+                        self.cancel(*of);
+                    }
+                    self.until_idle(*of).await;
+                }
+                self.unbroken.over().await;
+            };
+            tokio::select! {
+                biased;
+                () = idle => return,
+                () = late => {}
+            }
+        }
+    }
+
+    /// By whom or what calls are stopped.
+    pub(crate) fn stopped_by(&self) -> &'static str {
+        match self.ends.load(Ordering::SeqCst) {
+            true => "stopped because the owner of the conversations ended",
+            false => "stopped by the person",
+        }
+    }
+}
+
+/// A person says something, or it is no message.
+pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
+    let blank = |part: &Part| part.as_text().is_some_and(|text| text.trim().is_empty());
+    if parts.iter().all(blank) {
+        return Err(EngineError::usage("can't store an empty message").hint("say something"));
+    }
+    Ok(())
+}
+
+/// Whether an action moves the tip.
+pub(crate) fn moves(action: &Action) -> bool {
+    !matches!(
+        action,
+        Action::Mark { .. }
+            | Action::Fold { .. }
+            | Action::Unfold(_)
+            | Action::Label(..)
+            | Action::Files(_)
+            | Action::Half(retake_core::Scope::Files, _)
+            | Action::Erase { .. }
+    )
+}
 
 /// The tool that runs commands, by the name that models use.
 pub const SHELL: &str = retake_tools::SHELL;

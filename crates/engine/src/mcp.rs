@@ -14,7 +14,7 @@ use retake_tools::mcp::{
     beginning, remove,
 };
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result, said};
 
 /// The tool that reads files, as rules name it.

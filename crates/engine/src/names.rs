@@ -15,7 +15,7 @@ use retake_core::{
 };
 use retake_store::StoreError;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// The shortest prefix of an id that is looked up.

@@ -16,7 +16,6 @@ use retake_worktree::Rules;
 
 use crate::agent::AgentConfig;
 use crate::clock::{Clock, SystemClock};
-use crate::engine::{Engine, Parts};
 use crate::error::Result;
 use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
@@ -24,6 +23,7 @@ use crate::mcp::McpFiles;
 use crate::model::Models;
 use crate::secret::{Environment, KeySource};
 use crate::settings::Settings;
+use crate::{Engine, Parts};
 
 /// What an owner is opened with.
 #[derive(Clone, Debug)]

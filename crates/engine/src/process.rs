@@ -49,3 +49,13 @@ impl Write for OutputFile {
         self.0.flush()
     }
 }
+
+/// The words of a command as a line that a shell reads as these words.
+pub(crate) fn command_line<T: AsRef<str>>(words: &[T]) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
+    let word = |word: &T| match word.as_ref() {
+        word if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
+        word => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}

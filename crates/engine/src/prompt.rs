@@ -23,7 +23,7 @@ use std::sync::Arc;
 use retake_core::Part;
 use retake_tools::Guarded;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 use crate::files::blocking;
 

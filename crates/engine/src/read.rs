@@ -8,7 +8,7 @@ use retake_core::{
 };
 use retake_store::{StoreError, Subscriber};
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// The change events of one conversation, or of all of them, from the moment of the subscription on and in their order.

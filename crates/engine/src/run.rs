@@ -33,10 +33,11 @@ use retake_store::digest::{of_arguments, parts_value};
 use serde_json::json;
 
 use self::drive::Driver;
-use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions};
 use crate::model::Choice;
+use crate::session::Claim;
+use crate::{Engine, not_blank};
 
 pub(crate) use drive::Inbox;
 pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEvent};

@@ -17,7 +17,6 @@ use retake_core::{Permission, Steer};
 use retake_tools::{Network, Secrets};
 use thiserror::Error;
 
-use crate::files::Keep;
 use crate::model::genai::Timeouts;
 use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
@@ -50,7 +49,7 @@ pub struct Settings {
     /// The time between two words of the demo.
     pub demo_pace: Duration,
     /// How long and how much is kept of files.
-    pub keep: Keep,
+    pub keep: Retention,
     /// What the agent may do in every conversation, as far as the conversation does not say otherwise.
     pub permission: Permission,
     /// Whether commands run in a sandbox, where there is one.
@@ -340,6 +339,21 @@ impl Settings {
         let (provider, _) = name.split_once('/').unwrap_or((name, ""));
         let here = self.endpoints.get(provider).is_some_and(|endpoint| is_loopback(&endpoint.base_url));
         here || name == "demo" || name.starts_with("demo:")
+    }
+}
+
+/// How long earlier versions of files are kept, and how much of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Captures without a name are kept so long.
+    pub retention: Duration,
+    /// All versions of files together may take so many bytes.
+    pub quota: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { retention: Duration::from_secs(30 * 24 * 3600), quota: 10_240_000_000 }
     }
 }
 

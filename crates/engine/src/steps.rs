@@ -13,7 +13,7 @@ use retake_core::{
     PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, Scope, Seen, Verdict, WorkspaceNo,
 };
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions, ObjectsErased, PlannedFiles};
 

@@ -17,7 +17,7 @@ use futures::future::BoxFuture;
 use retake_store::{ExportPlace, FullImport, Import, StoreError, encode_export_header, encode_exported};
 use retake_tools::destination;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 pub use import_lines::{mended, whole_pairs};

@@ -33,9 +33,10 @@ use retake_engine::mcp::McpFiles;
 use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
+use retake_engine::settings::Retention;
 use retake_engine::{
-    AgentConfig, Decision, Ended, Engine, FileOptions, FilesConfig, Keep, Parts, Permit, RunEvent,
-    RunRequest, Start,
+    AgentConfig, Decision, Ended, Engine, FileOptions, FilesConfig, Parts, Permit, RunEvent, RunRequest,
+    Start,
 };
 use retake_store::{RowStore, Sqlite, Store};
 use retake_tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
@@ -298,7 +299,7 @@ async fn engine_with(
         models,
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
-        files: Some(FilesConfig { data_dir: data, rules, keep: Keep::default() }),
+        files: Some(FilesConfig { data_dir: data, rules, keep: Retention::default() }),
         agent: Some(agent),
         mcp: Some(McpFiles::below(dir.path())),
     };

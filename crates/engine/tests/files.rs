@@ -40,9 +40,10 @@ use retake_core::{
     Receipt, Role, SayRequest, Seen, Steer, Time,
 };
 use retake_engine::clock::ManualClock;
+use retake_engine::settings::Retention;
 use retake_engine::{
-    AgentConfig, AppliedFiles, Engine, Exec, FileOptions, FilesConfig, FolderPlan, Keep, Outcome,
-    PlannedFiles, Result, RunEvent, Scope, shown_in,
+    AgentConfig, AppliedFiles, Engine, Exec, FileOptions, FilesConfig, FolderPlan, Outcome, PlannedFiles,
+    Result, RunEvent, Scope, shown_in,
 };
 use retake_store::{RowStore, Sqlite, Store};
 use retake_testkit::{Puppet, start_with};
@@ -67,18 +68,18 @@ async fn engine(dir: &TempDir) -> Arc<Engine> {
 }
 
 async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
-    engine_kept(dir, seed, Keep::default(), 0).await
+    engine_kept(dir, seed, Retention::default(), 0).await
 }
 
 /// The same, with other settings of what is kept, so many days later.
-async fn engine_kept(dir: &Path, seed: u64, keep: Keep, days: i64) -> Arc<Engine> {
+async fn engine_kept(dir: &Path, seed: u64, keep: Retention, days: i64) -> Arc<Engine> {
     // Later engines begin later, by little.
     let start = 1_700_000_000_000 + i64::from(seed as u16) + days * 24 * 3_600_000;
     engine_by(dir, seed, keep, &ManualClock::new(start)).await
 }
 
 /// The same, by this clock.
-async fn engine_by(dir: &Path, seed: u64, keep: Keep, clock: &ManualClock) -> Arc<Engine> {
+async fn engine_by(dir: &Path, seed: u64, keep: Retention, clock: &ManualClock) -> Arc<Engine> {
     let data = dir.join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
     let store: Arc<dyn Store> = Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"));

@@ -17,8 +17,9 @@ use retake_engine::ids::SystemRandom;
 use retake_engine::model::{
     Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
+use retake_engine::settings::Retention;
 use retake_engine::{
-    AgentConfig, Engine, FileOptions, FilesConfig, Keep, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
+    AgentConfig, Engine, FileOptions, FilesConfig, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
 };
 use retake_store::{Import, ImportEntry, RowStore, Said, Sqlite, Store};
 use retake_tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
@@ -161,7 +162,7 @@ impl Desk {
             models: Arc::new(Only(Arc::clone(&model))),
             system_prompt: None,
             user: "bench".into(),
-            files: Some(FilesConfig { data_dir: data.to_owned(), rules, keep: Keep::default() }),
+            files: Some(FilesConfig { data_dir: data.to_owned(), rules, keep: Retention::default() }),
             agent: Some(agent),
             mcp: None,
         };

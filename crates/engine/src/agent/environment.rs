@@ -8,7 +8,7 @@ use retake_core::{ConversationId, RequestId};
 use retake_tools::Surroundings;
 
 use super::locked;
-use crate::engine::Engine;
+use crate::Engine;
 
 /// Of so many requests it is known: of those that are at work or wait, and more.
 const MOST: usize = 1024;

@@ -10,7 +10,7 @@ use retake_core::{ConversationId, Fact, PageRequest, Projection, Reading, Role, 
 use retake_tools::{code_of, is_log_of, processes};
 use serde_json::Value;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// How much of what a job has printed is read at once, in bytes.

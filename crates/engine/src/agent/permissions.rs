@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use retake_core::{ConversationId, Mode, Permission, Rule};
 
 use super::locked;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::settings::{SettingsError, add_rule, remove_rule};
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::run::Listening;
 
 /// How often it is looked whether somebody is there.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use retake_core::{Action, ConversationId, EntryId};
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::files::blocking;
 

@@ -7,7 +7,7 @@ use retake_core::{Action, Apply, By, ConversationId, Head, Mark, Scope, Seen};
 
 use super::options::FileOptions;
 use super::plan::FolderPlan;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 impl Engine {

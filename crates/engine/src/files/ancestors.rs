@@ -11,7 +11,7 @@ use retake_store::StoreError;
 
 use super::conversation_folders::shown_in;
 use super::options::FileOptions;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// So many files are named.

@@ -23,8 +23,9 @@ use super::options::FileOptions;
 use super::plan::{FolderPlan, digest_of};
 use super::uncaptured::Uncaptured;
 use super::workspace::{Held, accept};
-use crate::engine::{Claim, Engine};
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::session::Claim;
 
 /// What was done.
 #[derive(Debug)]

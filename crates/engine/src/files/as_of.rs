@@ -12,7 +12,7 @@ use retake_core::{
 };
 use retake_store::Wanted;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// A moment of a folder.

@@ -8,7 +8,7 @@ use retake_core::{
 };
 
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// How many of the last captures are looked through for what somebody else wrote last, and how many of the last deltas for what

@@ -18,7 +18,7 @@ use super::git;
 use super::git_hooks::{self, Change, Planted, shown};
 use super::uncaptured::{self, Outside};
 use super::workspace::{Held, accept, is_alive, see};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::Changed;
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use retake_core::{ConversationId, EntryId, Part, Pos, ShownEntry, Time};
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// A call, as its result tells it.

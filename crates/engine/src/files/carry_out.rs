@@ -21,7 +21,7 @@ use super::conversation_folders::{HeldAll, shown_in};
 use super::plan::FolderPlan;
 use super::progress::Doing;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// An apply that holds its workspaces.

@@ -16,7 +16,7 @@ use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
 use super::restore::uncovered;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// So many captures are read at once.

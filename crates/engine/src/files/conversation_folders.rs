@@ -13,7 +13,7 @@ use retake_worktree::{Root, RootLock};
 use super::options::FileOptions;
 use super::workspace::{Held, lock};
 use super::{Files, blocking};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{OTHER_FOLDER, Result};
 
 /// The further folders of a conversation.

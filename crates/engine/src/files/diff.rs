@@ -13,7 +13,7 @@ use retake_core::{
 use retake_worktree::Objects;
 
 use super::{Doing, blocking};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
 

@@ -10,7 +10,7 @@ use retake_worktree::PackObjects;
 
 use super::blocking;
 use super::erase::is_kept;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 impl Engine {

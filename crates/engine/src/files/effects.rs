@@ -1,7 +1,7 @@
 //! What an action leaves behind in the world: calls that it takes out of the conversation and nothing takes back. Said before
 //! it is done. Must never show what a person has hidden or erased.
 
-use crate::engine::Engine;
+use crate::Engine;
 use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
 
 /// So many calls are told one by one.

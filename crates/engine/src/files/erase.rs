@@ -14,7 +14,7 @@ use retake_store::{Claim, Claimant, ErasureSum};
 use retake_worktree::{Mark, Tree};
 
 use super::blocking;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// What became of the versions of files that an erasure named.

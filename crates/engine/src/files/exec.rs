@@ -18,9 +18,11 @@ use tokio::sync::{mpsc, watch};
 use super::call_capture::{Around, Before};
 use super::conversation_folders::not_kept;
 use super::jobs::TO_END;
-use crate::engine::{Claim, Engine};
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::process::command_line;
 use crate::run::{Ended, Events, Outcome, RunEvent};
+use crate::session::Claim;
 
 /// So much of what a command prints is kept, its end.
 const OUTPUT_KEPT: usize = 64 << 10;
@@ -46,16 +48,6 @@ struct Call {
     around: Around,
     child: Child,
     receipt: Receipt,
-}
-
-/// The words of a command as a line that a shell reads as these words.
-pub(crate) fn command_line<T: AsRef<str>>(words: &[T]) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
-    let word = |word: &T| match word.as_ref() {
-        word if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
-        word => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 impl Engine {

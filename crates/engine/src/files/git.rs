@@ -11,7 +11,7 @@ use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
 
 use super::blocking;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// What git has to do with a plan.

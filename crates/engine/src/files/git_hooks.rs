@@ -21,7 +21,7 @@ pub use self::back::put_back;
 use self::place::What;
 use super::blocking;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// So many files are looked at.

@@ -9,7 +9,7 @@ use retake_tools::processes;
 use rustix::process::Pid;
 
 use super::blocking;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// How long processes have to end after they were asked to.

@@ -17,7 +17,7 @@ use retake_worktree::{Known, Permission, Rules, Sweep, WhyNot};
 use super::blocking;
 use super::conversation_folders::shown_in;
 use super::workspace::{Held, accept, is_alive, see};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// So many captures are counted at once.

@@ -7,7 +7,7 @@ use retake_core::{
     ContentHash, ConversationId, DeltaId, FilePath, Layer, Record, Stack, Want, Wish, WorkspaceNo,
 };
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// The paths that a delta has made, by it and their bytes.

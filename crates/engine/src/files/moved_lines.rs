@@ -8,7 +8,7 @@ use retake_worktree::{Known, Objects};
 
 use super::blocking;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// Shorter lines, such as a bracket, stand in every file.

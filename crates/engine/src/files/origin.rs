@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 
 use retake_core::{Conversation, ConversationId, DeltaId, DeltaLine, EntryId, Mark, Pos};
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// Where a delta comes from.

@@ -27,8 +27,8 @@ use super::options::FileOptions;
 use super::returning::Settling;
 use super::uncaptured::Uncaptured;
 use super::workspace::Held;
-use crate::engine::{Engine, moves};
 use crate::error::{EngineError, Result};
+use crate::{Engine, moves};
 
 /// The file half of a plan in one of the folders of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]

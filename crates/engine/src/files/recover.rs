@@ -9,7 +9,7 @@ use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recove
 use super::conversation_folders::shown_in;
 use super::workspace::{Held, lock};
 use super::{blocking, workspace::see};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 impl Engine {

@@ -10,7 +10,7 @@ use retake_worktree::{Known, Manifest, Objects, WhyNot, WorktreeError};
 use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// Files to be put back.

@@ -18,29 +18,14 @@ use weigh::Weighing;
 
 use super::blocking;
 use super::erase::is_kept;
+use crate::Engine;
 use crate::clock::Clock;
-use crate::engine::Engine;
 use crate::error::Result;
 
 /// How long nobody must have been at work before a collection begins by itself.
 const IDLE: Duration = Duration::from_secs(60);
 /// After so many captures there may be something to collect.
 const CAPTURES: u64 = 256;
-
-/// How long and how much is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
-    /// Captures without a name are kept so long.
-    pub retention: Duration,
-    /// All versions of files together may take so many bytes.
-    pub quota: u64,
-}
-
-impl Default for Keep {
-    fn default() -> Self {
-        Self { retention: Duration::from_secs(30 * 24 * 3600), quota: 10_240_000_000 }
-    }
-}
 
 /// What a collection may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use retake_worktree::Objects;
 
 use super::blocking;
 use super::capture_state::Merging;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// A path that is to have other layers: those that it has, those that enter it, and whether each of its deltas is wanted.

@@ -11,7 +11,7 @@ use retake_worktree::tracked;
 
 use super::blocking;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Result};
 
 impl Engine {

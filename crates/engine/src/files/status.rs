@@ -13,8 +13,9 @@ use retake_tools::processes;
 use retake_worktree::{Known, Sweep, Uncovered};
 
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
+use crate::process::command_line;
 
 /// So many of the last captures are looked through for what others have changed, and of the last deltas for what calls left.
 const LOOK_BACK: usize = 256;
@@ -289,5 +290,5 @@ fn asked(arguments: &str) -> String {
     let parsed: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
     let words = parsed.as_ref().and_then(|parsed| parsed["command"].as_array());
     let words: Option<Vec<&str>> = words.map(|words| words.iter().filter_map(|word| word.as_str()).collect());
-    words.map_or_else(|| arguments.to_owned(), |words| super::exec::command_line(&words))
+    words.map_or_else(|| arguments.to_owned(), |words| command_line(&words))
 }

@@ -15,9 +15,10 @@ use super::effects::Effects;
 use super::options::FileOptions;
 use super::uncaptured::{UNSEEN, Uncaptured};
 use crate::agent::JOBS;
-use crate::engine::{Claim, Engine, moves};
 use crate::error::{EngineError, Kind, Result};
 use crate::run::told_unsaid;
+use crate::session::Claim;
+use crate::{Engine, moves};
 
 /// How long a run has to end after it was asked to.
 const TO_END: Duration = Duration::from_secs(10);

@@ -12,7 +12,7 @@ use super::call_info::Called;
 
 use super::options::FileOptions;
 use super::workspace::Held;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// The key of these facts. What calls that are taken back made known of it is asked for along what is taken back, so that nothing

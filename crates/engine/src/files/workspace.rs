@@ -22,7 +22,7 @@ use super::attribution::{Attributed, Calls};
 use super::git_hooks::{Id, Planted};
 use super::progress::{Doing, Work};
 use super::{Files, blocking};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// So many programs that run as their owner are held.

@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use retake_core::{ConversationId, Permission, Ruling};
 use retake_tools::IgnoreRules;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 use crate::files::blocking;
 

@@ -8,7 +8,7 @@ use retake_core::{By, ConversationId, Digest, Receipt};
 use retake_store::StoreError;
 
 use super::{Ended, Events, Outcome, RunEvent, RunNow, RunSubscription};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 impl Engine {

@@ -14,9 +14,10 @@ use super::call::Ready;
 use super::event::Decision;
 use super::setup::RunSetup;
 use super::{Ended, Events, Ground, Outcome, RunEvent, name_of};
-use crate::engine::{Claim, Engine};
+use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::model::Choice;
+use crate::session::Claim;
 
 /// How often a run gives a sign of life.
 pub(super) const BEAT: Duration = Duration::from_secs(5);

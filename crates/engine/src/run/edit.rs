@@ -11,9 +11,10 @@ use retake_core::{
 };
 
 use super::queue::{said_of, skipped, started, told_unsaid};
-use crate::engine::{Claim, Engine, not_blank};
 use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions, Scope};
+use crate::session::Claim;
+use crate::{Engine, not_blank};
 
 /// Words in the place of others.
 pub(super) struct Reworded {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use retake_core::{Action, Apply, By, ConversationId, Receipt, Seen, Step};
 
 use super::{Ended, Ground, Outcome};
-use crate::engine::{Claim, Engine};
+use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::files::FileOptions;
+use crate::session::Claim;
 
 impl Engine {
     /// Stopped before any output: the turn is taken back, and what it went back for.

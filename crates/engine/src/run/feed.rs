@@ -8,7 +8,7 @@ use retake_core::ConversationId;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use super::event::{Asks, CallShown, Question, RunEvent};
-use crate::engine::Engine;
+use crate::Engine;
 
 /// Who follows may be so many events behind. It is the owner itself, which is prompt; and room for them is taken at once.
 const BEHIND: usize = 256;

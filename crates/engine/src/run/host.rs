@@ -14,7 +14,7 @@ use super::Events;
 use super::call::Ready;
 use super::event::{Question, RunEvent};
 use super::guard::Guards;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 use crate::files::Around;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use retake_core::{ConversationId, Fact, Flags, Part, Role, SayRequest};
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 use crate::files::not_kept;
 use crate::prompt;

@@ -11,8 +11,9 @@ use retake_core::{
 use retake_store::RunsStepped;
 
 use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest};
-use crate::engine::{Claim, Engine};
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::session::Claim;
 
 /// Among so many runs are those that were over a moment ago.
 const RECENT: usize = 8;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use retake_core::{Action, Apply, By, Flags, Role, RunInput, RunState, SayRequest, Seen};
 use retake_store::StreamRow;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 use crate::files::FileOptions;
 

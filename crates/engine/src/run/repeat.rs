@@ -11,8 +11,9 @@ use retake_core::{
 
 use super::queue::joined;
 use super::{Ended, Ground, Outcome, Permit, RunEvent};
-use crate::engine::{Claim, Engine};
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::session::Claim;
 
 impl Engine {
     /// Goes on with the run that an earlier request began, whose receipt this is. Nothing in the request is looked at:

@@ -8,7 +8,7 @@ use retake_core::ConversationId;
 
 use super::Events;
 use super::event::RunEvent;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// So long is waited without a word.

@@ -7,7 +7,7 @@ use retake_core::{ConversationId, Mode, Permission, Rule, Ruling};
 use retake_tools::{Guarded, Tool, Toolbox};
 
 use super::{Events, Permit};
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 use crate::files::Further;
 use crate::prompt::{About, system_prompt};

@@ -11,8 +11,7 @@ use retake_tools::{Network, Secrets, check_guarded};
 use toml_edit::{Document, Item, TableLike};
 
 use super::keys::{self, Takes, Value};
-use super::{Endpoint, EndpointKind, Settings, SettingsError};
-use crate::files::Keep;
+use super::{Endpoint, EndpointKind, Retention, Settings, SettingsError};
 use crate::model::genai::Timeouts;
 use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
@@ -297,7 +296,7 @@ pub(super) fn settings(values: &Values) -> Result<Settings, SettingsError> {
         find_local: values.flag(&["local", "find"]),
         find_within: millis(&["local", "find_within_ms"]),
         demo_pace: millis(&["demo", "word_delay_ms"]),
-        keep: Keep {
+        keep: Retention {
             retention: Duration::from_secs(values.whole_or_default(&["files", "retention_days"]) * 24 * 3600),
             quota: values.whole_or_default(&["files", "quota_mb"]) * 1_000_000,
         },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retake_core::{ConversationId, Receipt, RequestId};
 
 use super::import_staging::Start;
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::Result;
 
 /// Lines that come in until they end. Dropped before, nothing is imported.

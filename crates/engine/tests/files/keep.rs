@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use retake_core::{Choice, Reason, Verdict};
 use retake_engine::clock::ManualClock;
-use retake_engine::{Engine, Keep, Prune};
+use retake_engine::settings::Retention;
+use retake_engine::{Engine, Prune};
 use tempfile::TempDir;
 
 use super::{Action, FileOptions, Scope, Yard, choose};
@@ -18,14 +19,14 @@ fn noise(yard: &Yard, name: &str, seed: u64) {
 }
 
 /// The same folder, kept by other settings, so many days later.
-async fn later(yard: Yard, keep: Keep, days: i64) -> Yard {
+async fn later(yard: Yard, keep: Retention, days: i64) -> Yard {
     let Yard { engine: old, id, dir } = yard;
     drop(old);
     let engine = engine(&dir, keep, days).await;
     Yard { engine, id, dir }
 }
 
-async fn engine(dir: &TempDir, keep: Keep, days: i64) -> Arc<Engine> {
+async fn engine(dir: &TempDir, keep: Retention, days: i64) -> Arc<Engine> {
     super::engine_kept(dir.path(), 1 << 20, keep, days).await
 }
 
@@ -47,7 +48,7 @@ async fn captures_go_by_age_and_what_calls_did_stays() {
     let yard = much().await;
     let fresh = yard.engine.prune(Prune::Look).await.expect("looked");
     assert_eq!((fresh.captures, fresh.objects, fresh.let_go.len()), (0, 0, 0), "{fresh:?}");
-    let yard = later(yard, Keep::default(), 31).await;
+    let yard = later(yard, Retention::default(), 31).await;
     let would = yard.engine.prune(Prune::Look).await.expect("looked");
     assert_eq!(would, yard.engine.prune(Prune::Look).await.expect("looked"), "looking changes nothing");
     assert!(would.captures > 0 && would.objects == 2, "two versions of mine: {would:?}");
@@ -76,7 +77,7 @@ async fn a_checkpoint_is_kept_whatever_its_age() {
     std::fs::remove_file(yard.path("mine")).expect("removed");
     yard.run("true").await;
     yard.run("echo 1 > a").await;
-    let keep = Keep { retention: Duration::ZERO, ..Keep::default() };
+    let keep = Retention { retention: Duration::ZERO, ..Retention::default() };
     let yard = later(yard, keep, 99).await;
     let pruned = yard.engine.prune(Prune::Unneeded).await.expect("pruned");
     assert_eq!((pruned.objects, pruned.damaged), (1, 0), "the second version goes: {pruned:?}");
@@ -93,10 +94,10 @@ async fn a_checkpoint_is_kept_whatever_its_age() {
 #[tokio::test]
 async fn beyond_the_quota_captures_go_first_and_what_rewinds_need_only_when_asked_for() {
     let yard = much().await;
-    let yard = later(yard, Keep { quota: 100_000, ..Keep::default() }, 0).await;
+    let yard = later(yard, Retention { quota: 100_000, ..Retention::default() }, 0).await;
     let would = yard.engine.prune(Prune::Look).await.expect("looked");
     assert!(would.captures > 0 && would.let_go.is_empty(), "the user's versions are enough: {would:?}");
-    let yard = later(yard, Keep { quota: 60_000, ..Keep::default() }, 0).await;
+    let yard = later(yard, Retention { quota: 60_000, ..Retention::default() }, 0).await;
     let would = yard.engine.prune(Prune::Look).await.expect("looked");
     let calls: Vec<usize> = would.let_go.iter().map(|going| going.calls.len()).collect();
     assert_eq!(would.let_go[0].conversation, yard.id);
@@ -112,7 +113,7 @@ async fn beyond_the_quota_captures_go_first_and_what_rewinds_need_only_when_aske
 #[tokio::test]
 async fn a_plan_over_what_is_not_kept_any_more_says_so_and_the_rest_goes_back() {
     let yard = much().await;
-    let yard = later(yard, Keep { quota: 60_000, ..Keep::default() }, 0).await;
+    let yard = later(yard, Retention { quota: 60_000, ..Retention::default() }, 0).await;
     yard.engine.prune(Prune::ToQuota).await.expect("pruned");
     let plan = yard.plan(yard.rewind("t5").await, FileOptions::default()).await;
     let paths = super::own(plan).paths;
@@ -135,7 +136,7 @@ async fn while_nobody_is_at_work_it_is_collected_by_itself() {
     let Yard { engine: old, id, dir } = yard;
     drop(old);
     let clock = ManualClock::new(1_700_000_000_000 + 31 * 24 * 3_600_000);
-    let engine = super::engine_by(dir.path(), 1 << 20, Keep::default(), &clock).await;
+    let engine = super::engine_by(dir.path(), 1 << 20, Retention::default(), &clock).await;
     let yard = Yard { engine, id, dir };
     let captures = async || yard.engine.prune(Prune::Look).await.expect("looked").captures;
     assert!(captures().await > 0);

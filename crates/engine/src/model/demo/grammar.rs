@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::files::command_line;
+use crate::process::command_line;
 
 /// What the demo understands, for people.
 pub(super) const HELP: &str = "\

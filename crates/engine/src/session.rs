@@ -13,7 +13,7 @@ use retake_core::{
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Decision, Events, Feed, Inbox, RunEvent};
 
