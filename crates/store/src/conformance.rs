@@ -14,6 +14,7 @@ mod files;
 mod folds;
 mod following;
 mod forgetting;
+mod large_steps;
 mod marked;
 mod reading;
 mod runs;
@@ -32,6 +33,7 @@ pub use files::*;
 pub use folds::*;
 pub use following::*;
 pub use forgetting::*;
+pub use large_steps::*;
 pub use marked::*;
 pub use reading::*;
 pub use runs::*;
@@ -105,6 +107,11 @@ macro_rules! conformance {
             a_stale_file_half_changes_nothing
             what_is_turned_back_is_as_if_it_had_never_been
             what_an_action_wants_of_files
+            large_step_is_one_step_and_can_be_undone
+            large_step_that_is_turned_back_leaves_every_layer_as_it_was
+            large_step_whose_layers_have_changed_is_refused_and_changes_nothing
+            large_step_without_changes_on_the_disk_sets_its_layers
+            erasing_goes_over_large_steps
             a_call_may_change_several_workspaces
             halves_in_several_workspaces_are_one_step
             what_is_turned_is_turned_in_all_workspaces

@@ -17,6 +17,7 @@ mod events;
 mod files;
 mod load;
 mod marked;
+mod queue;
 mod read;
 mod reads;
 mod run_result;
@@ -28,27 +29,21 @@ mod write;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use retake_core::ConversationId;
+use retake_core::{ConversationId, WorkspaceNo};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Result, StoreError};
-use crate::rows::{Backend, Rows as _, Transactions};
+use crate::rows::{Backend, LogNo, Rows as _, Transactions};
 use cache::{Cache, Staged};
 pub use events::Subscriber;
 use events::{PendingEvents, Subscribers};
 pub(crate) use load::Loaded;
+use queue::{BATCH_MAX, Queue};
 #[cfg(test)]
 pub(crate) use transfer::import_arguments;
-
-/// The most requests that one transaction takes.
-const BATCH_MAX: usize = 256;
-
-/// How long the writer waits for one who wrote the last time, too: less than most disks take for a sync.
-const GATHER: Duration = Duration::from_micros(200);
 
 /// So many read at once, and the others wait for their turn: more would only get into each other's way, and each of them
 /// holds a connection. Above the number of cores, as one may wait for the disk or look through much.
@@ -63,6 +58,9 @@ pub(crate) struct Context<T> {
     scrub: bool,
     /// Whether the request at work notes what changed in a folder.
     of_folder: bool,
+    /// How often the layers of a log's paths in a workspace were set by this owner. What was compared with them is still so as long
+    /// as this is the same.
+    layer_versions: HashMap<(LogNo, WorkspaceNo), u64>,
 }
 
 impl<T: Transactions> Context<T> {
@@ -100,6 +98,8 @@ impl<T: Transactions> Context<T> {
 
 /// A queued request.
 trait Job<T>: Send {
+    /// Whether it writes so much that no other one is to wait for it: then it has a transaction of its own.
+    fn is_alone(&self) -> bool;
     /// Does it, within a savepoint. What comes back replies when the commit's fate is known.
     fn run(self: Box<Self>, context: &mut Context<T>) -> Box<dyn Reply>;
     /// Replies that nothing was done.
@@ -121,6 +121,7 @@ struct Fate {
 
 struct Write<F, V> {
     work: F,
+    alone: bool,
     reply: oneshot::Sender<Result<V>>,
 }
 
@@ -149,8 +150,12 @@ where
     F: FnOnce(&mut Context<T>) -> Result<V> + Send,
     V: Send + 'static,
 {
+    fn is_alone(&self) -> bool {
+        self.alone
+    }
+
     fn run(self: Box<Self>, context: &mut Context<T>) -> Box<dyn Reply> {
-        let Self { work, reply } = *self;
+        let Self { work, reply, .. } = *self;
         let before = std::mem::take(&mut context.scrub);
         let result = within_savepoint(context, work);
         let erased = context.scrub && result.is_ok();
@@ -197,35 +202,22 @@ fn why(error: &StoreError) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// What one transaction takes: whatever is queued. Where several wrote together the last time they all have just
-/// got their answers and are about to write again, so that the first of them waits for the others: else it alone
-/// would get every other sync.
-fn gather<J>(first: J, queue: &Receiver<J>, together: usize) -> Vec<J> {
-    let mut jobs = vec![first];
-    jobs.extend(queue.try_iter().take(BATCH_MAX - 1));
-    while jobs.len() < together
-        && let Ok(next) = queue.recv_timeout(GATHER)
-    {
-        jobs.push(next);
-    }
-    jobs
-}
-
 /// The one writer, until every sender is gone.
 fn write_on<T: Transactions>(
     mut context: Context<T>,
-    queue: &Receiver<Box<dyn Job<T>>>,
+    mut queue: Queue<Box<dyn Job<T>>>,
     subscribers: &Subscribers,
 ) {
     let mut together = 1;
-    while let Ok(first) = queue.recv() {
-        let jobs = gather(first, queue, together);
+    while let Some(jobs) = queue.gather(together) {
+        let is_alone = jobs[0].is_alone();
         if let Err(error) = context.rows.begin() {
             jobs.into_iter().for_each(|job| job.fail(shared(&error)));
             continue;
         }
         // What arrives while a job runs is taken along: writers that were woken together come back one by one.
-        let jobs = jobs.into_iter().chain(queue.try_iter()).take(BATCH_MAX);
+        let more = std::iter::from_fn(|| if is_alone { None } else { queue.another() });
+        let jobs = jobs.into_iter().chain(more).take(BATCH_MAX);
         let replies: Vec<Box<dyn Reply>> = jobs.map(|job| job.run(&mut context)).collect();
         together = replies.len();
         let commit = context.rows.commit();
@@ -266,17 +258,26 @@ where
     B::Rows: Transactions + 'static,
 {
     /// Starts the writer on `rows`, which must be the backend's only writing ones.
-    pub fn start(backend: B, rows: B::Rows) -> Result<Self> {
+    pub fn start(backend: B, mut rows: B::Rows) -> Result<Self> {
+        // That it can't is no reason to keep everything else from being read: what is left counts for nobody.
+        let _ = files::step::sweep(&mut rows);
         let cache = Arc::<Cache>::default();
         let (sender, receiver) = channel();
         let subscribers = Arc::<Subscribers>::default();
         let told = Arc::clone(&subscribers);
         let (staged, events) = (HashMap::new(), PendingEvents::default());
-        let context =
-            Context { rows, cache: Arc::clone(&cache), staged, events, scrub: false, of_folder: false };
+        let context = Context {
+            rows,
+            cache: Arc::clone(&cache),
+            staged,
+            events,
+            scrub: false,
+            of_folder: false,
+            layer_versions: HashMap::new(),
+        };
         let writer = std::thread::Builder::new()
             .name("retake-writer".into())
-            .spawn(move || write_on(context, &receiver, &told))
+            .spawn(move || write_on(context, Queue::new(receiver, |job| job.is_alone()), &told))
             .map_err(|source| StoreError::Io {
                 attempt: "start",
                 path: "the store's writer".into(),
@@ -292,9 +293,25 @@ where
         &self,
         work: impl FnOnce(&mut Context<B::Rows>) -> Result<V> + Send + 'static,
     ) -> Result<V> {
+        self.enqueue(work, false).await
+    }
+
+    /// The same, of what writes much: others do not wait for more than this one.
+    pub(crate) async fn write_alone<V: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Context<B::Rows>) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        self.enqueue(work, true).await
+    }
+
+    async fn enqueue<V: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Context<B::Rows>) -> Result<V> + Send + 'static,
+        alone: bool,
+    ) -> Result<V> {
         let (reply, answer) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
-        queue.send(Box::new(Write { work, reply })).map_err(|_| StoreError::Closed)?;
+        queue.send(Box::new(Write { work, alone, reply })).map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 

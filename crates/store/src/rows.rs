@@ -6,6 +6,7 @@
 mod agent;
 mod claims;
 mod files;
+mod move_lists;
 
 use retake_core::{
     ConversationId, Entry, EntryId, KeptChange, ListRequest, Meta, OpNo, Operation, Part, Pos, RequestId,
@@ -19,6 +20,7 @@ pub use agent::AgentRows;
 pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
+pub use move_lists::{MoveListRows, OpenList};
 
 pub use retake_core::LogNo;
 
@@ -87,7 +89,7 @@ pub type Fingerprint = [u8; 16];
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
 /// Rows, within one transaction.
-pub trait Rows: FileRows + AgentRows + Send {
+pub trait Rows: FileRows + MoveListRows + AgentRows + Send {
     /// Adds a conversation; its number comes back.
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo>;
     /// A conversation by id.

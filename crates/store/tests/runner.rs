@@ -5,6 +5,7 @@ mod crash;
 mod erasing;
 mod files;
 mod kit;
+mod large_steps;
 mod model;
 mod runs;
 mod scale;

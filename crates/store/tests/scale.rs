@@ -1,6 +1,7 @@
 //! What an operation costs must not depend on the length of the conversation. Counted here, never timed: times live in
 //! the benchmark.
 
+mod large_steps;
 mod targets;
 mod turns;
 

@@ -1,5 +1,7 @@
 //! Rows about files, in memory.
 
+mod move_lists;
+
 use retake_core::{
     Capture, ContentHash, DeltaId, DeltaLine, FilePath, GitMove, Moved, OpNo, Stack, Time, WorkspaceInfo,
     WorkspaceNo,
@@ -25,6 +27,7 @@ pub(super) struct Files {
     deltas: RedBlackTreeMapSync<DeltaId, (DeltaLine, DeltaLayers)>,
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
     moved: RedBlackTreeMapSync<(LogNo, OpNo, WorkspaceNo), Moved>,
+    lists: move_lists::MoveLists,
     intents: RedBlackTreeMapSync<WorkspaceNo, IntentRow>,
     notes: RedBlackTreeMapSync<String, Vec<u8>>,
 }
@@ -42,9 +45,9 @@ impl Files {
         self.captures.iter().filter_map(old).collect()
     }
 
-    fn moved_of(&self, log: LogNo) -> impl Iterator<Item = (OpNo, &Moved)> {
+    fn moved_of(&self, log: LogNo) -> impl Iterator<Item = (OpNo, Moved)> {
         let moved = self.moved.range((log, OpNo(0), FIRST)..=(log, OpNo(u64::MAX), LAST));
-        moved.map(|((_, op, _), moved)| (*op, moved))
+        moved.map(|((log, op, _), moved)| (*op, self.lists.whole(*log, *op, moved)))
     }
 
     fn of_log(&self, log: LogNo) -> impl DoubleEndedIterator<Item = &(DeltaLine, DeltaLayers)> {
@@ -78,6 +81,11 @@ impl FileRows for MemoryRows {
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()> {
         self.data.files.captures.insert_mut((workspace, row.no), row.clone());
         Ok(())
+    }
+
+    fn last_capture(&self, workspace: WorkspaceNo) -> Result<u64> {
+        let captures = self.data.files.captures.range((workspace, 0)..=(workspace, u64::MAX));
+        Ok(captures.rev().next().map_or(0, |((_, no), _)| *no))
     }
 
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>> {
@@ -187,7 +195,9 @@ impl FileRows for MemoryRows {
     }
 
     fn layers(&self, log: LogNo, workspace: WorkspaceNo, path: &FilePath) -> Result<Stack> {
-        Ok(self.data.files.layers.get(&(log, workspace, path.clone())).cloned().unwrap_or_default())
+        let files = &self.data.files;
+        let open = files.lists.open_layers(log, workspace, path);
+        Ok(open.or_else(|| files.layers.get(&(log, workspace, path.clone()))).cloned().unwrap_or_default())
     }
 
     fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
@@ -197,11 +207,12 @@ impl FileRows for MemoryRows {
 
     fn moved(&self, log: LogNo, op: OpNo) -> Result<Vec<Moved>> {
         let moved = self.data.files.moved.range((log, op, FIRST)..=(log, op, LAST));
-        Ok(moved.map(|(_, moved)| moved.clone()).collect())
+        Ok(moved.map(|(_, moved)| self.data.files.lists.whole(log, op, moved)).collect())
     }
 
     fn last_moved(&self, log: LogNo, before: Option<OpNo>) -> Result<Option<OpNo>> {
-        let ops = self.data.files.moved_of(log).map(|(op, _)| op);
+        let moved = self.data.files.moved.range((log, OpNo(0), FIRST)..=(log, OpNo(u64::MAX), LAST));
+        let ops = moved.map(|((_, op, _), _)| *op);
         Ok(ops.take_while(|op| before.is_none_or(|before| *op < before)).last())
     }
 
@@ -227,10 +238,14 @@ impl FileRows for MemoryRows {
     }
 
     fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>> {
-        Ok(self.data.files.moved_of(log).map(|(op, moved)| (op, moved.clone())).collect())
+        Ok(self.data.files.moved_of(log).collect())
     }
 
     fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
+        self.data
+            .files
+            .lists
+            .forget(|list| (list.log, list.op, list.workspace) == (home.log, op, moved.workspace));
         self.insert_moved(home, op, moved)
     }
 
@@ -275,6 +290,7 @@ impl FileRows for MemoryRows {
         };
         let deltas: Vec<_> = files.deltas.iter().filter_map(here).collect();
         deltas.into_iter().for_each(|(key, line)| files.deltas.insert_mut(key, (line, DeltaLayers::new())));
+        files.lists.forget(|list| list.workspace == workspace);
         let moved: Vec<_> = files.moved.keys().filter(|(.., of)| *of == workspace).copied().collect();
         moved.into_iter().for_each(|key| files.moved.insert_mut(key, Moved { workspace, moves: Vec::new() }));
         Ok(())
@@ -295,7 +311,8 @@ impl FileRows for MemoryRows {
             claims.stack(*workspace, self.data.log(*log)?.row.id, stack);
         }
         for ((log, op, _), moved) in files.moved.iter() {
-            claims.moved((self.data.log(*log)?.row.id, *op), self.data.op(*log, *op)?.time, moved);
+            let moved = files.lists.whole(*log, *op, moved);
+            claims.moved((self.data.log(*log)?.row.id, *op), self.data.op(*log, *op)?.time, &moved);
         }
         Ok(claims.found)
     }

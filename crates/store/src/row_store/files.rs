@@ -1,13 +1,13 @@
 //! Files: what a call did is stored with what it said, and an operation with its file half and its intent, each as one
 //! transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use retake_core::{
     Action, Apply, By, Capture, ChangeKind, ContentHash, ConversationId, DeltaId, DeltaLine, EntryId,
-    FileChange, FilePath, Grade, KeptPath, Layer, Moved, OpNo, Path, Pos, Receipt, SayRequest, Span, Stack,
-    Step, Time, Undecided, WorkspaceInfo, WorkspaceNo,
+    FileChange, FilePath, Grade, Layer, Moved, OpNo, Path, Receipt, SayRequest, Span, Stack, Time, Undecided,
+    WorkspaceInfo, WorkspaceNo,
 };
 
 use super::decide::locate;
@@ -35,7 +35,7 @@ impl<T: Transactions> Context<T> {
 
     fn captured(&mut self, workspace: WorkspaceNo, new: NewCapture) -> Result<u64> {
         let NewCapture { time, name, changes, calls, mark, manifest } = new;
-        let last = self.rows.captures(workspace, None, 1)?.first().map_or(0, |row| row.no);
+        let last = self.rows.last_capture(workspace)?;
         let row = Capture { no: last + 1, time, name, changes, manifest };
         self.rows.insert_capture(workspace, &row)?;
         self.rows.set_mark(workspace, mark)?;
@@ -89,6 +89,7 @@ impl<T: Transactions> Context<T> {
         }
         self.touched(loaded.row.id, ChangeKind::Files);
         let log = loaded.row.log;
+        self.finish_lists(log, Some(workspace))?;
         let delta = DeltaId { log, no: self.rows.last_delta(log)? + 1 };
         let mut paths: BTreeMap<FilePath, Vec<Layer>> = BTreeMap::new();
         for (grade, change) in changes {
@@ -103,129 +104,16 @@ impl<T: Transactions> Context<T> {
                 own.push(step.clone());
                 stack.push(step);
             }
-            self.rows.set_layers(&loaded.row, workspace, &path, &stack)?;
+            self.set_layers(&loaded.row, workspace, &path, &stack)?;
             layers.push((path, own.layers().to_vec()));
         }
         let paths = layers.len() as u64;
         let line = DeltaLine { id: delta, seq, workspace, paths, applied: paths };
         self.rows.insert_delta(&loaded.row, &line, &layers)
     }
-
-    fn apply_files(&mut self, id: ConversationId, apply: Apply, halves: Vec<FilesHalf>) -> Result<Receipt> {
-        let kept = self.kept_paths(id, &halves)?;
-        let receipt = self.apply_keeping(id, apply, kept)?;
-        let loaded = self.load(id)?;
-        let Some(op) = receipt.ops.last().copied() else {
-            return Err(StoreError::NothingToDo);
-        };
-        if !self.rows.moved(loaded.row.log, op)?.is_empty() {
-            return Ok(receipt);
-        }
-        self.touched(id, ChangeKind::Files);
-        // One without moves only says which paths are kept.
-        for half in halves.into_iter().filter(|half| !half.moves.is_empty()) {
-            self.apply_half(&loaded, op, half)?;
-        }
-        Ok(receipt)
-    }
-
-    /// The single paths that these halves keep as they are, each by the entry of its delta.
-    fn kept_paths(&mut self, id: ConversationId, halves: &[FilesHalf]) -> Result<Vec<KeptPath>> {
-        if halves.iter().all(|half| half.adopted.is_empty()) {
-            return Ok(Vec::new());
-        }
-        let loaded = self.load(id)?;
-        let (log, depth) = (loaded.row.log, loaded.conversation.tree.depth());
-        let seqs: BTreeMap<DeltaId, u64> =
-            self.rows.deltas(log)?.into_iter().map(|line| (line.id, line.seq)).collect();
-        let kept = halves.iter().flat_map(|half| {
-            half.adopted.iter().filter_map(|(delta, path)| {
-                let entry = Pos::new(depth, *seqs.get(delta)?);
-                Some(KeptPath { entry, workspace: half.workspace, path: path.clone() })
-            })
-        });
-        Ok(kept.collect::<BTreeSet<KeptPath>>().into_iter().collect())
-    }
-
-    /// What an operation does in one workspace.
-    fn apply_half(&mut self, loaded: &Loaded, op: OpNo, half: FilesHalf) -> Result<()> {
-        for made in &half.moves {
-            let path = &made.change.path;
-            if self.rows.layers(loaded.row.log, half.workspace, path)? != made.stack_before {
-                return Err(StoreError::StaleFiles(path.to_string()));
-            }
-        }
-        let stacks = half.moves.iter().map(|made| (&made.change.path, &made.stack_before, &made.stack_after));
-        self.restack(loaded, half.workspace, stacks)?;
-        let prepared = self.intent(half.workspace)?;
-        match prepared.filter(|intent| half.staged && intent.op.is_none()) {
-            Some(prepared) => {
-                let intent = IntentRow { op: Some((loaded.row.id, op)), ..prepared };
-                self.rows.set_intent(half.workspace, Some(&intent))?;
-            }
-            None if half.staged => return Err(StoreError::Unsettled),
-            None => {}
-        }
-        self.rows.insert_moved(&loaded.row, op, &Moved { workspace: half.workspace, moves: half.moves })
-    }
-
-    /// Sets the layers of paths from what they were to what they are to be, and counts the deltas that went and came. Each
-    /// delta is counted once: its row holds all of its layers, and is written anew as a whole.
-    fn restack<'a>(
-        &mut self,
-        loaded: &Loaded,
-        workspace: WorkspaceNo,
-        stacks: impl Iterator<Item = (&'a FilePath, &'a Stack, &'a Stack)>,
-    ) -> Result<()> {
-        let mut applied: BTreeMap<DeltaId, i64> = BTreeMap::new();
-        for (path, before, after) in stacks {
-            self.rows.set_layers(&loaded.row, workspace, path, after)?;
-            let (out, into) = before.difference(after.layers());
-            for (deltas, by) in [(out, -1), (into, 1)] {
-                deltas.into_iter().for_each(|no| *applied.entry(no).or_default() += by);
-            }
-        }
-        applied.into_iter().try_for_each(|(no, by)| self.rows.count_applied(&loaded.row, no, by))
-    }
-
-    fn preparing(&mut self, workspace: WorkspaceNo, staging: String) -> Result<()> {
-        if self.intent(workspace)?.is_some() {
-            return Err(StoreError::Unsettled);
-        }
-        self.rows.set_intent(workspace, Some(&IntentRow { workspace, op: None, staging, back: false }))
-    }
-
-    fn intent(&self, workspace: WorkspaceNo) -> Result<Option<IntentRow>> {
-        Ok(self.rows.intents()?.into_iter().find(|intent| intent.workspace == workspace))
-    }
-
-    /// The files of an operation are as they are to be.
-    fn settle(&mut self, workspace: WorkspaceNo) -> Result<()> {
-        if let Some((conversation, _)) = self.intent(workspace)?.and_then(|intent| intent.op) {
-            self.touched(conversation, ChangeKind::Files);
-        }
-        self.rows.set_intent(workspace, None)
-    }
-
-    fn turn_back(&mut self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
-        let intent = self.intent(workspace)?.ok_or(StoreError::NothingToDo)?;
-        let (conversation, op) = intent.op.ok_or(StoreError::NothingToDo)?;
-        let loaded = self.load(conversation)?;
-        let moved = self.rows.moved(loaded.row.log, op)?;
-        let action = Action::Compensate(Step::Op(op));
-        let apply = Apply { action, seen: retake_core::Seen::Anything, by };
-        let receipt = self.apply(conversation, apply)?;
-        for Moved { workspace, moves } in moved {
-            let stacks = moves.iter().map(|made| (&made.change.path, &made.stack_after, &made.stack_before));
-            self.restack(&loaded, workspace, stacks)?;
-        }
-        for intent in self.rows.intents()?.into_iter().filter(|other| other.op == intent.op) {
-            self.rows.set_intent(intent.workspace, Some(&IntentRow { back: true, ..intent.clone() }))?;
-        }
-        Ok(receipt)
-    }
 }
 
+pub(super) mod step;
 mod target;
 
 /// Whether a call has ever changed something, or may yet.
@@ -364,7 +252,7 @@ where
         apply: Apply,
         halves: Vec<FilesHalf>,
     ) -> Result<Receipt> {
-        self.write(move |context| context.apply_files(conversation, apply, halves)).await
+        self.apply_in_batches(conversation, apply, halves).await
     }
 
     async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Vec<Moved>> {
@@ -380,11 +268,11 @@ where
     }
 
     async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
-        self.write(move |context| context.turn_back(workspace, by)).await
+        self.turn_step_back(workspace, by).await
     }
 
     async fn settle(&self, workspace: WorkspaceNo) -> Result<()> {
-        self.write(move |context| context.settle(workspace)).await
+        self.settle_in_batches(workspace).await
     }
 
     async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<ErasureSum> {

@@ -19,6 +19,8 @@ pub trait FileRows {
     fn workspaces(&self) -> Result<Vec<WorkspaceInfo>>;
     /// Adds a capture, with its number.
     fn insert_capture(&mut self, workspace: WorkspaceNo, row: &Capture) -> Result<()>;
+    /// The number of the last capture of a workspace; 0 without any.
+    fn last_capture(&self, workspace: WorkspaceNo) -> Result<u64>;
     /// Captures before a number, newest first.
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>>;
     /// The manifests of all captures, in all workspaces.

@@ -2,6 +2,8 @@
 
 mod claims;
 pub(super) mod forget;
+mod move_lists;
+mod workspace;
 
 use rusqlite::{Connection, params};
 
@@ -16,8 +18,8 @@ use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::files::{Claim, DeltaLayers, IntentRow, OpenCall};
 use crate::record::{
-    Decoded, decode_changes, decode_delta, decode_git_move, decode_moves, decode_paths, decode_stack,
-    encode_changes, encode_delta, encode_git_move, encode_moves, encode_stack,
+    Decoded, decode_changes, decode_delta, decode_git_move, decode_paths, decode_stack, encode_changes,
+    encode_delta, encode_git_move, encode_moves, encode_stack,
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
@@ -42,6 +44,8 @@ const CAPTURES: Sql = (
     "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND no < ?2
      ORDER BY no DESC LIMIT ?3",
 );
+const LAST_CAPTURE: Sql =
+    ("read the last capture", "SELECT no FROM capture WHERE workspace = ?1 ORDER BY no DESC LIMIT 1");
 const CHECKPOINT: Sql = (
     "find a checkpoint",
     "SELECT no, time, name, changes, manifest FROM capture WHERE workspace = ?1 AND name = ?2
@@ -58,7 +62,9 @@ const GIT_MOVES: Sql = (
 );
 const DELTAS: Sql = (
     "read the deltas",
-    "SELECT no, seq, workspace, paths, applied FROM delta INDEXED BY delta_line
+    "SELECT no, seq, workspace, paths, coalesce((SELECT now.applied FROM delta_count AS now
+     WHERE now.root = delta.root AND now.log = delta.log AND now.no = delta.no), applied)
+     FROM delta INDEXED BY delta_line
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY no",
 );
 const DELTAS_IN: Sql = (
@@ -89,7 +95,7 @@ const LAYERS: Sql = (
 );
 const MOVED: Sql = (
     "read what an operation did to files",
-    "SELECT workspace, moves FROM moved
+    "SELECT workspace, list, moves FROM moved
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND op = ?2 ORDER BY workspace",
 );
 const LAST_MOVED: Sql = (
@@ -100,7 +106,7 @@ const LAST_MOVED: Sql = (
 const MANIFESTS: Sql = ("read all manifests", "SELECT manifest FROM capture WHERE manifest IS NOT NULL");
 const ALL_MOVED: Sql = (
     "read what operations did to files",
-    "SELECT op, workspace, moves FROM moved
+    "SELECT op, workspace, list, moves FROM moved
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY op, workspace",
 );
 const INTENTS: Sql = (
@@ -112,8 +118,22 @@ const INTENTS: Sql = (
 /// Every statement that reads rows of one conversation, for the test that none of them scans.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[
-    CAPTURES, CHECKPOINT, GIT_MOVES, DELTAS, DELTAS_IN, PATHS_IN, LAST_DELTA, DELTA, LAYERS, MOVED,
-    ALL_MOVED, LAST_MOVED,
+    LAST_CAPTURE,
+    CAPTURES,
+    CHECKPOINT,
+    GIT_MOVES,
+    DELTAS,
+    DELTAS_IN,
+    PATHS_IN,
+    LAST_DELTA,
+    DELTA,
+    LAYERS,
+    MOVED,
+    ALL_MOVED,
+    LAST_MOVED,
+    move_lists::OPEN_LAYERS,
+    move_lists::LIST,
+    move_lists::LAST,
 ];
 
 impl FileRows for SqliteRows {
@@ -148,6 +168,12 @@ impl FileRows for SqliteRows {
         let manifest = row.manifest.map(|name| name.0);
         let values = params![int(workspace.0), int(row.no), row.time.0, row.name, changes, manifest];
         run(&self.db, sql, values).map(drop)
+    }
+
+    fn last_capture(&self, workspace: WorkspaceNo) -> Result<u64> {
+        let name = || format!("a capture of workspace {}", workspace.0);
+        let last = first(&self.db, LAST_CAPTURE, [int(workspace.0)], name, |cells| cells.count())?;
+        Ok(last.unwrap_or(0))
     }
 
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>> {
@@ -259,7 +285,9 @@ impl FileRows for SqliteRows {
     fn count_applied(&mut self, home: &ConversationRow, delta: DeltaId, by: i64) -> Result<()> {
         let sql = (
             "count a delta's paths",
-            "UPDATE delta SET applied = applied + ?4 WHERE root = ?1 AND log = ?2 AND no = ?3",
+            "INSERT INTO delta_count SELECT root, log, no, applied + ?4 FROM delta INDEXED BY delta_line
+             WHERE root = ?1 AND log = ?2 AND no = ?3
+             ON CONFLICT DO UPDATE SET applied = delta_count.applied + ?4",
         );
         run(&self.db, sql, params![home.root.0, delta.log.0, int(delta.no), by]).map(drop)
     }
@@ -299,6 +327,9 @@ impl FileRows for SqliteRows {
     }
 
     fn layers(&self, log: LogNo, workspace: WorkspaceNo, path: &FilePath) -> Result<Stack> {
+        if let Some(stack) = move_lists::open_layers(&self.db, log, workspace, path)? {
+            return Ok(stack);
+        }
         let values = params![log.0, int(workspace.0), path.as_bytes()];
         let found = first(&self.db, LAYERS, values, of("the layers of a path", log), |cells| {
             decode_stack(&cells.next::<String>()?, log)
@@ -307,7 +338,8 @@ impl FileRows for SqliteRows {
     }
 
     fn insert_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
-        let sql = ("keep what an operation does to files", "INSERT INTO moved VALUES (?, ?, ?, ?, ?)");
+        let sql =
+            ("keep what an operation does to files", "INSERT INTO moved VALUES (?, ?, ?, ?, ?, NULL, 0)");
         let moves = encode_moves(&moved.moves, home.log);
         let values = params![home.root.0, home.log.0, int(op.0), int(moved.workspace.0), moves];
         run(&self.db, sql, values).map(drop)
@@ -315,10 +347,8 @@ impl FileRows for SqliteRows {
 
     fn moved(&self, log: LogNo, op: OpNo) -> Result<Vec<Moved>> {
         let name = of("what an operation did to files", log);
-        all(&self.db, MOVED, [log.0, int(op.0)], name, |cells| {
-            let workspace = WorkspaceNo(cells.count()?);
-            Ok(Moved { workspace, moves: decode_moves(&cells.next::<String>()?, log)? })
-        })
+        let found = all(&self.db, MOVED, [log.0, int(op.0)], name, |cells| move_lists::moved(cells, log))?;
+        found.into_iter().map(|row| move_lists::read(&self.db, log, row)).collect()
     }
 
     fn last_moved(&self, log: LogNo, before: Option<OpNo>) -> Result<Option<OpNo>> {
@@ -360,20 +390,25 @@ impl FileRows for SqliteRows {
         let (paths, applied) = (int(line.paths), int(line.applied));
         let values =
             params![home.root.0, home.log.0, int(line.id.no), paths, applied, encode_delta(layers, home.log)];
-        run(&self.db, sql, values).map(drop)
+        run(&self.db, sql, values)?;
+        let sql =
+            ("overwrite a delta's count", "DELETE FROM delta_count WHERE root = ?1 AND log = ?2 AND no = ?3");
+        run(&self.db, sql, params![home.root.0, home.log.0, int(line.id.no)]).map(drop)
     }
 
     fn all_moved(&self, log: LogNo) -> Result<Vec<(OpNo, Moved)>> {
-        all(&self.db, ALL_MOVED, [log.0], of("what operations did to files", log), |cells| {
-            let (op, workspace) = (OpNo(cells.count()?), WorkspaceNo(cells.count()?));
-            Ok((op, Moved { workspace, moves: decode_moves(&cells.next::<String>()?, log)? }))
-        })
+        let found = all(&self.db, ALL_MOVED, [log.0], of("what operations did to files", log), |cells| {
+            Ok((OpNo(cells.count()?), move_lists::moved(cells, log)?))
+        })?;
+        found.into_iter().map(|(op, row)| Ok((op, move_lists::read(&self.db, log, row)?))).collect()
     }
 
     fn rewrite_moved(&mut self, home: &ConversationRow, op: OpNo, moved: &Moved) -> Result<()> {
+        move_lists::remove(&self.db, home, op, moved.workspace)?;
         let sql = (
             "overwrite what an operation did to files",
-            "UPDATE moved SET moves = ?5 WHERE root = ?1 AND log = ?2 AND op = ?3 AND workspace = ?4",
+            "UPDATE moved SET moves = ?5, list = NULL, open = 0
+             WHERE root = ?1 AND log = ?2 AND op = ?3 AND workspace = ?4",
         );
         let moves = encode_moves(&moved.moves, home.log);
         let values = params![home.root.0, home.log.0, int(op.0), int(moved.workspace.0), moves];
@@ -414,16 +449,7 @@ impl FileRows for SqliteRows {
     }
 
     fn remove_workspace(&mut self, workspace: WorkspaceNo) -> Result<()> {
-        const FORGET: [Sql; 7] = [
-            ("forget captures", "DELETE FROM capture WHERE workspace = ?"),
-            ("forget layers", "DELETE FROM layer WHERE workspace = ?"),
-            ("forget deltas", "UPDATE delta SET paths = 0, applied = 0, layers = '[]' WHERE workspace = ?"),
-            ("forget what operations did", "UPDATE moved SET moves = '[]' WHERE workspace = ?"),
-            ("forget open calls", "DELETE FROM open_call WHERE workspace = ?"),
-            ("forget an intent", "DELETE FROM intent WHERE workspace = ?"),
-            ("forget a workspace", "DELETE FROM workspace WHERE no = ?"),
-        ];
-        FORGET.into_iter().try_for_each(|sql| run(&self.db, sql, [int(workspace.0)]).map(drop))
+        workspace::remove(&self.db, workspace)
     }
 
     fn claims(&self) -> Result<Vec<Claim>> {

@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Brings a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -35,6 +35,7 @@ const STEPS: [Step; 13] = [
     |db| db.execute_batch(KEPT),
     // Symbols are words since: nothing but the full-text index is made anew.
     |_| Ok(()),
+    |db| db.execute_batch(MOVE_LISTS),
 ];
 
 /// The format since which text is cut into words as `query::words` does it. An older file's full-text index is made anew by who
@@ -367,3 +368,28 @@ const ARCHIVED: &str = "ALTER TABLE conversation ADD COLUMN archived INTEGER NOT
 
 /// What an operation changes of what the files keep.
 const KEPT: &str = "ALTER TABLE operation ADD COLUMN kept TEXT;";
+
+/// What a large step does to files is a row for each path, written in batches before the operation. An operation's row names
+/// the list, and is open until the layers of the list are in `layer`. How many of its paths a delta is in has a row of its own,
+/// so that a change of that does not write all of the delta's layers again.
+const MOVE_LISTS: &str = "
+CREATE TABLE moved_path (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  list INTEGER NOT NULL,
+  path BLOB NOT NULL,
+  moves TEXT NOT NULL,
+  PRIMARY KEY (root, log, list, path)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE moved ADD COLUMN list INTEGER;
+ALTER TABLE moved ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX moved_open ON moved (root, log, workspace, list) WHERE open = 1;
+
+CREATE TABLE delta_count (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  applied INTEGER NOT NULL,
+  PRIMARY KEY (root, log, no)
+) STRICT, WITHOUT ROWID;
+";

@@ -1,8 +1,8 @@
 //! Counts what a store does to its file, for the tests of scale and the benchmark. Changes nothing of it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::StatementStatus;
 use rusqlite::hooks::{AuthContext, Authorization};
@@ -18,6 +18,8 @@ pub struct Work {
     rows: AtomicU64,
     steps: AtomicU64,
     prepared: AtomicU64,
+    /// Statements since the last commit, and of each transaction before.
+    transactions: Mutex<(u64, Vec<u64>)>,
 }
 
 impl Work {
@@ -25,6 +27,20 @@ impl Work {
     /// is looked at, also where it is not given.
     pub fn counts(&self) -> [u64; 3] {
         [&self.statements, &self.rows, &self.steps].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// The statements of each transaction that was made durable since the last call, in their order.
+    pub fn take_transactions(&self) -> Vec<u64> {
+        std::mem::take(&mut self.transactions().1)
+    }
+
+    fn transactions(&self) -> MutexGuard<'_, (u64, Vec<u64>)> {
+        self.transactions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn commit(&self) {
+        let (statements, all) = &mut *self.transactions();
+        all.push(std::mem::take(statements));
     }
 
     /// What SQLite has read of the texts of statements, to prepare them: nothing, where all were kept.
@@ -39,6 +55,17 @@ impl SqliteRows {
         let commits = Arc::clone(commits);
         let count = move || {
             commits.fetch_add(1, Ordering::Relaxed);
+            // `true` would turn the commit into a rollback.
+            false
+        };
+        self.db.commit_hook(Some(count)).map_err(StoreError::database("watch the store"))
+    }
+
+    /// Counts the statements of each transaction that is made durable from now on, where all work is counted.
+    pub fn count_transactions(&mut self, work: &Arc<Work>) -> Result<()> {
+        let work = Arc::clone(work);
+        let count = move || {
+            work.commit();
             // `true` would turn the commit into a rollback.
             false
         };
@@ -64,6 +91,7 @@ impl SqliteRows {
                 let steps = u64::try_from(statement.get_status(StatementStatus::VmStep)).unwrap_or(0);
                 let before = before.insert(statement.sql().into_owned(), steps).unwrap_or(0);
                 work.statements.fetch_add(1, Ordering::Relaxed);
+                work.transactions().0 += 1;
                 // A statement that was prepared anew begins at nothing.
                 let more = steps.checked_sub(before).unwrap_or(steps);
                 work.steps.fetch_add(more, Ordering::Relaxed);
@@ -80,7 +108,7 @@ impl Sqlite {
     pub fn count_work(&self, work: &Arc<Work>) -> Result<()> {
         let mut rows = open::reader(&self.file, Arc::clone(&self.lock))?;
         rows.count_work(work)?;
-        self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(rows);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(rows);
         Ok(())
     }
 }

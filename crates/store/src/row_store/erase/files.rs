@@ -269,12 +269,16 @@ impl<T: Transactions> Context<T> {
         if self.rows.intents()?.iter().any(of_family) {
             return Err(StoreError::Unsettled);
         }
+        for member in family {
+            self.drop_staged_lists(member.row.log)?;
+            self.finish_lists(member.row.log, None)?;
+        }
         let home = |log: LogNo| family.iter().map(|member| &member.row).find(|row| row.log == log);
         for (log, line, layers) in &what.deltas {
             home(*log).map_or(Ok(()), |home| self.rows.rewrite_delta(home, line, layers))?;
         }
         for (log, workspace, path, stack) in &what.stacks {
-            home(*log).map_or(Ok(()), |home| self.rows.set_layers(home, *workspace, path, stack))?;
+            home(*log).map_or(Ok(()), |home| self.set_layers(home, *workspace, path, stack))?;
         }
         for (log, op, moved) in &what.moved {
             home(*log).map_or(Ok(()), |home| self.rows.rewrite_moved(home, *op, moved))?;

@@ -30,6 +30,15 @@ const MOVED: Sql = (
      AND operation.no = moved.op",
 );
 
+const LISTED: Sql = (
+    "read what all large operations did to files",
+    "SELECT moved.workspace, conversation.id, moved.log, moved.op, operation.time, moved_path.moves
+     FROM moved JOIN moved_path USING (root, log, list)
+     LEFT JOIN conversation ON conversation.log = moved.log
+     LEFT JOIN operation ON operation.root = moved.root AND operation.log = moved.log
+     AND operation.no = moved.op",
+);
+
 fn workspace(cells: &mut Cells<'_>) -> Decoded<WorkspaceNo> {
     cells.count().map(WorkspaceNo)
 }
@@ -65,7 +74,7 @@ pub(super) fn all(db: &Connection) -> Result<Vec<Claim>> {
         claims.stack(workspace, of, &decode_stack(&cells.next::<String>()?, log)?);
         Ok(())
     })?;
-    rows(db, MOVED, [], name, |cells| {
+    let mut moved = |cells: &mut Cells<'_>| {
         let workspace = workspace(cells)?;
         let (of, log) = (conversation(cells)?, log(cells)?);
         let by = (of, OpNo(cells.count()?));
@@ -73,6 +82,8 @@ pub(super) fn all(db: &Connection) -> Result<Vec<Claim>> {
         let moved = Moved { workspace, moves: decode_moves(&cells.next::<String>()?, log)? };
         claims.moved(by, time, &moved);
         Ok(())
-    })?;
+    };
+    rows(db, MOVED, [], name, &mut moved)?;
+    rows(db, LISTED, [], name, &mut moved)?;
     Ok(claims.found)
 }

@@ -12,7 +12,8 @@ use crate::record::{decode_delta, decode_stack, encode_stack};
 
 const CHANGED: Sql = (
     "compare deltas",
-    "SELECT old.root, old.log, old.no, old.workspace, old.applied, old.layers, now.layers
+    "SELECT old.root, old.log, old.no, old.workspace, coalesce((SELECT count.applied FROM main.delta_count AS count
+     WHERE count.root = old.root AND count.log = old.log AND count.no = old.no), old.applied), old.layers, now.layers
      FROM main.delta AS old JOIN store.delta AS now USING (root, log, no) WHERE old.layers <> now.layers",
 );
 
@@ -44,12 +45,19 @@ pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
     for lost in lost {
         lose(backup, lost)?;
     }
-    const REST: [Sql; 4] = [
+    const REST: [Sql; 5] = [
         (
             "erase what operations did",
-            "UPDATE main.moved SET moves = now.moves FROM store.moved AS now
+            "UPDATE main.moved SET moves = now.moves, list = now.list, open = iif(now.list IS NULL, 0, moved.open)
+             FROM store.moved AS now
              WHERE now.root = moved.root AND now.log = moved.log AND now.op = moved.op
-             AND now.workspace = moved.workspace AND now.moves <> moved.moves",
+             AND now.workspace = moved.workspace AND (now.moves, now.list) IS NOT (moved.moves, moved.list)",
+        ),
+        // One that an erasure went over is in the operation's row since.
+        (
+            "erase lists of moves",
+            "DELETE FROM main.moved_path WHERE NOT EXISTS (SELECT 1 FROM main.moved WHERE moved.root = moved_path.root
+             AND moved.log = moved_path.log AND moved.list = moved_path.list)",
         ),
         (
             "erase what calls moved in git",
@@ -100,7 +108,10 @@ fn lose(backup: &Connection, lost: Lost) -> Result<()> {
         "erase a delta",
         "UPDATE main.delta SET layers = ?4, paths = ?5, applied = ?6 WHERE root = ?1 AND log = ?2 AND no = ?3",
     );
-    run(backup, sql, params![root, log, no, lost.layers, lost.stay, applied.max(0)]).map(drop)
+    run(backup, sql, params![root, log, no, lost.layers, lost.stay, applied.max(0)])?;
+    let sql =
+        ("erase a delta's count", "DELETE FROM main.delta_count WHERE root = ?1 AND log = ?2 AND no = ?3");
+    run(backup, sql, params![root, log, no]).map(drop)
 }
 
 fn stack(backup: &Connection, lost: &Lost, path: &FilePath) -> Result<Stack> {

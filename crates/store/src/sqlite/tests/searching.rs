@@ -6,7 +6,7 @@ use super::files::{older_format, raw};
 use super::kit::{Kit, NOW, conversation, found, open, said, say, word};
 use crate::query::{Clause, Query, Term};
 use crate::rows::{Key, LogNo};
-use crate::sqlite::schema::VERSION;
+use crate::sqlite::schema::CUT;
 
 fn term(words: &[&str], prefix: bool) -> Term {
     Term { words: words.iter().map(|word| (*word).to_owned()).collect(), prefix }
@@ -198,7 +198,7 @@ fn symbols_alone_are_found_also_in_a_store_of_before() {
 
 #[test]
 fn trial_14_an_index_of_before_is_made_anew() {
-    let dir = older_format(VERSION - 1);
+    let dir = older_format(CUT - 1);
     let (before, now) = ("from the first days", "กรุงเทพมหานคร");
     raw(
         &dir.path().join("retake.db"),
