@@ -1,4 +1,5 @@
-//! The arguments of a call, as the type that its tool's schema is made from. What does not fit is said to the model.
+//! The arguments of a call, as the type that its tool's schema is made from. Arguments that do not fit are reported to
+//! the model.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! A call of a tool: what it is given, what it may ask of whoever runs it, and what comes of it.
+//! A call of a tool: its arguments, what it may request from the engine that runs it, and its result.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::surroundings::Surroundings;
 
-/// Whoever runs a tool, as the tool sees it. One for each call.
+/// The engine that runs a tool, as the tool sees it. One for each call.
 #[async_trait]
 pub trait Host: Send + Sync {
     /// What the path of the conversation says of this key: the last fact of it that is not taken away.
@@ -38,7 +38,7 @@ pub trait Host: Send + Sync {
     fn stopped_by(&self) -> &'static str {
         "stopped by the person"
     }
-    /// The environment of whoever asked for it; that of this process, where it is not known.
+    /// The environment of the client that requested the call; that of this process, where the client's is not known.
     fn surroundings(&self) -> Option<Arc<Surroundings>> {
         None
     }
@@ -82,7 +82,7 @@ pub struct Call {
     pub held: Vec<PathBuf>,
     /// A private folder where output that is too long for the model is kept whole.
     pub spool: PathBuf,
-    /// Whoever runs it.
+    /// The engine that runs it.
     pub host: Arc<dyn Host>,
 }
 

@@ -1,5 +1,5 @@
-//! Control groups of calls: bounds on the memory and the number of tasks of all processes of a call together. Must only use what
-//! this user may use already: no controller is switched on, and no limit of others changed.
+//! Control groups of calls: limits on the memory and the number of tasks of all processes of a call together. Must only
+//! use what this user may use already: it switches no controller on, and changes no limit of another group.
 
 mod place;
 

@@ -1,5 +1,5 @@
-//! A page of the web, as text. It must never reach this machine or its neighbours, unless it is told that it may, and never
-//! follow where an address leads to another host.
+//! A page of the web, as text. It must never reach this machine or its private network unless the settings allow it. It
+//! must never follow a redirect to another host.
 
 mod address;
 mod layout;
@@ -97,7 +97,7 @@ impl Fetch {
         Ok(Output { outcome, ..Output::ok(content) })
     }
 
-    /// The answer of the host that is asked for, however often it sends us on within itself.
+    /// The answer of the requested host, after all redirects within that host.
     async fn reach(&self, mut url: Url) -> Result<(Url, Response), String> {
         if !self.config.private {
             address::look_before_a_proxy(&url).await?;
@@ -161,7 +161,7 @@ impl Fetch {
     }
 }
 
-/// An error with what caused it, without the address, which is said already.
+/// An error with its causes, without the address, which the message names already.
 fn causes(error: &dyn std::error::Error) -> String {
     let chain = std::iter::successors(error.source(), |error| error.source());
     let said: Vec<String> = chain.map(ToString::to_string).collect();

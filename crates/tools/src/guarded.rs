@@ -133,7 +133,7 @@ impl Guarded {
         Ok(Self { found, refused: set(Guard::Refused)?, asked: set(Guard::Asked)?, paths })
     }
 
-    /// Looks up anew where links lead: before each call, as somebody may have them lead elsewhere by now.
+    /// Resolves links again: before each call, as somebody may have changed where they lead.
     pub fn look_again(&self) {
         *self.locked() = found(&self.paths);
     }
@@ -142,7 +142,8 @@ impl Guarded {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is done where this file or folder is to be read. The path is compared as it is: whoever asks has followed links before.
+    /// How this file or folder is guarded when it is read. The path is compared as it is: the caller has followed links
+    /// before.
     pub fn guard(&self, path: &Path) -> Option<Guard> {
         let found = Arc::clone(&self.locked());
         if found.iter().any(|guarded| path.starts_with(guarded)) {

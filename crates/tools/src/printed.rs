@@ -17,7 +17,7 @@ const TAIL: usize = 20 << 10;
 /// The model reads so much of an output at once.
 pub(crate) const BOUND: usize = HEAD + TAIL;
 
-/// So much is told in one tick.
+/// How many bytes are reported in one tick.
 const TOLD: usize = 64 << 10;
 
 /// What has been printed.
@@ -125,8 +125,8 @@ pub(crate) fn whole(bytes: &[u8]) -> usize {
     }
 }
 
-/// Makes of what is printed the pieces that are told: text, never cut within a character, and in one tick not more than
-/// anybody can look at. Of what is more the end is held, and told later: what came last is never left out.
+/// Turns output into the pieces that are reported: text, never cut within a character, and in one tick not more than a
+/// person can read. The tail of output beyond that is held and reported later: the latest output is never left out.
 #[derive(Default)]
 pub(crate) struct Teller {
     strip: StripStr,
@@ -188,7 +188,7 @@ impl Teller {
         (self.strip, self.begun) = (StripStr::new(), Vec::new());
     }
 
-    /// The text of more that is told; a character that is only begun waits for its end.
+    /// The text of further output to report; an incomplete character waits for its end.
     fn text(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let rest = self.begun.split_off(whole(&self.begun));

@@ -36,7 +36,7 @@ const TO_FOLLOW: Duration = Duration::from_secs(1);
 /// How long one process is waited for before all are looked for again.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How often all of them are looked for again while they are ended by force: whoever forks as fast as it can is faster once
+/// How often all of them are looked for again while they are killed: a process that forks as fast as it can wins once
 /// or twice, not that often.
 const ROUNDS: u32 = 50;
 

@@ -38,7 +38,8 @@ pub struct Sandbox {
     pub own_folders: Vec<PathBuf>,
     /// The same of files.
     pub own_files: Vec<PathBuf>,
-    /// Unix sockets that commands with network may reach, or folders of them: none of others, besides. Needs namespaces.
+    /// Unix sockets that commands with network may reach, or folders of them. They reach no other socket of another
+    /// program. Needs namespaces.
     pub sockets: Vec<PathBuf>,
     /// What supervises them, and may have namespaces for them.
     pub supervisor: Option<Supervisor>,
@@ -230,7 +231,7 @@ pub(crate) struct Confinement {
     pub(crate) net: Net,
     /// Nothing is written but `files`, and nothing is reached.
     pub(crate) reads_only: bool,
-    /// Mounts hide what is hidden, and no terminal, process or socket of others is there.
+    /// Mounts hide what is hidden, and the command sees no terminal, process or socket of another program.
     pub(crate) namespaces: bool,
 }
 

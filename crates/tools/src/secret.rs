@@ -1,5 +1,5 @@
-//! Which variables of the environment hold secrets, by their names and by what their values look like, so that no command and no MCP
-//! server gets what was not meant for it (trial 25). Must never show a value.
+//! Which variables of the environment hold secrets, by their names and by the form of their values. So no command and
+//! no MCP server gets a secret that was not meant for it (trial 25). Must never show a value.
 
 mod tokens;
 

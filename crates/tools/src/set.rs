@@ -37,8 +37,8 @@ pub trait Tool: Send + Sync {
     fn may_write(&self) -> bool {
         true
     }
-    /// What this very call would do: what is asked before, what rules are compared with. `folder` is where relative names
-    /// begin. An error is told to the model; the call is then not run.
+    /// What this call would do: what an approval shows, and what rules are compared with. `folder` is where relative
+    /// names begin. An error is reported to the model; the call does not run.
     fn intent(
         &self,
         arguments: &Value,

@@ -43,11 +43,11 @@ const LIMIT_S: u64 = 120;
 /// How long it may take at most.
 const MOST_S: u64 = 600;
 
-/// What a model is told of a command that failed where nothing can be written.
+/// The note to the model on a command that failed in the read-only sandbox.
 const READ_ONLY: &str = "[it ran where nothing can be written and nothing reached, as a command that only reads; if that is why, begin \
                          it with `env`, and it runs like others]";
 
-/// What is said of a command that git's settings were refused to.
+/// The note on a command that could not write git's settings.
 const GIT_HELD: &str = "[git's hooks and settings are read only for commands, because git runs what they name; the person can change \
                         them in their own terminal, or with `retake exec`]";
 
@@ -239,7 +239,7 @@ impl ShellTool {
         self.sandbox().is_some_and(|sandbox| sandbox.namespaces().is_ok())
     }
 
-    /// What is said of the bounds of a command: that it reached them, or that there were none.
+    /// The note on the limits of a command: that it reached them, or that there were none.
     fn bounds(&self, group: Result<&Group, &str>) -> Option<String> {
         match group {
             Ok(group) if group.was_out_of_memory() => Some(format!(
@@ -251,14 +251,14 @@ impl ShellTool {
         }
     }
 
-    /// What is said of a command that failed, where its network was closed: that may be why.
+    /// The note on a command that failed while its network was closed: that may be the reason.
     fn was_closed(&self, net: Net) -> Option<String> {
         let is_held = net == Net::Closed && self.sandbox().is_some();
         is_held.then(|| self.config.network.was_closed().to_owned())
     }
 }
 
-/// What is said of a command that failed, where files were kept from it: that may be why.
+/// The note on a command that failed while files were hidden from it: that may be the reason.
 fn kept_back(call: &Call) -> Option<String> {
     let (named, more) = call.hide.split_at(call.hide.len().min(NAMED));
     let shown = |path: &PathBuf| {

@@ -1,5 +1,5 @@
-//! The environment and the umask of whoever asked for a call, for the commands that it starts and the files that it makes. They are held
-//! in memory only, and never shown.
+//! The environment and the umask of the client that requested a call, for the commands that it starts and the files
+//! that it makes. They are held in memory only, and never shown.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -37,7 +37,7 @@ impl Surroundings {
         Self { variables: None, umask }
     }
 
-    /// The variables, for whoever keeps secrets back.
+    /// The variables, for the code that withholds secrets.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
         let own = self.variables.is_none().then(std::env::vars_os);
         self.variables.iter().flatten().cloned().chain(own.into_iter().flatten())

@@ -1,4 +1,5 @@
-//! How connections are encrypted: rustls with the cryptography of ring. Whoever builds an HTTP client calls [`prepare`] first.
+//! How connections are encrypted: rustls with the cryptography of ring. Code that builds an HTTP client calls
+//! [`prepare`] first.
 
 use std::sync::Once;
 

@@ -1,7 +1,7 @@
-//! What a file or a folder has besides its kind, its bytes and its permission bits: owner, special bits, extended
-//! attributes with the access lists among them. No record has it. An apply hands it on from what it replaces; of what is
-//! removed or replaced the index keeps it, so that what is made anew gets it back, and so does what comes back in the place of a
-//! file that has other ones. Reads only.
+//! Attributes of a file or a folder: what it has in addition to its kind, its bytes and its permission bits. These are
+//! its owner, special bits and extended attributes, access lists among them. No record has them. An apply copies them
+//! from the file that it replaces. For files that are removed or replaced the index keeps them. So a file that is made
+//! again gets them back, and so does one that returns in the place of a file with other attributes. Reads only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -23,7 +23,8 @@ pub(crate) const AS_OWNER: u32 = 0o6000;
 /// Kept by the kernel itself, of bytes and inode: nobody else can write what belongs there.
 const OF_THE_KERNEL: [&[u8]; 2] = [b"security.ima", b"security.evm"];
 
-/// File capabilities: rights, where all else that begins so is a label that the system gives to new files itself.
+/// File capabilities: these are rights. Every other attribute with that prefix is a label that the system gives to new
+/// files itself.
 const CAPABILITY: &[u8] = b"security.capability";
 
 /// Attributes of more bytes are not kept of what is removed.
@@ -32,7 +33,7 @@ const MOST: usize = 64 << 10;
 /// A name and a value.
 pub(crate) type Attribute = (Vec<u8>, Vec<u8>);
 
-/// What one file or folder has besides.
+/// The attributes of one file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Besides {
     /// Setuid, setgid, sticky.
@@ -44,13 +45,13 @@ pub(crate) struct Besides {
 }
 
 impl Besides {
-    /// What is made anew has by itself.
+    /// Those that a new file has by itself.
     pub(crate) fn usual() -> Self {
         let (owner, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         Self { special: 0, owner, group, attributes: Some(Vec::new()) }
     }
 
-    /// Of an opened file or folder; nothing, where it has no more than what is made anew has by itself.
+    /// Those of an opened file or folder; `None`, where it has only those that a new one has by itself.
     pub(crate) fn of(opened: impl AsFd, stat: &Stat) -> Option<Arc<Self>> {
         let attributes = attributes(opened).ok().map(|mut all| {
             all.retain(|(name, _)| !name.starts_with(b"security.") || name == CAPABILITY);
@@ -111,8 +112,7 @@ pub(crate) struct Gone {
     pub then: Option<Arc<Besides>>,
 }
 
-/// The changes of an apply, with what is known of their versions besides the records: see
-/// [`Tree::to_apply`].
+/// The changes of an apply, with the known attributes of their versions: see [`Tree::to_apply`].
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub(crate) changes: Vec<FileChange>,
@@ -122,9 +122,9 @@ pub struct Changes {
 }
 
 impl Tree {
-    /// The changes of an apply, with what is known of their versions besides the records: what is made anew gets back owner,
-    /// special bits and attributes that the last capture of that version saw. So does what comes back in the place of a version
-    /// that brought other ones with it; what somebody set since stays.
+    /// The changes of an apply, with the known attributes of their versions. A file that is made again gets back the
+    /// owner, special bits and attributes that the last capture of that version saw. So does one that returns in the
+    /// place of a version with other attributes; what somebody set since stays.
     pub fn to_apply(&self, changes: Vec<FileChange>) -> Changes {
         let sides = |change: &FileChange| {
             let one = |record: &Record| {

@@ -1,5 +1,5 @@
-//! Captures: what is in a workspace, and what changed since the last one. It sees by looking, never by being told; reads
-//! files and writes none but the index in the data folder; follows no link and never leaves the root.
+//! Captures: what is in a workspace, and what changed since the last one. A capture reads the folder and trusts no
+//! report. It reads files and writes only the index in the data folder; it follows no link and never leaves the root.
 
 mod asked;
 mod below;

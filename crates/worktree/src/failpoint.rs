@@ -110,7 +110,7 @@ mod point {
 
     use rustix::process::{Signal, getpid, kill_process};
 
-    /// What is asked at each point that this thread passes: it may look around, fail, or end the process.
+    /// Called at each point that this thread passes: it may look around, fail, or end the process.
     pub type Watcher = Box<dyn FnMut(&'static str) -> io::Result<()>>;
 
     thread_local! {

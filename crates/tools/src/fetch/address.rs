@@ -1,5 +1,6 @@
-//! Which addresses are nobody's business but this machine's and its network's. They are told apart when a name is resolved
-//! for the connection itself, so that a name can't be one thing when it is looked at and another when it is used.
+//! Addresses of this machine and of its private network, which no request may reach. The check runs when a name is
+//! resolved for the connection itself. So a name cannot mean one address for the check and another one for the
+//! connection.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -17,7 +18,7 @@ pub(super) struct Guard {
 struct Private(String);
 
 impl Guard {
-    /// A guard for the host of an address; refused, where it is a private one in so many words.
+    /// A guard for the host of an address; refused, where the host is written as a private address.
     pub(super) fn of(url: &Url) -> Result<Self, String> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let bare = host.trim_start_matches('[').trim_end_matches(']');

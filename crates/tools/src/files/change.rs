@@ -49,7 +49,7 @@ pub(super) struct Change {
 pub(super) struct After {
     /// All of it.
     pub(super) bytes: Vec<u8>,
-    /// Whether it may be run, where that is said.
+    /// Whether it may be run, where the change names that.
     pub(super) runs: Option<bool>,
 }
 

@@ -75,7 +75,7 @@ pub(super) fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Opens a file to be read, if it is one; never waits for whoever is at the other end of a pipe.
+/// Opens a regular file for reading; never waits for the other end of a pipe.
 pub(super) fn open(path: &Path) -> Result<(File, u64), Closed> {
     is_file(&rustix::fs::lstat(path)?)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -275,8 +275,8 @@ fn make_folder(
     rustix::fs::openat(folder, name, FOLDER, Mode::empty())
 }
 
-/// Gives a file the owner and the mode bits of the one that it replaces, as far as this process may. What runs as its owner for
-/// whoever starts it does so no longer, as after any writing.
+/// Gives a file the owner and the mode bits of the one that it replaces, as far as this process may. The setuid and
+/// setgid bits are dropped, as after any write.
 fn keep(file: &File, was: &Stat, mode: Mode) -> Result<(), Errno> {
     let now = rustix::fs::fstat(file)?;
     let same = now.st_uid == was.st_uid && now.st_gid == was.st_gid;

@@ -51,8 +51,8 @@ impl Default for IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// Whether they leave out a file, or a folder with all that is in it. The path is absolute. Rules for folders around it are
-    /// asked by whoever enters those.
+    /// Whether they leave out a file, or a folder with everything below it. The path is absolute. The caller that
+    /// enters the folders around it applies their rules.
     pub fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
         let Some(folder) = path.parent() else { return false };
         let level = self.read.lock().unwrap_or_else(PoisonError::into_inner).level(folder);

@@ -1,4 +1,4 @@
-//! Work that would hold up others: it runs on a thread of its own, and is told when it is to stop. It must never wait for
+//! Blocking work: it runs on a thread of its own, and gets a signal when it has to stop. It must never wait for
 //! anything itself.
 
 use std::io::{self, Read};

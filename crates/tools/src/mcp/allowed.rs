@@ -31,8 +31,8 @@ impl Allowed {
         Ok(self.read()?.iter().any(digest))
     }
 
-    /// Gives leave for a server of this folder, as its entry is now, and takes back what was given for an earlier one of that name.
-    /// How many bytes the file has now.
+    /// Allows a server of this folder, as its entry is now, and revokes what was allowed for an earlier entry of that
+    /// name. Returns the size of the file in bytes.
     pub fn allow(&self, folder: &Path, entry: &Entry) -> Result<u64, ConfigError> {
         let folder = folder.to_string_lossy();
         let mut items = self.read()?;

@@ -27,7 +27,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Longest name of a server.
 const LONGEST_NAME: usize = 40;
 
-/// Longest entry of a project: a person who gives leave sees it whole.
+/// Longest entry of a project: a person who approves it sees it whole.
 const LONGEST_ENTRY: usize = 4 << 10;
 
 /// Who names a server.
@@ -35,7 +35,7 @@ const LONGEST_ENTRY: usize = 4 << 10;
 pub enum Origin {
     /// The user, in their own file.
     User,
-    /// The project: a file that came with the folder, so that a person gives leave first.
+    /// The project: a file that came with the folder, so that a person approves it first.
     Project,
 }
 
@@ -58,7 +58,7 @@ pub enum Way {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables that it is given besides.
+        /// Variables that it gets in addition.
         env: Vec<(String, String)>,
         /// Where it is started; the workspace folder, without.
         cwd: Option<String>,
@@ -140,7 +140,7 @@ pub struct Entry {
     pub confined: bool,
     /// Folders that its process may write beside the workspace and temporary ones, as the user's file says.
     pub write: Vec<String>,
-    /// A digest of folder, name and entry: what a person gives leave for.
+    /// A digest of folder, name and entry: what a person approves.
     pub digest: String,
 }
 
@@ -151,7 +151,7 @@ pub struct Config {
     pub servers: Vec<Entry>,
     /// What is wrong with a file; what is not wrong in it counts.
     pub problems: Vec<ConfigError>,
-    /// What should be known besides, a sentence each.
+    /// Warnings about it, a sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -417,7 +417,7 @@ fn plain(item: &Value) -> Option<String> {
     item.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
 }
 
-/// What a person gives leave for. The folder counts too: the same words start another program elsewhere.
+/// What a person approves. The folder is part of it: the same entry starts another program elsewhere.
 fn digest(folder: &Path, name: &str, value: &Value) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("retake mcp leave 1");
     for part in [folder.as_os_str().as_encoded_bytes(), name.as_bytes(), value.to_string().as_bytes()] {

@@ -1,5 +1,5 @@
-//! `${VAR}` in what a file says of a server, and the environment that its process gets. Must never say a value: what is told
-//! elsewhere goes through [`Expanded::hide`].
+//! `${VAR}` in the description of a server, and the environment that its process gets. Must never show a value: each
+//! message goes through [`Expanded::hide`].
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -25,7 +25,7 @@ impl Variables {
         Self { all: std::env::vars_os().collect(), secrets }
     }
 
-    /// Those of whoever asked, and which of them no server gets.
+    /// The variables of the client, and which of them no server gets.
     pub fn of(surroundings: &Surroundings, secrets: Secrets) -> Self {
         Self { all: surroundings.variables().collect(), secrets }
     }

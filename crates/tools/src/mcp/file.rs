@@ -1,4 +1,5 @@
-//! Changes of the user's file of servers: whole or not at all, and all else in it stays. Must never write to a project's file.
+//! Changes of the user's file of servers: each is written completely or not at all, and keeps everything else in the
+//! file. Must never write to a project's file.
 
 use std::fs;
 use std::path::Path;

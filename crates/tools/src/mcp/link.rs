@@ -1,5 +1,5 @@
-//! A connection that speaks the protocol: its hello, requests and their answers, as JSON. Must never wait without whoever asked
-//! being able to give up.
+//! A connection that speaks the protocol: its handshake, requests and their answers, as JSON. Must never wait in a way
+//! that the caller cannot cancel.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 /// So long is waited until a cancellation is on its way.
 const CANCEL: Duration = Duration::from_secs(1);
 
-/// Longest reason that is told.
+/// Longest reason in a message.
 const REASON: usize = 600;
 
 /// Why there is no answer.
@@ -152,7 +152,7 @@ fn not_sent(error: &DynamicTransportError) -> Trouble {
     Trouble::Said(super::text::line(&said, REASON))
 }
 
-/// An error and its causes, without what is said twice.
+/// An error and its causes, without repetitions.
 fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = error.to_string();
     for cause in std::iter::successors(error.source(), |cause| (*cause).source()) {

@@ -23,7 +23,7 @@ use crate::supervisor::{Inherits, Plan, shielded};
 /// So many bytes of standard error are kept.
 const KEPT: usize = 8 << 10;
 
-/// So many of its last lines are told, and so many bytes of them.
+/// How many of its last lines a message shows, and how many bytes of them.
 const TOLD: (usize, usize) = (8, 1_000);
 
 /// How long a group may take to end by itself.
@@ -181,7 +181,7 @@ impl Drop for Group {
     }
 }
 
-/// Waits for the end of a process, or ends it when that is asked for. What is left of it ends with it.
+/// Waits for the end of a process, or ends it on request. Everything that it started ends with it.
 async fn attend(
     mut child: Child,
     group: Group,

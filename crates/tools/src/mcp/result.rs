@@ -115,7 +115,7 @@ fn is_media_type(text: &str) -> bool {
     text.len() <= 100 && text.split_once('/').is_some_and(|(kind, of)| plain(kind) && plain(of))
 }
 
-/// The text as the model reads it. What is too long for it is kept whole in a file, which it is told.
+/// The text as the model reads it. A text that is too long is stored whole in a file, and the model gets its path.
 async fn bounded(text: String, call: &Call) -> String {
     if text.len() <= HEAD + TAIL {
         return text;

@@ -1,4 +1,5 @@
-//! One server: its start, its calls, its end. Must never wait for it without a limit, and must name it in whatever is told of it.
+//! One server: its start, its calls, its end. Must never wait for it without a limit, and must name it in each message
+//! about it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,7 +79,7 @@ impl Server {
         &self.entry.name
     }
 
-    /// What a person gives leave for, a sentence each.
+    /// What a person has to approve, a sentence each.
     pub(super) fn asked(&self) -> Vec<String> {
         super::leave::asked(&self.entry.way, &self.deps.variables)
     }
@@ -120,7 +121,7 @@ impl Server {
         self.refresh().await;
     }
 
-    /// Asks anew for its tools, if it said that they are others now.
+    /// Requests its tools again, if it reported that they changed.
     pub(super) async fn refresh(&self) {
         if !self.changed.load(Ordering::Relaxed) || self.known().state != State::Ready {
             return;

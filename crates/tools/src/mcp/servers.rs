@@ -1,4 +1,5 @@
-//! All servers of a folder together. Must never fail as a whole: what is wrong with one is told, and the others are there.
+//! All servers of a folder together. Must never fail as a whole: an error of one server is reported, and the others
+//! work.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -162,7 +163,8 @@ impl McpServers {
         awaited.map(|server| server.name().to_owned()).collect()
     }
 
-    /// Waits for no start any more. They go on; whose tools are listed later has them for whoever asks then.
+    /// Stops waiting for servers that start. They go on; the tools of a server that lists them later are there for the
+    /// next caller.
     pub fn give_up(&self) {
         self.servers.iter().for_each(|server| server.give_up());
     }
@@ -178,7 +180,7 @@ impl McpServers {
             && self.told == told(config, allowed)
     }
 
-    /// Lists the tools anew of servers that said that theirs changed: before a turn, never in one.
+    /// Lists the tools again of servers that reported a change: before a turn, never during one.
     pub async fn refresh(&self) {
         join_all(self.servers.iter().map(|server| server.refresh())).await;
     }

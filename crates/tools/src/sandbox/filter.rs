@@ -1,5 +1,5 @@
-//! The system calls that a command is refused, beside what Landlock refuses: sockets, input of terminals, and what it could do to
-//! processes of others where it sees them. Must refuse a call by every number that it has.
+//! The system calls that a command is refused, in addition to what Landlock refuses: sockets, input of terminals, and
+//! access to processes of other programs where it sees them. Must refuse a call by every number that it has.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ const OF_USER: [(libc::c_long, u64); 2] = [
 /// What makes a namespace of users, with all rights in it, or one of mounts, in which nothing is mounted again that comes free.
 const NAMESPACES: [libc::c_int; 2] = [libc::CLONE_NEWUSER, libc::CLONE_NEWNS];
 
-/// Bits of a mode with which a program runs as its owner, whoever starts it: outside of every sandbox.
+/// The setuid and setgid bits of a mode: with them a program runs as its owner, outside of every sandbox.
 const SET_ID: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
 
 /// Calls that set a mode, and which argument that is.
@@ -143,7 +143,8 @@ pub(super) fn reaching_pairs() -> Result<Vec<SeccompRule>, BackendError> {
     ADDRESSING.iter().map(|kind| rule(1, SeccompCmpOp::MaskedEq(KIND), *kind)).collect()
 }
 
-/// The filter of a command that does more than read. One that is apart sees no processes and no sockets of others.
+/// The filter of a command that does more than read. A command in namespaces sees no processes and no sockets of other
+/// programs.
 pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendError> {
     let mut rules = setting_ids()?;
     let input = TERMINAL_INPUT.iter().map(|request| rule(1, SeccompCmpOp::Eq, *request));

@@ -19,7 +19,7 @@ const LEAST: ABI = ABI::V3;
 /// Device files that everybody writes to.
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-/// Terminals: where a command has its own, and none of others.
+/// Terminals: a command has its own where it gets one, and no other.
 const TERMINALS: [&str; 3] = ["/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 /// Whether the kernel confines files; else why not.
@@ -133,7 +133,8 @@ pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
     keep_only(kept)
 }
 
-/// Takes from the thread all but what mounting takes, also in folders of others where it is root, and seeing what processes have open.
+/// Drops all rights of the thread except those for mounting, also in folders of other users where it is root, and for
+/// reading the open files of processes.
 pub(crate) fn keep_mounting() -> rustix::io::Result<()> {
     keep_only(CapabilitySet::SYS_ADMIN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::SYS_PTRACE)
 }

@@ -1,5 +1,6 @@
-//! A command from its start to its end: what it prints is taken while time, the person and the number of its processes are
-//! watched. However it ends, what was to end is gone, or it is said what is not.
+//! A command from its start to its end: its output is read while the time limit, the person's stop and the number of
+//! its processes are watched. However the command ends, its processes have ended, or the result names those that have
+//! not.
 
 use std::io::PipeReader;
 use std::os::fd::OwnedFd;
@@ -291,8 +292,8 @@ fn tasks() -> usize {
     all.and_then(|(_, all)| all.parse().ok()).unwrap_or_default()
 }
 
-/// Takes and tells what comes through the pipe, until nobody can write to it any more or the command is over; what is in it
-/// then is taken, too, but whoever else still holds it is not waited for.
+/// Reads and reports the output from the pipe, until no process can write to it any more or the command has ended. What
+/// is in the pipe then is read, too, but no other process that still holds it is waited for.
 async fn pump(
     host: &dyn Host,
     pipe: PipeReader,

@@ -96,7 +96,7 @@ pub(super) fn fact(call: &Call, command: &str, log: Option<PathBuf>) -> Fact {
     Fact::new(format!("{KEY}{}", call.id), value)
 }
 
-/// What is said of processes that a command left behind.
+/// The note on processes that a command left running.
 pub(super) fn left(call: &Call, living: usize) -> String {
     let id = short(&call.id);
     format!(
@@ -140,7 +140,7 @@ impl ShellTool {
     }
 }
 
-/// What is said of a job that was just started.
+/// The note on a job that was just started.
 async fn started(call: &Call, known: Known, is_stopped: bool) -> Output {
     let printed = read(&known.job, Slice::End).map_or_else(|error| error, |read| read.text);
     if !printed.is_empty() {

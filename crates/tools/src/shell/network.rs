@@ -1,4 +1,4 @@
-//! Which commands reach the network. What a command is told of it must never be more than the sandbox can hold.
+//! Which commands reach the network. A message to a command must never promise more than the sandbox can enforce.
 
 use crate::sandbox::Net;
 
@@ -29,7 +29,7 @@ impl Network {
         self.of(true)
     }
 
-    /// The same for a call that may ask in vain.
+    /// The same for a call that may request the network without effect.
     pub(super) fn asked(self, asks: bool) -> Result<Net, String> {
         if asks && self == Self::Off {
             return Err("the person's settings close the network to every command (`permissions.network`); \
@@ -39,7 +39,7 @@ impl Network {
         Ok(self.of(asks))
     }
 
-    /// What a model is told beforehand.
+    /// What a model reads before the call.
     pub(super) fn about(self) -> &'static str {
         match self {
             Self::Ask => {
@@ -50,7 +50,7 @@ impl Network {
         }
     }
 
-    /// What a model is told of a command that failed in a closed network.
+    /// What a model reads after a command failed in a closed network.
     pub(super) fn was_closed(self) -> &'static str {
         match self {
             Self::Ask | Self::On => "[its network was closed; if that is why, `network: true` asks for it]",

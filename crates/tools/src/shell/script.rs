@@ -72,9 +72,9 @@ pub(super) fn background(note: &Path, processes: usize, cap: u64) -> String {
     format!("{job} 2>&1 | {{ dd bs=64 count={} 2>/dev/null; cat >/dev/null; }}", cap.div_ceil(64))
 }
 
-/// No core files; and a number of tasks that the user may have, where that can be said. The kernel holds it against all
-/// tasks of the user, and never against root. Where we don't see all of them, any number could be too low to start even
-/// one process: there, as for root, whoever follows the command ends it when it has too many.
+/// No core files; and a limit on the number of the user's tasks, where one can be set. The kernel counts all tasks of
+/// the user, and never limits root. Where we don't see all of them, any limit could be too low to start even one
+/// process. There, as for root, the code that follows the command ends it when it has too many.
 fn limits(processes: usize) -> String {
     let core = "ulimit -c 0 2>/dev/null; ";
     if rustix::process::geteuid().is_root() || !all_tasks_are_seen() {

@@ -136,8 +136,8 @@ fn pass_on(cap: u64, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("output".into()).spawn(pass)
 }
 
-/// Waits for every process of the call. The end of the command is told at once where others go on, and else when nothing is left
-/// to be done.
+/// Waits for every process of the call. The end of the command is reported at once while other processes go on, and
+/// otherwise when nothing is left to do.
 fn reap(
     first: Pid,
     tell: impl FnOnce(Ended),

@@ -1,7 +1,7 @@
-//! What a call sees of the file system, in a namespace of mounts of its own: processes and terminals of its own only, nothing of
-//! what is hidden from it, no sockets of others, and what git would run later as it is. Must never change what others see; the one
-//! exception is an empty folder or file to mount on, which goes with the call, but for the
-//! folder of a terminal multiplexer.
+//! What a call sees of the file system, in a mount namespace of its own. It sees its own processes and terminals,
+//! nothing that is hidden from it, no sockets of other programs, and what git would run later as read-only. Must never
+//! change what other programs see. The one exception is an empty folder or file to mount on, which is removed with the
+//! call, except for the folder of a terminal multiplexer.
 
 mod again;
 mod git;

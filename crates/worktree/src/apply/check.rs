@@ -46,7 +46,8 @@ pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<V
     if refusals.is_empty() { Ok(models) } else { Err(refusals) }
 }
 
-/// What becomes of the other names of files that are replaced, by path. Of a file of which all other names go nothing is said.
+/// What becomes of the other names of files that are replaced, by path. A file of which all other names go gets no
+/// note.
 pub(super) fn link_notes(root: &Root, plan: &Plan) -> Vec<Note> {
     let is_file = |change: &&FileChange| matches!(change.before, Some(Record::File { .. }));
     let leaves = plan.changes.iter().filter(is_file);
@@ -68,7 +69,7 @@ pub(super) fn link_notes(root: &Root, plan: &Plan) -> Vec<Note> {
 /// A device, a file on it, and how many names that has.
 type Linked = (u64, u64, u64);
 
-/// Of these changes those of files with several names, by file. What can't be looked at is told by the checks.
+/// Those of these changes whose files have several names, by file. The checks report what cannot be read.
 fn linked<'a>(
     root: &Root,
     changes: impl Iterator<Item = &'a FileChange>,

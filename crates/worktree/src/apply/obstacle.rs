@@ -46,7 +46,8 @@ pub enum Obstacle {
     /// Its owner, access list or attributes would be lost.
     #[error("its {0} can't be kept")]
     Attributes(&'static str),
-    /// It runs as its owner or group (setuid, setgid). Whoever set the bit saw the current content, not the one that it would get.
+    /// It runs as its owner or group (setuid, setgid). The person who set the bit saw the current content, not the one
+    /// that it would get.
     #[error("its setuid or setgid bit was granted to its current content only")]
     RunsAsOwner,
     /// The object store lacks the bytes of one side.

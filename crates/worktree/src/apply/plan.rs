@@ -76,7 +76,7 @@ impl Plan {
         self.places.get(path).map(|place| &self.changes[*place])
     }
 
-    /// What is known of what a path is to be besides its record.
+    /// The attributes that a path is to have, where they are known.
     pub(super) fn besides(&self, path: &FilePath, record: &Record) -> Option<&Besides> {
         if self.besides.is_empty() {
             return None;

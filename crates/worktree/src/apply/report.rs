@@ -66,7 +66,7 @@ impl Report {
         self.failed.is_empty()
     }
 
-    /// Says of a slot that it stayed, unless that is said.
+    /// Reports that a slot stayed, unless that is reported already.
     pub(super) fn keep(&mut self, plan: &Plan, slots: &Slots, slot: SlotName) {
         let digits = slot.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let place = std::str::from_utf8(&slot[..digits]).ok().and_then(|digits| digits.parse::<usize>().ok());

@@ -80,7 +80,7 @@ enum Held {
 }
 
 impl Settle<'_> {
-    /// Does one thing with one path, once something is said of it no more.
+    /// Does one thing with one path, unless a report on it ended it already.
     fn each(&mut self, place: usize, act: fn(&Self, usize) -> Result<Became, Obstacle>) {
         let path = &self.ground.plan.changes[place].path;
         let said = self.report.left.iter().any(|left| left.path == *path)
@@ -116,7 +116,7 @@ impl Settle<'_> {
         slots
     }
 
-    /// Lets the owner change what is in a folder of the plan. One that is something else by now is told apart later.
+    /// Lets the owner change what is in a folder of the plan. A folder that was replaced meanwhile is detected later.
     fn open(&self, place: usize) -> Result<Became, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let Ok(dir) = self.ground.lock.root().folder(change.path.parent().as_ref()) else {
@@ -209,7 +209,8 @@ impl Settle<'_> {
         Ok(held.is_same_file(look))
     }
 
-    /// Has the slot hold what the move needs: nothing to take into, else what is wanted, if need be staged anew.
+    /// Makes the slot hold what the move needs: nothing to take into, otherwise the wanted content, staged again if
+    /// need be.
     fn refill(&self, place: usize, spot: Spot<'_>, look: &Look<'_>) -> Result<(), Obstacle> {
         let change = &self.ground.plan.changes[place];
         let held = self.held(place)?;

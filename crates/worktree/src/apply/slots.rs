@@ -36,7 +36,7 @@ pub(super) fn aside(place: usize) -> SlotName {
     format!("{place}d").into_bytes()
 }
 
-/// Where contents are written that are staged anew: a torn one is no one's.
+/// Where contents are written that are staged again: an incomplete one belongs to no slot.
 pub(super) fn draft(place: usize) -> SlotName {
     format!("{place}n").into_bytes()
 }

@@ -1,4 +1,4 @@
-//! How a capture is asked for, and what it tells of its work.
+//! The request for a capture, and the progress that it reports.
 
 use retake_core::FilePath;
 

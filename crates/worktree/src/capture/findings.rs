@@ -14,7 +14,7 @@ pub struct Findings {
     /// Changes of paths that were unknown for a while: they happened at some time since an earlier capture than the
     /// last, so nobody can say during which call.
     pub late: Vec<FileChange>,
-    /// Paths whose coverage changed, the outermost folder only. Nothing is said of what is there.
+    /// Paths whose coverage changed, the outermost folder only. What is in them is not reported.
     pub coverage: Vec<(FilePath, CoverageChange)>,
 }
 

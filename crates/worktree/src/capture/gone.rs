@@ -1,5 +1,5 @@
-//! What versions had besides their records that are not at their paths any more, and what comes back with them. Must never take
-//! back what somebody set on a file that is there: only what came with a version goes with it.
+//! The attributes of versions that are not at their paths any more, and which of them a returning version gets back.
+//! Must never overwrite what somebody set on a file that exists: only attributes that came with a version go with it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::index::{Index, What};
 use crate::besides::{ANY_MODE, Besides, Gone, Version, version};
 
 impl Index {
-    /// What is known of a version of a path besides its record.
+    /// The attributes of a version of a path, where they are known.
     pub(crate) fn besides(&self, path: &FilePath, record: &Record) -> Option<Arc<Besides>> {
         match self.besides_now(path, record) {
             Some(besides) => besides,
@@ -49,9 +49,9 @@ impl Index {
         self.gone.range((path.clone(), None, 0)..).take_while(move |((other, ..), _)| other == path)
     }
 
-    /// What there is besides the record at a path, and what comes back with another version: where these differ, and what is there
-    /// came with a version that took the place of one that had something else. Nothing, where somebody has set it since, or where
-    /// a file and a folder take each other's place.
+    /// The attributes at a path, and those that return with another version: where these differ, and the present ones
+    /// came with a version that replaced one with other attributes. `None`, where somebody has set them since, or where
+    /// a file and a folder replace each other.
     pub(crate) fn exchanged(
         &self,
         path: &FilePath,
@@ -84,8 +84,8 @@ impl Index {
         (had != is).then_some([is, had])
     }
 
-    /// Keeps what versions had besides that have gone since an older index: should they come back, they get it back. `came` is what
-    /// the version has that took the place of this one, where one did: the inner `None` is the usual.
+    /// Keeps the attributes of versions that have gone since an older index: if a version returns, it gets them back.
+    /// `came` is what the version has that replaced this one, where there is one: the inner `None` is the usual.
     pub(crate) fn remember(
         &mut self,
         old: &Self,

@@ -167,8 +167,9 @@ pub(crate) fn is_before(ctime: i64, began: i64) -> bool {
     ctime.saturating_add(rounding) < began
 }
 
-/// A page that a program has mapped to write to gets its file a new stamp only when it was written to the disk since,
-/// which the kernel does within half a minute. A file that was read later than this after its stamp has no such page.
+/// How long after its stamp a file must be read to be trusted. A program can write to a page that it has mapped; the
+/// file gets its new stamp only when the kernel writes that page to the disk. The kernel does this within half a
+/// minute.
 const WARM: i64 = 60_000_000_000;
 
 /// Whether a change after the reading, by a program that has the file mapped, may have left the same stamp.
@@ -254,7 +255,7 @@ pub(crate) struct Index {
     pub folders: HashMap<Place, Arc<Folder>>,
     /// What is at those always-covered paths that lie in no covered folder; `None` is known to be absent.
     pub extras: BTreeMap<FilePath, Option<What>>,
-    /// What versions had besides that are not at their paths any more.
+    /// The attributes of versions that are not at their paths any more.
     pub gone: BTreeMap<Version, Gone>,
 }
 

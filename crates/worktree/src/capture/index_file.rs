@@ -23,7 +23,7 @@ const MAGIC: &[u8] = b"retake index 3\n";
 /// The version that kept neither the permission bits of what has gone nor what took its place.
 const WITHOUT_THEN: &[u8] = b"retake index 2\n";
 
-/// The version that knew nothing besides records: what it says is believed, and each file is read again.
+/// The version without attributes: its records are trusted, and each file is read again.
 const WITHOUT_BESIDES: &[u8] = b"retake index 1\n";
 
 fn file_of(folder: &Path, mark: Mark) -> PathBuf {
@@ -223,7 +223,7 @@ fn decode(whole: &[u8]) -> Option<Index> {
 enum Knows {
     /// Records only, as the first version.
     Records,
-    /// Also what there is besides.
+    /// Also its attributes.
     Besides,
     /// Also what took the place of what has gone.
     Then,

@@ -1,5 +1,5 @@
-//! What our own tools and an apply wrote is told to the index, so that the next capture does not report it as
-//! somebody's. Nothing is believed: each path is looked at, and what was changed by someone else stays to be found.
+//! Our own tools and an apply report to the index what they wrote, so that the next capture does not report it as
+//! somebody's. No report is trusted: each path is looked at, and a change by somebody else is found later.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -89,8 +89,8 @@ enum Attempt {
     Uncovered(WhyNot),
 }
 
-/// The files' clock is read first, then the bytes and what it has besides, then the state: a change after any of them shows, or leaves the file
-/// young.
+/// The files' clock is read first, then the bytes and the attributes, then the state: a change after any of them shows,
+/// or leaves the file young.
 fn attempt(
     request: Request<'_>,
     expected: Option<Signature>,

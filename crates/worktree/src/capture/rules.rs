@@ -1,6 +1,6 @@
-//! What is covered: the limits, the folders known by name or by a marker, and the ignore files. Only ignore files inside
-//! the root count: `.git/info/exclude`, the user's global ignore file and those in folders above the root lie where no
-//! capture sees them, so that a change in them would change the coverage without anybody seeing why.
+//! What is covered: the limits, the folders known by name or by a marker, and the ignore files. Only ignore files
+//! inside the root count. `.git/info/exclude`, the user's global ignore file and those in folders above the root lie
+//! where no capture sees them. A change in them would change the coverage, and nobody would see why.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ffi::OsStr;

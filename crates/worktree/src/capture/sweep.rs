@@ -35,9 +35,9 @@ pub(crate) struct Context<'a> {
     pub looked: &'a (dyn Fn(u64) + Sync),
     /// Where a watch says where to look: the inodes of files with several names of which it says where all names are.
     pub links: Option<Arc<BTreeSet<u64>>>,
-    /// Set when ignore files changed in a folder that was looked at alone, or it was marked as one not to cover, or
-    /// another folder took the place of a known one in it, or a file in it has a name that may be anywhere: then that is
-    /// not enough.
+    /// Set when looking at named folders alone is not enough. Ignore files changed in such a folder, or it was marked
+    /// as not covered. Another folder took the place of a known one in it, or a file in it has a name that may be
+    /// anywhere.
     pub not_enough: AtomicBool,
     /// Gets the folders in which git keeps something.
     pub git: &'a Mutex<BTreeSet<FilePath>>,
@@ -48,8 +48,8 @@ impl Context<'_> {
         Limits { file: self.rules.max_file, ignored: self.rules.max_ignored }
     }
 
-    /// A regular file was met. What is written by a name that a file has got elsewhere is told in the folder of that name
-    /// alone: where the watch did not know of the names, all of them are looked for.
+    /// A regular file was met. A write through another name of a file is reported in the folder of that name alone:
+    /// where the watch did not know of the names, all of them are looked for.
     pub(crate) fn met(&self, file: &Signature) {
         if let Some(links) = &self.links
             && file.links > 1

@@ -246,9 +246,9 @@ impl Watch {
     }
 }
 
-/// Keeps account of names that come, and answers whether one of them was removed again: it may have been another name of
-/// any file, and what was written by it is told nowhere else. A name that is moved within the watched folders is still
-/// to be seen.
+/// Records names that appear, and returns whether one of them was removed again. It may have been another name of any
+/// file, and a write through it is reported nowhere else. A name that is moved within the watched folders is still to
+/// be seen.
 fn passes(came: &mut HashSet<(i32, Box<[u8]>)>, moved: &mut HashSet<u32>, event: &Event<'_>) -> bool {
     let Some(name) = event.file_name().map(std::ffi::CStr::to_bytes) else { return false };
     if StagingName::is_staging(name) {

@@ -1,6 +1,6 @@
-//! Whether what git keeps may be read at all: regular files of a size that they can have, and only for so long. A folder is not trusted:
-//! a FIFO or a link to an endless device in git's own folder would hold up whoever reads it (number 24). What is swapped while it
-//! is read is met by the time limit.
+//! Whether git's own files may be read at all: regular files of a plausible size, and only for a limited time. A folder
+//! is not trusted: a FIFO or a link to an endless device in git's own folder would block the reader (number 24). The
+//! time limit also covers a file that is replaced while it is read.
 
 use std::fs;
 use std::io::Read as _;

@@ -1,4 +1,5 @@
-//! What settings of git name: more settings, and what git runs or is told by elsewhere. Must never read anything itself.
+//! What git's settings name: more settings, and programs that git runs or files that it reads elsewhere. Must never
+//! read anything itself.
 
 use std::path::{Path, PathBuf};
 

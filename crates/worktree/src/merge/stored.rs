@@ -12,7 +12,7 @@ use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 
 /// Merges files of an object store, for the pure plans of core. An object that can't be read or kept makes the merge
-/// `None`, like a conflict, and hunks none, so the error must be asked for before anything is made of a plan.
+/// `None`, like a conflict, and gives no hunks. So a caller must check the error before it uses a plan.
 pub struct StoredMerges {
     objects: Arc<dyn Objects>,
     error: Option<WorktreeError>,

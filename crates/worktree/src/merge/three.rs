@@ -9,10 +9,9 @@ const BASE: usize = 0;
 const OURS: usize = 1;
 const THEIRS: usize = 2;
 
-/// The text that holds what `ours` and `theirs` each changed in `base`. `None` when both changed the same place
-/// differently (case 17), when one of them is no text (a zero byte) or too large a one (more than
-/// [`MAX_TEXT`](super::MAX_TEXT) bytes or a million lines), or when a side's changes are spread over more than 100,000
-/// lines.
+/// The text that holds what `ours` and `theirs` each changed in `base`. It is `None` in three cases: both changed the
+/// same place differently (case 17); one of them is no text (a zero byte) or too large; a side's changes are spread
+/// over more than 100,000 lines. Too large is more than [`MAX_TEXT`](super::MAX_TEXT) bytes or a million lines.
 ///
 /// As in git, changes that touch without a line between them are the same place, and are taken only when both sides made
 /// the same of it. When one side changed nothing the answer is the other, whatever the bytes.

@@ -1,6 +1,6 @@
-//! Two versions of a path as a diff, for people and for programs: what is of lines as a unified diff that `patch` and
-//! `git apply` understand, everything else in words. File contents are passed through as they are: whoever prints them on
-//! a terminal makes them harmless first.
+//! Two versions of a path as a diff, for people and for programs: text as a unified diff that `patch` and `git apply`
+//! understand, everything else as remarks. File contents are passed through as they are: a caller that prints them on a
+//! terminal escapes them first.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub struct Side<'a> {
 /// How two versions differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// What is said in words, in this order.
+    /// Remarks in words, in this order.
     pub remarks: Vec<Remark>,
     /// How many lines; `None` where they aren't counted: no texts, or too large to be compared.
     pub counts: Option<LineCounts>,
@@ -97,7 +97,7 @@ pub enum Remark {
     },
 }
 
-/// How two versions differ. Bounded: what is too large to be compared or shown is said so, at once.
+/// How two versions differ. The work is bounded: a remark names what is too large to be compared or shown.
 pub fn unified(before: Side<'_>, after: Side<'_>, shown: &DiffHunks) -> Diff {
     let mut diff = Diff { remarks: remarks(before, after), ..Diff::default() };
     if same_bytes(before.record, after.record) {

@@ -170,7 +170,7 @@ fn check(parts: &[&[u8]]) -> [u8; 8] {
     check
 }
 
-/// Packs and unpacks blocks; keeps what compression needs, because making it anew costs more than a small block.
+/// Packs and unpacks blocks; keeps the state of the compression, because making it again costs more than a small block.
 #[derive(Default)]
 pub(super) struct Codec {
     packers: Mutex<Vec<Compressor<'static>>>,

@@ -1,5 +1,5 @@
-//! Collection: a segment that holds mostly what nobody names any more is written anew without it, and goes only when
-//! everything of it that stays is on the disk elsewhere. A crash at any moment leaves an object twice, never lost.
+//! Collection: a segment that holds mostly unreferenced objects is rewritten without them. The old one is removed only
+//! when everything of it that stays is on the disk elsewhere. A crash at any moment leaves an object twice, never lost.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::read::unpack;
 use super::segment::{Depth, Scan, Segment, sync_folder_of};
 use crate::error::{Result, WorktreeError};
 
-/// A segment is written anew when less than this share of it is still needed, in hundredths.
+/// A segment is rewritten when less than this share of it is still needed, in hundredths.
 const NEEDED: u64 = 75;
 
 /// What a collection did.
@@ -30,7 +30,7 @@ pub struct Collected {
     pub damaged: Vec<ContentHash>,
 }
 
-/// A segment to be written anew.
+/// A segment to be rewritten.
 pub(super) struct Candidate {
     number: u32,
     segment: Arc<Segment>,

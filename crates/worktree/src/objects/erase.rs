@@ -18,7 +18,7 @@ use crate::error::{Result, WorktreeError};
 /// What an erasure did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// Segments that were written anew, and overwritten.
+    /// Segments that were rewritten, and overwritten.
     pub segments: usize,
     /// Other objects in them that were damaged, so that nothing could be kept of them.
     pub lost: Vec<ContentHash>,
@@ -26,16 +26,16 @@ pub struct Erased {
 
 impl PackObjects {
     /// Erases these objects, wherever they are, also where only a superseded copy of them is. Every segment that holds
-    /// one, or that has damaged parts in which one could be, is written anew without them; the old file is overwritten
-    /// with zeros, synced, and removed. What is put again from now on is a new object. After a failure, of a full disk for
-    /// one, the objects read as damaged, and it is to be done again.
+    /// one, or that has damaged parts in which one could be, is rewritten without them. The old file is overwritten
+    /// with zeros, synced, and removed. An object that is put again from now on is a new one. After a failure, for
+    /// example of a full disk, the objects read as damaged, and the erasure has to be repeated.
     ///
     /// The chunks of a large object go with it, except those that another object shares. Chunks of no object go as well: nobody
     /// can tell whose they were.
     ///
     /// On a file system that writes in place (ext4, XFS without shared extents) the bytes are gone from the device as
-    /// the system sees it. On one that copies when it writes (Btrfs, ZFS, APFS), on a journal of data, in snapshots
-    /// and backups, and in the spare cells of a flash disk, older copies can remain until they are reused.
+    /// the system sees it. Older copies can remain until they are reused: on a file system that copies when it writes
+    /// (Btrfs, ZFS, APFS), on a journal of data, in snapshots and backups, and in the spare cells of a flash disk.
     pub fn erase(&self, hashes: &[ContentHash], progress: &mut dyn FnMut(u64, u64)) -> Result<Erased> {
         let _collecting = locked(&self.collecting);
         let (mut doomed, before) = self.disown(&hashes.iter().copied().collect())?;

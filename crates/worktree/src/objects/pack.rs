@@ -1,8 +1,8 @@
 //! The object store on the disk: a folder of append-only segments. It owns its folder alone, and writes nowhere else.
 //!
-//! What is put is readable at once and durable once [`Objects::sync`] has returned. A put that only joins a block in
-//! memory costs a hash and a copy; whoever fills the block compresses and writes it, outside of every lock that a
-//! reader needs.
+//! An object that is put is readable at once and durable once [`Objects::sync`] has returned. A put that only joins a
+//! block in memory costs a hash and a copy. The thread that fills the block compresses and writes it, outside of every
+//! lock that a reader needs.
 //!
 //! Locks are taken in this order: `collecting`, `writer`, `state`, `kept`; `cache` alone.
 
@@ -228,8 +228,8 @@ impl PackObjects {
         locked(&self.state).index.values().filter(|place| place.kind != Kind::Chunk).count()
     }
 
-    /// Keeps what is put, and what is asked for and there, from every collection until the guard is dropped. Taken
-    /// before a capture begins, dropped when the row that names its objects is committed.
+    /// Keeps objects that are put, and those that are requested and present, from every collection until the guard is
+    /// dropped. Taken before a capture begins, dropped when the row that names its objects is committed.
     pub fn guard(&self) -> Guard {
         Guard::new(&self.kept)
     }
@@ -291,7 +291,7 @@ fn lock(dir: &Path) -> Result<File> {
     }
 }
 
-/// Finishes what a crash left over, and lists the segments, oldest first. Files of others are left alone.
+/// Finishes what a crash left over, and lists the segments, oldest first. Unknown files are left alone.
 fn tidy(dir: &Path) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     let mut beside = Vec::new();

@@ -257,7 +257,7 @@ impl PackObjects {
         })
     }
 
-    /// Writes everything that was put before, whoever put it, and syncs.
+    /// Writes everything that was put before, by any thread, and syncs.
     pub(super) fn make_durable(&self) -> Result<()> {
         let mut state = locked(&self.state);
         for kind in [Kind::Object, Kind::Chunk, Kind::List] {

@@ -70,10 +70,10 @@ const CEILINGS: &[(&str, usize)] = &[
     ("server", 64),
     ("store", 46),
     ("testkit", 0),
-    ("tools", 83),
+    ("tools", 0),
     ("tui", 133),
     ("wire", 43),
-    ("worktree", 56),
+    ("worktree", 0),
     ("xtask", 0),
 ];
 

@@ -50,7 +50,7 @@ pub enum ConfigError {
     /// No server may be called so.
     #[error("`{0}` can't be the name of an MCP server")]
     BadName(String),
-    /// What is said of a server makes no sense.
+    /// The description of a server is not valid.
     #[error("the MCP server `{name}` can't be added: {problem}")]
     BadEntry {
         /// Its name.

@@ -1,6 +1,7 @@
-//! What comes free, or is made, while a call lives. A program of the person that writes a file anew under another name and renames it (git, many
-//! editors) takes away what was mounted on the old one. It is mounted again as soon as the kernel tells of the new one, and so is
-//! upon what was not there when the call began. Must never take anything away, nor mount one thing upon another that a path leads to by then.
+//! Files that are replaced or made while a call runs. A program of the person that writes a file under another name and
+//! renames it (git, many editors) removes the mount on the old one. It is mounted again as soon as the kernel reports
+//! the new file. The same holds for a file that did not exist when the call began. Must never take anything away, nor
+//! mount one thing over another that a path leads to by then.
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;

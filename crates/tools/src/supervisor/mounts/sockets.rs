@@ -1,5 +1,5 @@
-//! The sockets of others: folders in which they are made, those that are bound now, and those that are bound later. Must never cover
-//! what the call has bound itself.
+//! The sockets of other programs: folders in which they are made, those that are bound now, and those that are bound
+//! later. Must never cover a socket that the call has bound itself.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::DirBuilder;
@@ -12,7 +12,7 @@ use super::Covers;
 /// Folders that hold nothing but sockets and what belongs to them.
 const FOLDERS: [&str; 4] = ["/run/user", "/run/dbus", "/tmp/.X11-unix", "/tmp/.ICE-unix"];
 
-/// How names of others begin, in the folder for temporary files.
+/// How the names of such sockets begin in the folder for temporary files.
 const TEMPORARY: [&str; 3] = ["tmux-", "ssh-", "screens"];
 
 /// Folders of sockets that are there, and known ones that are not. That of a terminal multiplexer is made where it is not there, as its
