@@ -152,7 +152,7 @@ mod tests {
     const BOUNDS: Bounds = Bounds { memory: 7 << 20, tasks: 9 };
 
     #[test]
-    fn a_group_says_its_bounds_and_goes() {
+    fn a_control_group_reports_its_limits_and_is_removed() {
         let dir = tempfile::tempdir().expect("a folder");
         let group = Group::make(&[place(dir.path())], "call", BOUNDS).expect("made");
         let folder = dir.path().join(format!("retake-{}-call", std::process::id()));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_what_has_ended_are_swept_away_and_others_are_not() {
+    fn control_groups_of_ended_calls_are_removed_and_others_are_kept() {
         let dir = tempfile::tempdir().expect("a folder");
         let make = |name: &str| std::fs::create_dir(dir.path().join(name)).expect("made");
         let own = std::process::id();

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_16_what_is_not_finished_changes_nothing() {
+    fn trial_16_an_unfinished_write_changes_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
         let file = dir.path().join("file");
         fs::write(&file, "old").expect("written");

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_23_what_is_guarded_by_default() {
+    fn trial_23_files_that_are_guarded_by_default() {
         let all = guarded(&[]);
         let refused = [
             "/home/ada/.ssh",
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_23_the_list_adds_and_takes_out() {
+    fn trial_23_the_setting_adds_and_removes_hidden_files() {
         let own =
             guarded(&["~/vault", "/etc/keys", "*.secret", "ask *.conf", "!~/.npmrc", "!*.pem", "!.env"]);
         let is = |path: &str| own.guard(Path::new(path));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_23_what_is_no_item_is_named() {
+    fn trial_23_an_invalid_item_of_the_setting_is_named() {
         for text in ["", "a/b", "~/", "/", "~/a*", "/a/*", "*", "ask ", "ask ~/a", "[", "!"] {
             let refused = check_guarded(&[text.to_owned()]).expect_err(text);
             assert!(refused.to_string().contains(text.trim_start_matches('!')), "{refused}");

@@ -207,7 +207,7 @@ mod tests {
     use super::{TOLD, Teller, plain, whole};
 
     #[test]
-    fn what_is_no_text_is_taken_out() {
+    fn bytes_that_are_no_text_are_removed() {
         let rows: [(&[u8], &str); 8] = [
             (b"plain\ttext\n", "plain\ttext\n"),
             (b"\x1b[31mred\x1b[0m\n", "red\n"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn not_more_is_told_than_anybody_can_look_at() {
+    fn reported_output_is_bounded() {
         let mut teller = Teller::default();
         let much = vec![b'x'; 3 * TOLD];
         assert_eq!(teller.piece(&much, 1).map(|text| text.len()), Some(TOLD));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_last_is_told_though_nothing_follows() {
+    fn the_latest_output_is_reported_though_none_follows() {
         let mut teller = Teller::default();
         let lines: String = (1..=200_000).map(|line| format!("{line}\n")).collect();
         drop(teller.piece(lines.as_bytes(), 1));

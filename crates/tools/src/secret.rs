@@ -215,7 +215,7 @@ mod tests {
     use super::Secrets;
 
     #[test]
-    fn trial_25_what_looks_like_a_secret_or_is_named_is_kept_back() {
+    fn trial_25_variables_that_look_like_secrets_or_are_listed_are_withheld() {
         let secrets = Secrets::new(["CORP_LLM".to_owned()], []);
         let kept_back = [
             "OPENAI_API_KEY",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_25_names_that_only_look_like_a_secret_and_those_that_are_let_in_are_handed_on() {
+    fn trial_25_harmless_and_allowed_variables_are_passed_on() {
         let secrets = Secrets::new(["CORP_LLM".to_owned()], ["NPM_TOKEN".to_owned(), "LOOSE".to_owned()]);
         let handed_on = [
             "PATH",
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_25_a_value_that_looks_like_a_secret_is_kept_back_whatever_its_name_is() {
+    fn trial_25_a_value_that_looks_like_a_secret_is_withheld_under_every_name() {
         let secrets = Secrets::new([], ["LOOSE".to_owned()]);
         let holds = |value: &str| secrets.holds(OsStr::new("PLAIN"), OsStr::new(value));
         let kept_back = [
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_25_usual_variables_are_handed_on() {
+    fn trial_25_usual_variables_are_passed_on() {
         let secrets = Secrets::default();
         for (name, value) in [
             ("PWD", "/home/me"),

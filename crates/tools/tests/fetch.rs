@@ -73,7 +73,7 @@ async fn a_page_is_read_as_text() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_refused() {
+async fn content_that_is_no_text_is_refused() {
     let base = serve(|path, stream| match path {
         "/png" => say(stream, "200 OK\r\ncontent-type: image/png", b"\x89PNG"),
         "/lie" => say(stream, "200 OK\r\ncontent-type: text/plain", b"\0\x01\x02\x03"),
@@ -90,7 +90,7 @@ async fn what_is_no_text_is_refused() {
 
 /// A table has a cell in each row for each column of its longest row, whether or not it is said.
 #[tokio::test]
-async fn a_page_that_costs_too_much_is_shown_as_it_is_and_holds_nobody_up() {
+async fn a_page_that_is_too_expensive_to_convert_is_shown_as_it_is_without_delay() {
     let table = format!("<table>{}<tr>{}</table>", "<tr>".repeat(100_000), "<td>".repeat(2_000));
     let deep = format!("{}deep{}", "<div>".repeat(100_000), "</div>".repeat(100_000));
     let pages = [table.clone(), deep.clone(), "<div>shallow</div>".repeat(200)];
@@ -114,7 +114,7 @@ async fn a_page_that_costs_too_much_is_shown_as_it_is_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_huge_page_is_bounded() {
+async fn a_huge_page_is_truncated() {
     let base = serve(|path, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n");
         let line = b"0123456789abcde\n".repeat(4096);
@@ -136,7 +136,7 @@ async fn a_huge_page_is_bounded() {
 }
 
 #[tokio::test]
-async fn what_is_slow_or_broken_is_said() {
+async fn slow_and_broken_servers_are_reported() {
     let base = serve(|path, stream| {
         let _ = stream
             .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nbegun");
@@ -160,7 +160,7 @@ async fn what_is_slow_or_broken_is_said() {
 }
 
 #[tokio::test]
-async fn only_the_same_server_may_send_us_on() {
+async fn only_redirects_within_the_same_host_are_followed() {
     let base = serve(|path, stream| match path {
         "/here" => say(stream, "302 Found\r\nlocation: /there", b""),
         "/there" => say(stream, "200 OK\r\ncontent-type: text/plain", b"arrived"),
@@ -182,7 +182,7 @@ async fn only_the_same_server_may_send_us_on() {
 }
 
 #[tokio::test]
-async fn this_machine_and_its_neighbours_are_shut() {
+async fn this_machine_and_its_private_network_are_refused() {
     let base = serve(|_, stream| say(stream, "200 OK\r\ncontent-type: text/plain", b"secret"));
     let port = base.rsplit(':').next().unwrap();
     let stage = Stage::new();
@@ -198,7 +198,7 @@ async fn this_machine_and_its_neighbours_are_shut() {
 
 /// The proxy connects by itself, so the name is all that there is to look at.
 #[tokio::test]
-async fn what_a_proxy_would_reach_of_this_machine_and_its_neighbours_is_shut() {
+async fn a_proxy_is_not_used_to_reach_this_machine_or_its_private_network() {
     const PROXY: &str = "http_proxy";
     if std::env::var_os(PROXY).is_none() {
         let proxy = serve(|_, stream| say(stream, "200 OK\r\ncontent-type: text/plain", b"by the proxy"));
@@ -206,7 +206,7 @@ async fn what_a_proxy_would_reach_of_this_machine_and_its_neighbours_is_shut() {
         command.env(PROXY, proxy).env_remove("no_proxy").env_remove("NO_PROXY");
         return again::again(
             command,
-            "fetch::what_a_proxy_would_reach_of_this_machine_and_its_neighbours_is_shut",
+            "fetch::a_proxy_is_not_used_to_reach_this_machine_or_its_private_network",
         );
     }
     let stage = Stage::new();
@@ -220,7 +220,7 @@ async fn what_a_proxy_would_reach_of_this_machine_and_its_neighbours_is_shut() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_said_before() {
+async fn an_invalid_address_is_refused_before_the_call() {
     let stage = Stage::new();
     let tool = fetch_tool(FetchConfig::default());
     for url in ["", "no address", "file:///etc/passwd", "ftp://a.example/", "http://user:word@a.example/"] {

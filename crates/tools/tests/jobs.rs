@@ -47,7 +47,7 @@ impl Jobs {
 
 /// What is known of jobs came with the conversation, and that may be anybody's.
 #[tokio::test]
-async fn no_file_but_what_the_job_itself_printed_is_read_as_its_output() {
+async fn only_the_file_that_a_job_printed_to_is_read_as_its_output() {
     let jobs = Jobs::new(config());
     let (root, spools) = (jobs.stage.root(), jobs.stage.spool.parent().expect("a folder").to_owned());
     std::fs::write(root.join("key"), "secret").expect("written");
@@ -89,7 +89,7 @@ async fn a_job_goes_on_until_it_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_job_outlives_whoever_started_it() {
+async fn a_job_outlives_the_process_that_started_it() {
     let started = std::thread::spawn(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut jobs = Jobs::new(config());
@@ -103,7 +103,7 @@ async fn a_job_outlives_whoever_started_it() {
 }
 
 #[tokio::test]
-async fn a_job_that_fails_at_once_is_none() {
+async fn a_command_that_fails_at_once_is_no_job() {
     let jobs = Jobs::new(config());
     let line = json!({ "command": "echo bad >&2; exit 7", "background": true });
     let output = tool(&jobs.tools, "shell").call(Stage::new().prepare(line)).await;
@@ -113,7 +113,7 @@ async fn a_job_that_fails_at_once_is_none() {
 }
 
 #[tokio::test]
-async fn how_a_job_ended_is_known() {
+async fn the_end_of_a_job_is_recorded() {
     let mut jobs = Jobs::new(config());
     let id = jobs.start("sleep 1; exit 4").await;
     until("it ends", async || jobs.list().await.contains("ended with exit code 4")).await;
@@ -122,7 +122,7 @@ async fn how_a_job_ended_is_known() {
 }
 
 #[tokio::test]
-async fn a_deaf_job_is_ended() {
+async fn a_job_that_ignores_sigterm_is_killed() {
     let mut jobs = Jobs::new(config());
     let id = jobs.start("trap '' TERM; setsid bash -c 'while :; do sleep 1000; done'").await;
     assert_eq!(jobs.call("job_stop", json!({ "id": id })).await.outcome, ToolOutcome::Ok);
@@ -140,7 +140,7 @@ async fn a_job_does_not_fill_the_disk() {
 }
 
 #[tokio::test]
-async fn any_part_of_what_a_job_printed_can_be_read() {
+async fn any_part_of_the_output_of_a_job_can_be_read() {
     let mut jobs = Jobs::new(config());
     let id = jobs.start("seq 1 5; printf 'last €'; sleep 1000").await;
     jobs.shows(&id, "last €").await;

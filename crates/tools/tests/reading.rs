@@ -142,7 +142,7 @@ impl Hostile {
 }
 
 #[tokio::test]
-async fn trial_22_what_a_hostile_repository_starts_in_a_reading_command_does_nothing() {
+async fn trial_22_programs_that_a_hostile_repository_starts_in_a_reading_command_change_nothing() {
     if !is_held() {
         return;
     }
@@ -164,7 +164,7 @@ async fn trial_22_what_a_hostile_repository_starts_in_a_reading_command_does_not
 
 /// The same with the sandbox of other commands, whose folders may be written by those.
 #[tokio::test]
-async fn trial_22_a_reading_command_gets_nothing_of_what_others_may() {
+async fn trial_22_a_reading_command_has_none_of_the_rights_of_other_commands() {
     if !is_held() {
         return;
     }
@@ -175,7 +175,7 @@ async fn trial_22_a_reading_command_gets_nothing_of_what_others_may() {
 }
 
 #[tokio::test]
-async fn trial_22_chains_and_pipes_of_reading_commands_run_unasked_and_work() {
+async fn trial_22_chains_and_pipes_of_reading_commands_run_without_approval() {
     if !is_held() {
         return;
     }
@@ -202,7 +202,7 @@ async fn trial_22_chains_and_pipes_of_reading_commands_run_unasked_and_work() {
 
 /// What is held is the call as it was settled, and not what the tool makes of its arguments later.
 #[tokio::test]
-async fn trial_22_a_call_that_was_settled_as_reading_is_held_whatever_it_says() {
+async fn trial_22_a_call_that_was_classified_as_reading_runs_in_the_read_only_sandbox_whatever_its_line() {
     if !is_held() {
         return;
     }

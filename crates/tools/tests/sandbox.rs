@@ -83,7 +83,7 @@ async fn nothing_is_written_outside() {
 }
 
 #[tokio::test]
-async fn inside_all_is_as_ever() {
+async fn commands_work_as_usual_inside_the_writable_folders() {
     let Some(confined) = Confined::new(Network::Ask) else { return };
     for command in [
         "mkdir -p a/b && echo x > a/b/c && mv a/b/c d && rm d && ln -s a link && ls -l",
@@ -98,7 +98,7 @@ async fn inside_all_is_as_ever() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_not_read() {
+async fn hidden_files_are_not_read() {
     let Some(confined) = Confined::new(Network::On) else { return };
     let data = confined.stage.root().with_file_name("data");
     std::fs::create_dir_all(&data).unwrap();
@@ -114,7 +114,7 @@ async fn what_is_hidden_is_not_read() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_hidden_is_said() {
+async fn files_that_can_not_be_hidden_are_reported() {
     let stage = Stage::new();
     let hide = vec![stage.root().join("data")];
     std::fs::create_dir(&hide[0]).expect("made");
@@ -136,7 +136,7 @@ async fn what_can_not_be_hidden_is_said() {
 }
 
 #[tokio::test]
-async fn nobody_outside_gets_a_signal() {
+async fn no_process_outside_of_the_sandbox_gets_a_signal() {
     let Some(confined) = Confined::new(Network::On) else { return };
     let mut other = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
     let output = confined.run(&format!("kill -9 {}", other.id())).await;
@@ -152,7 +152,7 @@ async fn nobody_outside_gets_a_signal() {
 }
 
 #[tokio::test]
-async fn a_closed_net_is_closed_in_every_way() {
+async fn a_closed_network_is_closed_for_every_kind_of_socket() {
     let (Some(closed), Some(open)) = (Confined::new(Network::Ask), Confined::new(Network::On)) else {
         return;
     };
@@ -175,7 +175,7 @@ async fn a_closed_net_is_closed_in_every_way() {
 }
 
 #[tokio::test]
-async fn a_command_has_the_net_that_its_call_asks_for() {
+async fn a_command_has_the_network_access_that_its_call_requests() {
     let Some(confined) = Confined::new(Network::Ask) else { return };
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let connects = format!("exec 3<>/dev/tcp/127.0.0.1/{}", tcp.local_addr().unwrap().port());
@@ -193,7 +193,7 @@ async fn a_command_has_the_net_that_its_call_asks_for() {
 }
 
 #[tokio::test]
-async fn what_can_reach_outside_is_known_beforehand() {
+async fn access_beyond_the_sandbox_is_known_before_a_call() {
     use EffectClass::{External, None, Workspace};
     for (network, make, ls, asking, widest) in [
         (Network::Ask, Workspace, None, Some(External), External),

@@ -25,7 +25,7 @@ async fn run(stage: &Stage, command: &str) -> Output {
 }
 
 #[tokio::test]
-async fn what_is_printed_is_in_order_with_its_end() {
+async fn output_is_in_order_and_followed_by_the_end() {
     use ToolOutcome::{Failed, Ok};
     let rows = [
         ("echo a; echo b >&2; echo c", "a\nb\nc\n[exit code 0]", Ok),
@@ -49,7 +49,7 @@ async fn what_is_printed_is_in_order_with_its_end() {
 }
 
 #[tokio::test]
-async fn what_is_no_command_is_said() {
+async fn an_invalid_command_is_refused_with_the_reason() {
     let stage = Stage::new();
     let output = run(&stage, "echo (").await;
     assert!(
@@ -66,7 +66,7 @@ async fn what_is_no_command_is_said() {
 }
 
 #[tokio::test]
-async fn what_a_call_would_do_is_said_before() {
+async fn the_effects_of_a_command_are_known_before_it_runs() {
     let stage = Stage::new();
     let tool = shell(config());
     let intent = |arguments| tool.intent(&arguments, stage.root(), &stage.roots).unwrap();
@@ -81,7 +81,7 @@ async fn what_a_call_would_do_is_said_before() {
 }
 
 #[tokio::test]
-async fn the_folder_is_kept() {
+async fn the_shell_keeps_its_folder_between_calls() {
     let mut stage = Stage::new();
     let second = stage.root().with_file_name("second");
     std::fs::create_dir_all(second.join("in")).unwrap();
@@ -107,7 +107,7 @@ async fn the_folder_is_kept() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_is_left() {
+async fn a_shell_leaves_a_folder_that_was_removed() {
     let stage = Stage::new();
     assert_eq!(run(&stage, "mkdir a; cd a").await.facts, [Fact::new("cwd", "a")]);
     std::fs::remove_dir(stage.root().join("a")).unwrap();
@@ -118,7 +118,7 @@ async fn a_folder_that_is_gone_is_left() {
 }
 
 #[tokio::test]
-async fn long_output_is_cut_and_whole_on_disk() {
+async fn long_output_is_truncated_and_stored_whole_on_disk() {
     let stage = Stage::new();
     let output = run(&stage, "seq 1 20000").await;
     assert_eq!(output.outcome, ToolOutcome::Ok);
@@ -147,7 +147,7 @@ async fn gigabytes_fill_neither_memory_nor_disk() {
 }
 
 #[tokio::test]
-async fn what_would_move_the_terminal_is_taken_out() {
+async fn terminal_control_sequences_are_removed_from_output() {
     let stage = Stage::new();
     let command =
         r"printf '\033[2J\033]0;owned\007\033]52;c;eA==\033\\red\033[31m\033[0m\n1%%\r100%%\r\n\x9b\a\b'";
@@ -172,7 +172,7 @@ async fn no_character_is_cut_on_the_way() {
 }
 
 #[tokio::test]
-async fn a_command_ends_with_its_time() {
+async fn a_command_ends_at_its_time_limit() {
     let stage = Stage::new();
     let line =
         json!({ "command": "echo begun; setsid sleep 1000 & sleep 1000 | sleep 1000", "timeout_s": 1 });
@@ -184,7 +184,7 @@ async fn a_command_ends_with_its_time() {
 }
 
 #[tokio::test]
-async fn a_command_that_ignores_being_asked_is_ended() {
+async fn a_command_that_ignores_sigterm_is_killed() {
     let stage = Stage::quick();
     let line = json!({ "command": "trap '' TERM; echo deaf; while :; do sleep 1000; done", "timeout_s": 5 });
     let output = stage.call(&shell(config()), line).await;
@@ -210,7 +210,7 @@ async fn a_person_stops_a_command() {
 }
 
 #[tokio::test]
-async fn whoever_starts_too_many_processes_is_ended() {
+async fn a_command_that_starts_too_many_processes_is_ended() {
     let stage = Stage::new();
     let tool = shell(ShellConfig { processes: 64, ..config() });
     // Doubles until there are 511, each deaf, so that nothing but the limit keeps the machine from being filled.
@@ -258,7 +258,7 @@ fn among_others(test: &str) {
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_behind_is_a_job() {
+async fn a_process_that_a_command_leaves_running_is_a_job() {
     let stage = Stage::new();
     let output = run(&stage, "sleep 1000 & echo on").await;
     assert!(output.lives && output.outcome == ToolOutcome::Ok, "{output:?}");

@@ -195,12 +195,12 @@ fn trial_19_most_real_lines_are_accepted() {
 }
 
 #[test]
-fn trial_19_bash_starts_what_is_named_in_real_lines() {
+fn trial_19_bash_starts_only_the_named_programs_in_real_lines() {
     assert!(compare(real()) > 400);
 }
 
 #[test]
-fn trial_19_bash_starts_what_is_named_in_random_lines_of_its_grammar() {
+fn trial_19_bash_starts_only_the_named_programs_in_random_lines_of_its_grammar() {
     let mut dice = Dice::new(19);
     let count = count();
     let accepted = compare((0..count).map(|_| grammar::line(&mut dice)));
@@ -208,7 +208,7 @@ fn trial_19_bash_starts_what_is_named_in_random_lines_of_its_grammar() {
 }
 
 #[test]
-fn trial_19_bash_starts_what_is_named_in_real_lines_with_letters_changed() {
+fn trial_19_bash_starts_only_the_named_programs_in_real_lines_with_changed_letters() {
     let (mut dice, real) = (Dice::new(20), real());
     let count = count();
     let changed = (0..count).map(|_| grammar::changed(&mut dice, &real));
@@ -218,7 +218,7 @@ fn trial_19_bash_starts_what_is_named_in_real_lines_with_letters_changed() {
 
 /// Every short run of letters that mean something to a shell, at every kind of place.
 #[test]
-fn trial_19_bash_starts_what_is_named_wherever_letters_with_a_meaning_stand() {
+fn trial_19_bash_starts_only_the_named_programs_with_special_characters_at_every_position() {
     let length = if count() > 100_000 { 3 } else { 2 };
     let lines = grammar::runs(length)
         .into_iter()

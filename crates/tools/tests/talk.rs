@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::stage::Stage;
 
 #[tokio::test]
-async fn the_list_is_written_whole() {
+async fn each_update_writes_the_whole_todo_list() {
     let stage = Stage::new();
     let items = json!({ "items": [
         { "text": "read it", "state": "done" },
@@ -26,7 +26,7 @@ async fn the_list_is_written_whole() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_is_said() {
+async fn an_invalid_todo_list_is_refused_with_the_reason() {
     let stage = Stage::new();
     let many: Vec<_> = (0..101).map(|_| json!({ "text": "a", "state": "done" })).collect();
     for (given, why) in [
@@ -41,7 +41,7 @@ async fn what_is_no_list_is_said() {
 }
 
 #[tokio::test]
-async fn a_person_is_asked() {
+async fn the_ask_tool_asks_the_person() {
     let mut stage = Stage::new();
     let question = json!({ "question": "Which?", "choices": ["a", "b"] });
     let nobody = stage.call(&ask_tool(), question.clone()).await;

@@ -286,7 +286,7 @@ mod tests {
 
     /// Without `openat2` nothing else may be opened than with it.
     #[test]
-    fn step_by_step_leads_nowhere_else() {
+    fn opening_step_by_step_finds_the_same_folder() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
         std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();

@@ -57,7 +57,7 @@ fn a_change_of_lines() {
 }
 
 #[test]
-fn what_is_not_of_lines_is_said_in_words() {
+fn changes_without_lines_are_described_in_words() {
     let (text, empty) = (file(b"1\n", 0o644), file(b"", 0o600));
     let (binary, other) = (file(b"\0a", 0o644), file(b"\0ab", 0o644));
     let made = "new file, mode 644\n--- /dev/null\n+++ b/src/a.rs\n@@ -0,0 +1 @@\n+1\n";
@@ -97,7 +97,7 @@ fn a_rename_names_both_paths_and_quotes_what_is_special() {
 }
 
 #[test]
-fn what_is_too_large_is_not_even_read() {
+fn objects_that_are_too_large_for_a_diff_are_not_read() {
     let objects = MemoryObjects::default();
     let small = file(b"1\n", 0o644);
     let large = Record::File { hash: ContentHash([1; 32]), len: MAX_TEXT as u64 + 1, mode: 0o644 };
@@ -135,12 +135,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn git_applies_it((before, [after]) in edited::<1>(60)) {
+    fn git_applies_every_diff((before, [after]) in edited::<1>(60)) {
         prop_assert_eq!(git_apply(&before, &of_texts(&before, &after)), after);
     }
 
     #[test]
-    fn git_applies_it_to_texts_without_anything_in_common(before in text(30), after in text(30)) {
+    fn git_applies_diffs_of_texts_without_common_lines(before in text(30), after in text(30)) {
         prop_assert_eq!(git_apply(&before, &of_texts(&before, &after)), after);
     }
 }

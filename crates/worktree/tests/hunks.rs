@@ -20,7 +20,7 @@ fn numbered(replaced: &[(usize, &str)]) -> String {
 }
 
 #[test]
-fn one_file_one_hunk() {
+fn one_change_is_one_hunk() {
     let before = numbered(&[]);
     let after = numbered(&[(2, "two\n"), (10, ""), (19, "19\nand more\n")]);
     let hunks = Hunks::between(before.as_bytes(), after.as_bytes()).unwrap();
@@ -37,7 +37,7 @@ fn one_file_one_hunk() {
 }
 
 #[test]
-fn a_diff_of_some_hunks_is_what_leads_to_the_text_with_them() {
+fn a_diff_of_selected_hunks_leads_to_the_text_with_these_hunks() {
     let before = numbered(&[]);
     let after = numbered(&[(2, "two\n"), (10, ""), (19, "19\nand more\n")]);
     let hunks = Hunks::between(before.as_bytes(), after.as_bytes()).unwrap();
@@ -90,19 +90,19 @@ fn changes_near_each_other_are_one_hunk() {
 }
 
 #[test]
-fn what_is_no_text_has_no_hunks() {
+fn binary_content_has_no_hunks() {
     assert!(Hunks::between(b"a\0", b"b").is_none());
     assert!(Hunks::between(b"a", b"\0b").is_none());
 }
 
 proptest! {
     #[test]
-    fn all_is_after_and_none_is_before((before, [after]) in edited::<1>(60)) {
+    fn every_change_is_after_the_apply_and_none_before((before, [after]) in edited::<1>(60)) {
         check(&before, &after)?;
     }
 
     #[test]
-    fn texts_without_anything_in_common_have_hunks_too(before in text(40), after in text(40)) {
+    fn texts_without_common_lines_have_hunks(before in text(40), after in text(40)) {
         check(&before, &after)?;
     }
 }

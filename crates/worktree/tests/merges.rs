@@ -58,7 +58,7 @@ const ROWS: &[Row] = &[
 ];
 
 #[test]
-fn trial_06_a_merge_that_goes_as_far_as_it_can_is_exact_by_lines() {
+fn trial_06_a_partial_merge_is_exact_by_lines() {
     for (base, ours, theirs, expected) in [
         // What ours left as it was becomes theirs; the same line stays ours.
         ("A\n2\n3\nB\n", "X\n2\n3\nB\n", "1\n2\n3\n4\n", "X\n2\n3\n4\n"),
@@ -84,7 +84,7 @@ fn trial_06_a_merge_that_goes_as_far_as_it_can_is_exact_by_lines() {
 
 proptest! {
     #[test]
-    fn trial_06_where_a_merge_is_clean_the_one_that_goes_as_far_as_it_can_is_the_same(
+    fn trial_06_a_partial_merge_equals_a_clean_merge(
         (base, ours, theirs) in (0usize..12).prop_flat_map(|len| {
             let line = || prop_oneof![3 => Just(0u8), 1 => 1u8..4];
             (Just(len), prop::collection::vec(line(), len), prop::collection::vec(line(), len))
@@ -121,14 +121,14 @@ fn rows() {
 
 proptest! {
     #[test]
-    fn one_side_alone_is_taken((base, [edit]) in edited::<1>(20)) {
+    fn a_change_of_one_side_alone_is_merged((base, [edit]) in edited::<1>(20)) {
         prop_assert_eq!(merge_texts(&base, &edit, &base), Some(edit.clone()));
         prop_assert_eq!(merge_texts(&base, &base, &edit), Some(edit.clone()));
         prop_assert_eq!(merge_texts(&base, &edit, &edit), Some(edit.clone()));
     }
 
     #[test]
-    fn the_order_of_the_sides_is_no_matter((base, [ours, theirs]) in edited::<2>(20)) {
+    fn a_merge_is_the_same_with_its_sides_swapped((base, [ours, theirs]) in edited::<2>(20)) {
         prop_assert_eq!(merge_texts(&base, &ours, &theirs), merge_texts(&base, &theirs, &ours));
     }
 
@@ -146,14 +146,14 @@ proptest! {
     }
 
     #[test]
-    fn texts_without_anything_in_common_never_panic(base in text(30), ours in text(30), theirs in text(30)) {
+    fn texts_without_common_lines_never_panic(base in text(30), ours in text(30), theirs in text(30)) {
         let merged = merge_texts(&base, &ours, &theirs);
         prop_assert_eq!(merged.is_some(), merge_texts(&base, &theirs, &ours).is_some());
     }
 }
 
 #[test]
-fn git_merges_the_same() {
+fn merges_are_the_same_as_those_of_git() {
     let folder = tempfile::tempdir().unwrap();
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
@@ -192,7 +192,7 @@ fn noise(rng: &mut fastrand::Rng, kinds: u32, lines: usize) -> Vec<u8> {
 }
 
 #[test]
-fn hostile_texts_are_bounded() {
+fn merges_of_hostile_texts_take_bounded_time() {
     let mut rng = fastrand::Rng::with_seed(1);
     for kinds in [2, 50, 5_000] {
         let [base, ours, theirs] = [(); 3].map(|()| noise(&mut rng, kinds, 20_000));
@@ -217,7 +217,7 @@ fn changes_spread_too_far_are_not_compared_and_near_ones_are() {
 }
 
 #[test]
-fn what_is_too_large_is_no_text() {
+fn content_that_is_too_large_is_not_compared() {
     let (long, lines) = (vec![b'x'; MAX_TEXT + 1], vec![b'\n'; (1 << 20) + 1]);
     for base in [long, lines] {
         let (ours, theirs) = ([b"a\n", base.as_slice()].concat(), [base.as_slice(), b"\nb"].concat());
@@ -261,7 +261,7 @@ fn hunks_of_stored_files_are_stored() {
 }
 
 #[test]
-fn an_error_of_the_store_is_kept_not_taken_for_a_conflict() {
+fn an_error_of_the_object_store_is_reported_and_is_no_conflict() {
     let objects = Arc::new(MemoryObjects::default());
     let there = objects.put(b"1\n").unwrap();
     let (first, second) = (ContentHash([1; 32]), ContentHash([2; 32]));

@@ -140,7 +140,7 @@ fn a_pack_has_one_owner() {
 }
 
 #[test]
-fn what_was_closed_is_opened_without_reading_it() {
+fn a_closed_pack_is_opened_without_reading_its_segments() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..100);

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_26_the_nearest_group_is_taken_that_has_the_controllers_on_and_may_be_written() {
+    fn trial_26_the_nearest_writable_group_with_the_controllers_is_used() {
         let dir = tempfile::tempdir().expect("a folder");
         let (top, user) = (dir.path().to_owned(), dir.path().join("user"));
         let slice = user.join("app");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_26_controllers_with_hierarchies_of_their_own_are_found() {
+    fn trial_26_controllers_with_separate_hierarchies_are_found() {
         let mounts = "30 24 0:26 / /cg/memory rw - cgroup cgroup rw,memory\n\
                       31 24 0:27 /docker/x /cg/pids rw - cgroup cgroup rw,pids\n\
                       32 24 0:28 / /cg/unified rw - cgroup2 cgroup2 rw\n";

@@ -116,7 +116,7 @@ mod tests {
     use super::{is_private_name, is_public};
 
     #[test]
-    fn names_of_this_machine_and_its_neighbours_are_known() {
+    fn names_of_this_machine_and_its_private_network_are_recognised() {
         for name in [
             "localhost",
             "localhost.",
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn private_addresses_are_known_however_they_are_written() {
+    fn private_addresses_are_recognised_in_every_notation() {
         let private = [
             "127.0.0.1",
             "127.8.8.8",

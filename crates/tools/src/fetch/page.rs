@@ -80,7 +80,7 @@ mod tests {
     use super::{Page, kind};
 
     #[test]
-    fn text_is_told_from_the_rest() {
+    fn text_is_distinguished_from_binary_content() {
         let texts = [
             "text/plain",
             "text/HTML; charset=UTF-8",

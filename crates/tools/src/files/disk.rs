@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_at_the_last_moment_is_not_replaced() {
+    fn a_file_that_changes_at_the_last_moment_is_not_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let (root, file) = (dir.path(), dir.path().join("a"));
         std::fs::write(&file, "old").unwrap();
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_at_the_last_moment_is_not_replaced() {
+    fn a_file_that_is_created_at_the_last_moment_is_not_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let place = place(dir.path(), "folder/a");
         let stage = || Staged::stage(&place, None, None, Mode::RUSR | Mode::WUSR, b"new").unwrap();

@@ -122,7 +122,7 @@ mod tests {
     use super::{Breaks, cut, escaped, size};
 
     #[test]
-    fn a_name_never_acts_on_a_terminal() {
+    fn a_name_is_never_interpreted_as_terminal_control_sequences() {
         assert_eq!(escaped("a\u{1b}[2Jb\nc\u{202e}d"), "a\\u{1b}[2Jb\\nc\\u{202e}d");
         assert_eq!(escaped("grüße 日本.txt"), "grüße 日本.txt");
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_one_kind_of_breaks_keeps_it() {
+    fn a_text_keeps_its_kind_of_line_breaks() {
         assert_eq!(Breaks::of(b"a\r\nb\r\n"), Breaks::CrLf);
         assert_eq!(Breaks::of(b"a\r\nb\n"), Breaks::Mixed);
         assert_eq!(Breaks::of(b"a\nb\n"), Breaks::Lf);

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_put_in_and_hidden_again() {
+    fn variables_are_expanded_and_their_values_hidden_in_messages() {
         let variables = Variables::fixed([("TOKEN", "s3cret"), ("EMPTY", ""), ("X", "yz")]);
         let rows = [
             ("Bearer ${TOKEN}", Ok("Bearer s3cret")),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_get_no_keys() {
+    fn servers_get_no_api_keys() {
         let all = Variables::fixed([
             ("PATH", "/bin"),
             ("OPENAI_API_KEY", "k"),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_tools_are_left_out_and_told() {
+    fn invalid_tools_are_left_out_and_reported() {
         let good = json!({"name": "b", "inputSchema": {}});
         let large = json!({"type": "object", "description": "x".repeat(LARGEST_SCHEMA)});
         let rows = [
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_end() {
+    fn the_pages_of_a_list_of_tools_end() {
         let mut listing = Listing::default();
         let page = |cursor: &str| json!({"tools": [], "nextCursor": cursor});
         assert_eq!(listing.page(page("a")), Ok(Some("a".into())));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_says_of_itself_is_cleaned() {
+    fn the_description_of_a_tool_is_cleaned() {
         let mut listing = Listing::default();
         let tool = json!({"name": "a", "description": "does\x1b[2J it", "annotations": {"readOnlyHint": true},
             "inputSchema": {"$schema": "x", "properties": {"b": {}}}});

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flood_ends_the_connection_only_where_nobody_listens() {
+    async fn a_flood_of_messages_ends_the_connection_only_without_a_reader() {
         for stuck in [false, true] {
             let flow = Arc::new(Flow::default());
             flow.stuck.store(stuck, Ordering::Relaxed);

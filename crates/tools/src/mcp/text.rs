@@ -53,7 +53,7 @@ mod tests {
     use super::{cut, line, lines};
 
     #[test]
-    fn what_acts_on_a_terminal_goes() {
+    fn terminal_control_sequences_are_removed() {
         assert_eq!(line(" a\x1b[2J\nb\u{202e}c\0\td ", 99), "a[2J bc d");
         assert_eq!(lines("a\r\nb\x07\n\tc\n", 99), "a\nb\n\tc");
     }

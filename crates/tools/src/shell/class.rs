@@ -137,7 +137,7 @@ mod tests {
     use super::{Confined, class_of};
 
     #[test]
-    fn what_only_reads_is_known() {
+    fn reading_commands_are_recognised() {
         let rows = [
             "ls",
             "  ls -la src ",
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_in_doubt_may_do_anything() {
+    fn an_uncertain_command_is_classified_as_unlimited() {
         let rows = [
             "",
             "make",

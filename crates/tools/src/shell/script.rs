@@ -168,7 +168,7 @@ mod tests {
     use super::{Secrets, quoted, surround};
 
     #[test]
-    fn no_secret_is_handed_on() {
+    fn no_secret_is_passed_to_a_command() {
         let mut command = Command::new("true");
         let names =
             ["PATH", "MODEL_API_KEY", "gh_token", "TOKENISER", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];

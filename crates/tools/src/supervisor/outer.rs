@@ -123,7 +123,7 @@ mod tests {
     use super::Ended;
 
     #[test]
-    fn an_end_arrives_as_it_was_told() {
+    fn the_reported_end_of_a_command_arrives_unchanged() {
         for ended in [Ended::Exited(0), Ended::Exited(255), Ended::Signalled(9), Ended::Signalled(64)] {
             assert_eq!(Ended::of(ended.to_bytes()), Some(ended));
         }

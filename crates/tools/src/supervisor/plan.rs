@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_no_plan() {
+    fn an_unreadable_plan_is_refused() {
         let arguments = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         for words in
             [&["net", "half", "--"][..], &["novel", "x", "--"], &["write", "/", "--"], &["call", "x"]]

@@ -43,7 +43,7 @@ fn several_texts_are_replaced_one_after_the_other() {
 }
 
 #[test]
-fn a_result_shows_whole_lines_with_their_numbers_and_no_more_than_it_may() {
+fn a_result_shows_numbered_whole_lines_within_its_limit() {
     let stage = Stage::new(&[("a", "one\nprint(\"hi\")\nthree\nfour\n"), ("b", &"x\n".repeat(100))]);
     stage.read(&["a", "b"]);
     let said = stage.ok("edit", &edit(&[("hi", "ho")]));
@@ -56,7 +56,7 @@ fn a_result_shows_whole_lines_with_their_numbers_and_no_more_than_it_may() {
 }
 
 #[test]
-fn all_of_a_text_is_replaced_when_asked_for() {
+fn every_occurrence_is_replaced_on_request() {
     let stage = Stage::new(&[("a", "aaa b aa")]);
     stage.read(&["a"]);
     let arguments = json!({ "path": "a", "edits": [{ "old": "aa", "new": "aaa", "all": true }] });
@@ -83,7 +83,7 @@ fn an_edit_that_does_not_fit_changes_nothing_and_says_why() {
 }
 
 #[test]
-fn what_comes_nearest_is_shown() {
+fn the_nearest_match_is_shown() {
     let file = "fn a() {\n\tcall(1);\n}\n\nfn b() {\n\tother();\n}\n";
     assert_eq!(
         refused(file, &[("fn a() {\n    call(1);\n}", "")]),
@@ -118,7 +118,7 @@ fn line_breaks_and_bytes_that_are_no_text_stay() {
 }
 
 #[test]
-fn a_file_must_have_been_read_as_it_is() {
+fn a_file_is_edited_only_if_its_current_content_was_read() {
     let stage = Stage::new(&[("a", "one")]);
     let arguments = edit(&[("one", "two")]);
     assert!(stage.no("edit", &arguments).contains("you have not read it"));

@@ -23,7 +23,7 @@ fn project() -> Stage {
 }
 
 #[test]
-fn a_folder_is_listed_as_ignore_rules_leave_it() {
+fn a_list_of_a_folder_follows_the_ignore_rules() {
     let stage = project();
     let listed = stage.ok("list", &json!({}));
     assert_eq!(listed, ".gitignore  14 B\n.hidden  1 B\nlink -> src\nsrc/\n");
@@ -110,7 +110,7 @@ fn lines_are_found_by_a_regular_expression() {
 }
 
 #[test]
-fn a_search_that_can_not_be_made_is_told() {
+fn an_invalid_search_is_reported() {
     let stage = project();
     let bad = stage.no("grep", &json!({ "pattern": "a(b" }));
     assert!(
@@ -126,7 +126,7 @@ fn a_search_that_can_not_be_made_is_told() {
 }
 
 #[test]
-fn what_is_found_is_bounded_and_binary_files_are_passed_over() {
+fn matches_are_bounded_and_binary_files_are_skipped() {
     let many = "needle\n".repeat(2_000);
     let wide = format!("needle {}\n", "x".repeat(10_000));
     let stage = Stage::new(&[("many", &many), ("wide", &wide)]);
@@ -142,7 +142,7 @@ fn what_is_found_is_bounded_and_binary_files_are_passed_over() {
 }
 
 #[test]
-fn what_a_search_touches_is_said_before() {
+fn the_files_of_a_search_are_known_before_it_runs() {
     let stage = project();
     for (tool, line) in [("list", "list src"), ("glob", "glob x in src"), ("grep", "grep x in src")] {
         let arguments =
@@ -154,7 +154,7 @@ fn what_a_search_touches_is_said_before() {
 }
 
 #[test]
-fn a_search_stops_when_it_is_told_to() {
+fn a_search_stops_on_request() {
     let stage = Stage::new(&[]);
     for number in 0..3_000 {
         stage.put(&format!("{}/{number}", number % 50), "needle\n");

@@ -82,7 +82,7 @@ fn a_loop_of_links_ends() {
 
 /// A repository is one by what is in it, whatever its name is, and is not completed either.
 #[test]
-fn trial_27_a_repository_of_another_name_is_git_s_own_too() {
+fn trial_27_a_git_repository_is_protected_under_every_name() {
     let whole = [("HEAD", "ref: x"), ("objects/k", ""), ("refs/k", "")];
     let (mut files, mut left_out): (Vec<(String, &str)>, Vec<String>) = (Vec::new(), Vec::new());
     for (at, (out, _)) in whole.iter().enumerate() {
@@ -124,7 +124,7 @@ fn git_keeps_its_own_folder() {
 }
 
 #[test]
-fn nobody_waits_for_a_pipe_or_a_device() {
+fn pipes_and_devices_are_refused_without_waiting() {
     let stage = Stage::new(&[("a", "needle\n")]);
     rustix::fs::mknodat(CWD, stage.path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     stage.link("zero", "/dev/zero");
@@ -167,7 +167,7 @@ fn a_large_file_is_read_in_part_and_not_edited() {
 }
 
 #[test]
-fn reading_a_large_file_stops_when_it_is_told_to() {
+fn reading_a_large_file_stops_on_request() {
     let stage = Stage::new(&[]);
     let mut file = File::create(stage.path("large")).unwrap();
     file.write_all("line\n".repeat(5_000).as_bytes()).unwrap();
@@ -187,7 +187,7 @@ fn one_endless_line_costs_no_memory() {
 }
 
 #[test]
-fn names_never_act_on_a_terminal() {
+fn file_names_are_never_interpreted_as_terminal_control_sequences() {
     let name = "a\u{1b}[2J\nb: 1\u{202e}";
     let shown = "a\\u{1b}[2J\\nb: 1\\u{202e}";
     let stage = Stage::new(&[(name, "needle\n")]);
@@ -220,7 +220,7 @@ fn soon(stage: Stage, tool: &'static str, asked: Value) -> Option<String> {
 }
 
 #[test]
-fn trial_24_pipes_and_endless_links_as_ignore_files_hold_no_search_up() {
+fn trial_24_pipes_and_endless_links_as_ignore_files_do_not_delay_a_search() {
     for name in [".gitignore", ".ignore", ".git/info/exclude"] {
         for is_pipe in [true, false] {
             for (tool, asked) in [
@@ -243,7 +243,7 @@ fn trial_24_pipes_and_endless_links_as_ignore_files_hold_no_search_up() {
 }
 
 #[test]
-fn trial_24_fifty_megabytes_of_ignore_rules_hold_no_search_up() {
+fn trial_24_fifty_megabytes_of_ignore_rules_do_not_delay_a_search() {
     let rules: String = (0..90_000).map(|at| format!("x{at}y\n")).collect();
     let files: Vec<(String, &str)> = (0..60)
         .flat_map(|no| {

@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn no_patch_makes_anything_of_a_text_but_what_its_lines_say(
+    fn a_patch_changes_a_text_exactly_as_its_lines_say(
         before in lines(),
         hunk in prop::collection::vec(("[ +-]", "[ab ]{0,2}"), 1..5),
         start in 0_usize..14,

@@ -169,7 +169,7 @@ fn the_end_of_a_file_and_its_line_breaks_stay() {
 }
 
 #[test]
-fn what_can_not_be_applied_is_said() {
+fn a_patch_that_can_not_be_applied_is_refused_with_the_reason() {
     let stage = Stage::new(&[("a", "1\n"), ("b", "2\n")]);
     stage.link("link", "a");
     stage.read(&["a", "b"]);

@@ -24,7 +24,7 @@ fn a_text_is_read_with_line_numbers_and_known_by_its_whole_content() {
 }
 
 #[test]
-fn a_name_begins_where_the_shell_stands() {
+fn a_relative_name_starts_at_the_folder_of_the_shell() {
     let stage = Stage::new(&[("src/a.txt", "here")]);
     stage.set_fact("cwd", "src");
     assert_eq!(stage.ok("read", &json!({ "path": "a.txt" })), "     1\there\n");
@@ -33,7 +33,7 @@ fn a_name_begins_where_the_shell_stands() {
 }
 
 #[test]
-fn the_edges_of_a_text_are_said() {
+fn the_beginning_and_end_of_a_text_are_marked() {
     let stage = Stage::new(&[("empty", ""), ("two", "a\nb")]);
     assert_eq!(stage.ok("read", &json!({ "path": "empty" })), "[The file is empty.]\n");
     assert_eq!(stage.ok("read", &json!({ "path": "two" })), "     1\ta\n     2\tb\n");
@@ -47,7 +47,7 @@ fn the_edges_of_a_text_are_said() {
 }
 
 #[test]
-fn what_is_shown_at_once_is_bounded_and_the_rest_can_be_read_on() {
+fn a_read_is_bounded_and_can_be_continued() {
     let many: String = (1..=4_500).map(|n| format!("line {n}\n")).collect();
     let wide = format!("{}\n", "x".repeat(1_500)).repeat(100);
     let stage = Stage::new(&[("many", &many), ("wide", &wide)]);
@@ -73,7 +73,7 @@ fn a_very_long_line_is_cut() {
 }
 
 #[test]
-fn what_a_text_is_made_of_is_said() {
+fn the_encoding_and_line_breaks_of_a_text_are_reported() {
     let stage = Stage::new(&[("crlf", "a\r\nb\r\n")]);
     stage.put("latin", b"gr\xfc\xdfe\n");
     let crlf = stage.ok("read", &json!({ "path": "crlf" }));
@@ -83,7 +83,7 @@ fn what_a_text_is_made_of_is_said() {
 }
 
 #[test]
-fn pictures_and_documents_come_as_they_are() {
+fn pictures_and_documents_are_returned_unchanged() {
     let stage = Stage::new(&[]);
     let kinds: [(&str, &[u8], &str); 5] = [
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "image/png"),
@@ -111,7 +111,7 @@ fn pictures_and_documents_come_as_they_are() {
 }
 
 #[test]
-fn what_is_no_text_is_refused() {
+fn content_that_is_no_text_is_refused() {
     let stage = Stage::new(&[("src/a.txt", "")]);
     stage.put("binary", b"\x7fELF\0\0\0\0");
     stage.put("late", [vec![b'\n'; 9_000], b"a\0b".to_vec()].concat());
@@ -125,7 +125,7 @@ fn what_is_no_text_is_refused() {
 }
 
 #[test]
-fn what_a_read_touches_is_said_before() {
+fn the_files_of_a_read_are_known_before_it_runs() {
     let stage = Stage::new(&[("src/main.rs", "x")]);
     std::fs::write(stage.outside().join("secret"), "s").unwrap();
     stage.link("link", stage.outside().join("secret"));

@@ -43,7 +43,7 @@ fn a_file_that_was_not_read_is_not_replaced() {
 }
 
 #[test]
-fn what_was_settled_is_written_and_nothing_else() {
+fn only_the_approved_content_is_written() {
     let stage = Stage::new(&[("notes", "mine")]);
     std::fs::create_dir(stage.path("d")).expect("a folder");
     let calls = [
@@ -78,7 +78,7 @@ fn what_was_settled_is_written_and_nothing_else() {
 }
 
 #[test]
-fn a_write_that_changes_nothing_is_told_so() {
+fn a_write_that_changes_nothing_is_reported() {
     let stage = Stage::new(&[("a", "same")]);
     let output = stage.run("write", &json!({ "path": "a", "content": "same" }));
     assert_eq!(output.content, "nothing to do: a has exactly this content already");
@@ -125,7 +125,7 @@ fn a_file_that_may_not_be_written_is_refused() {
 }
 
 #[test]
-fn what_a_write_would_do_is_shown_before() {
+fn the_change_of_a_write_is_shown_before_it_runs() {
     let stage = Stage::new(&[("src/a.rs", "one\ntwo\n")]);
     let intent = stage.intent("write", &json!({ "path": "src/a.rs", "content": "one\n2\n" })).unwrap();
     assert_eq!((intent.class, intent.line.as_str()), (EffectClass::Workspace, "write src/a.rs"));

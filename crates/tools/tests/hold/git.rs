@@ -122,8 +122,8 @@ async fn trial_27_commands_plant_nothing_in_hooks_and_settings_in_namespaces() {
 }
 
 #[tokio::test]
-async fn trial_27_submodules_and_worktrees_are_held_too() {
-    let test = "hold::git::trial_27_submodules_and_worktrees_are_held_too";
+async fn trial_27_submodules_and_worktrees_are_protected_too() {
+    let test = "hold::git::trial_27_submodules_and_worktrees_are_protected_too";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;
@@ -200,8 +200,8 @@ async fn trial_27_git_does_its_work_and_a_refused_setting_is_explained() {
 
 /// What a command adds to a repository makes nothing of it writable, and hinders no command.
 #[tokio::test]
-async fn trial_27_made_up_submodules_and_links_open_nothing() {
-    let test = "hold::git::trial_27_made_up_submodules_and_links_open_nothing";
+async fn trial_27_forged_submodules_and_links_open_nothing() {
+    let test = "hold::git::trial_27_forged_submodules_and_links_open_nothing";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;
@@ -251,8 +251,8 @@ async fn trial_27_made_up_submodules_and_links_open_nothing() {
 
 /// What a supervisor has made to mount on goes with the call; what a person has put in its place meanwhile stays.
 #[tokio::test]
-async fn trial_27_what_a_person_writes_during_a_call_stays() {
-    let test = "hold::git::trial_27_what_a_person_writes_during_a_call_stays";
+async fn trial_27_a_persons_write_during_a_call_stays() {
+    let test = "hold::git::trial_27_a_persons_write_during_a_call_stays";
     everywhere(test, async |how| {
         let ground = ground(how, |stage| git(stage.root(), &["config", "extensions.worktreeConfig", "true"]));
         let root = ground.stage.root();
@@ -282,8 +282,8 @@ async fn stays_as_it_is(ground: &Ground, repository: &Path) {
 }
 
 #[tokio::test]
-async fn trial_27_a_repository_above_the_workspace_is_held_where_it_may_be_written() {
-    let test = "hold::git::trial_27_a_repository_above_the_workspace_is_held_where_it_may_be_written";
+async fn trial_27_a_writable_repository_above_the_workspace_is_protected() {
+    let test = "hold::git::trial_27_a_writable_repository_above_the_workspace_is_protected";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;
@@ -305,8 +305,8 @@ async fn trial_27_a_repository_above_the_workspace_is_held_where_it_may_be_writt
 }
 
 #[tokio::test]
-async fn trial_27_a_repository_below_the_workspace_is_held_once_it_is_known() {
-    let test = "hold::git::trial_27_a_repository_below_the_workspace_is_held_once_it_is_known";
+async fn trial_27_a_repository_below_the_workspace_is_protected_once_it_is_known() {
+    let test = "hold::git::trial_27_a_repository_below_the_workspace_is_protected_once_it_is_known";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;
@@ -334,8 +334,8 @@ async fn trial_27_a_repository_below_the_workspace_is_held_once_it_is_known() {
 }
 
 #[tokio::test]
-async fn trial_27_a_repository_elsewhere_is_held_and_a_made_up_one_opens_nothing() {
-    let test = "hold::git::trial_27_a_repository_elsewhere_is_held_and_a_made_up_one_opens_nothing";
+async fn trial_27_a_repository_elsewhere_is_protected_and_a_forged_one_opens_nothing() {
+    let test = "hold::git::trial_27_a_repository_elsewhere_is_protected_and_a_forged_one_opens_nothing";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;

@@ -43,9 +43,8 @@ async fn trial_23_hidden_files_and_folders_are_not_read() {
 }
 
 #[tokio::test]
-async fn trial_23_what_is_hidden_within_folders_that_may_be_written_is_not_read_in_namespaces() {
-    let test =
-        "hold::hidden::trial_23_what_is_hidden_within_folders_that_may_be_written_is_not_read_in_namespaces";
+async fn trial_23_hidden_files_within_writable_folders_are_not_read_in_namespaces() {
+    let test = "hold::hidden::trial_23_hidden_files_within_writable_folders_are_not_read_in_namespaces";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             // It can't be, and is said.
@@ -83,8 +82,8 @@ async fn trial_23_what_is_hidden_within_folders_that_may_be_written_is_not_read_
 }
 
 #[tokio::test]
-async fn trial_23_a_workspace_within_a_hidden_folder_is_there_and_nothing_beside() {
-    let test = "hold::hidden::trial_23_a_workspace_within_a_hidden_folder_is_there_and_nothing_beside";
+async fn trial_23_a_workspace_within_a_hidden_folder_is_visible_and_nothing_next_to_it() {
+    let test = "hold::hidden::trial_23_a_workspace_within_a_hidden_folder_is_visible_and_nothing_next_to_it";
     everywhere(test, async |how| {
         let ground = Ground::with(how, Network::On, |stage, sandbox| {
             write(&stage.root().with_file_name("beside"));
@@ -100,8 +99,8 @@ async fn trial_23_a_workspace_within_a_hidden_folder_is_there_and_nothing_beside
 
 /// Settings are obeyed: a command makes none where none are.
 #[tokio::test]
-async fn trial_23_own_settings_that_are_not_there_are_not_made() {
-    let test = "hold::hidden::trial_23_own_settings_that_are_not_there_are_not_made";
+async fn trial_23_missing_settings_files_are_not_created() {
+    let test = "hold::hidden::trial_23_missing_settings_files_are_not_created";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             // It can't be, and is said.
@@ -141,8 +140,8 @@ async fn trial_23_own_settings_that_are_not_there_are_not_made() {
 
 /// What is hidden by its path must have it in the next call, too.
 #[tokio::test]
-async fn trial_23_what_is_hidden_keeps_its_name_in_namespaces() {
-    let test = "hold::hidden::trial_23_what_is_hidden_keeps_its_name_in_namespaces";
+async fn trial_23_hidden_files_keep_their_names_in_namespaces() {
+    let test = "hold::hidden::trial_23_hidden_files_keep_their_names_in_namespaces";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;
@@ -185,8 +184,8 @@ async fn trial_23_a_command_reaches_no_keyring() {
 
 /// The same file system at a second place shows no more of it.
 #[tokio::test]
-async fn trial_23_what_is_hidden_is_so_wherever_its_file_system_is_mounted() {
-    let test = "hold::hidden::trial_23_what_is_hidden_is_so_wherever_its_file_system_is_mounted";
+async fn trial_23_hidden_files_are_hidden_wherever_their_file_system_is_mounted() {
+    let test = "hold::hidden::trial_23_hidden_files_are_hidden_wherever_their_file_system_is_mounted";
     if !retake_testkit::again::may_mount(test) {
         return;
     }
@@ -218,8 +217,8 @@ async fn trial_23_what_is_hidden_is_so_wherever_its_file_system_is_mounted() {
 
 /// So is what is hidden by its name, which is found for each call.
 #[tokio::test]
-async fn trial_23_what_is_hidden_by_its_name_is_so_wherever_the_workspace_is_mounted() {
-    let test = "hold::hidden::trial_23_what_is_hidden_by_its_name_is_so_wherever_the_workspace_is_mounted";
+async fn trial_23_files_hidden_by_name_are_hidden_wherever_the_workspace_is_mounted() {
+    let test = "hold::hidden::trial_23_files_hidden_by_name_are_hidden_wherever_the_workspace_is_mounted";
     if !retake_testkit::again::may_mount(test) {
         return;
     }
@@ -269,8 +268,9 @@ async fn trial_23_each_hidden_file_takes_one_mount_in_namespaces() {
 
 /// A command can close a folder of its user by its mode, and the next one can open it again: what is below is held all the same.
 #[tokio::test]
-async fn trial_23_what_is_in_a_folder_that_a_command_closed_stays_hidden_and_held() {
-    let test = "hold::hidden::trial_23_what_is_in_a_folder_that_a_command_closed_stays_hidden_and_held";
+async fn trial_23_files_in_a_folder_that_a_command_made_inaccessible_stay_hidden_and_read_only() {
+    let test =
+        "hold::hidden::trial_23_files_in_a_folder_that_a_command_made_inaccessible_stay_hidden_and_read_only";
     everywhere(test, async |how| {
         for network in [Network::Ask, Network::On] {
             let mut ground = Ground::with(how, network, |stage, sandbox| {

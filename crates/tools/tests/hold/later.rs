@@ -11,8 +11,8 @@ use super::stand::{Ground, How, everywhere};
 use crate::stage::until;
 
 #[tokio::test]
-async fn trial_23_what_is_hidden_and_comes_later_is_not_read_in_namespaces() {
-    let test = "hold::later::trial_23_what_is_hidden_and_comes_later_is_not_read_in_namespaces";
+async fn trial_23_hidden_files_that_are_created_later_are_not_read_in_namespaces() {
+    let test = "hold::later::trial_23_hidden_files_that_are_created_later_are_not_read_in_namespaces";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;
@@ -75,8 +75,9 @@ END
 ";
 
 #[tokio::test]
-async fn trial_20_a_socket_that_others_bind_later_is_out_of_reach_in_namespaces() {
-    let test = "hold::later::trial_20_a_socket_that_others_bind_later_is_out_of_reach_in_namespaces";
+async fn trial_20_a_socket_that_another_program_binds_later_is_out_of_reach_in_namespaces() {
+    let test =
+        "hold::later::trial_20_a_socket_that_another_program_binds_later_is_out_of_reach_in_namespaces";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;

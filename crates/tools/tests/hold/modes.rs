@@ -6,7 +6,7 @@ use super::stand::{Ground, everywhere};
 
 /// A program with such a mode runs as the person for everybody who starts it, and is in no sandbox.
 #[tokio::test]
-async fn a_command_leaves_no_program_that_runs_as_its_owner() {
+async fn a_command_can_not_create_setuid_programs() {
     const ATTACK: &str = "import ctypes, os, platform, stat
 libc = ctypes.CDLL(None)
 newer = platform.machine() == 'x86_64'
@@ -40,7 +40,7 @@ for bit in (0o4000, 0o2000):
     attempt('a file without a name', unnamed, f'l{bit}')
 print('TRIED')
 ";
-    everywhere("hold::modes::a_command_leaves_no_program_that_runs_as_its_owner", async |how| {
+    everywhere("hold::modes::a_command_can_not_create_setuid_programs", async |how| {
         for network in [Network::Ask, Network::On] {
             let ground = Ground::new(how, network);
             ground.can_not(ATTACK, &[]).await;

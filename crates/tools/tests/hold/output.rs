@@ -13,8 +13,8 @@ use crate::stage::until;
 const CAP: u64 = 1 << 16;
 
 #[tokio::test]
-async fn trial_26_no_command_gets_around_the_cap_of_its_output() {
-    let test = "hold::output::trial_26_no_command_gets_around_the_cap_of_its_output";
+async fn trial_26_no_command_exceeds_the_limit_of_its_output() {
+    let test = "hold::output::trial_26_no_command_exceeds_the_limit_of_its_output";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         let spool = ground.stage.spool.clone();

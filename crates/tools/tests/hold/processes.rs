@@ -39,8 +39,9 @@ fn number(ground: &Ground, which: u32) -> u32 {
 }
 
 #[tokio::test]
-async fn trial_26_what_drops_its_mark_group_and_session_is_a_job_and_is_ended() {
-    let test = "hold::processes::trial_26_what_drops_its_mark_group_and_session_is_a_job_and_is_ended";
+async fn trial_26_a_process_that_drops_its_mark_group_and_session_is_a_job_and_is_ended() {
+    let test =
+        "hold::processes::trial_26_a_process_that_drops_its_mark_group_and_session_is_a_job_and_is_ended";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         for (which, escape) in (0..).zip(ESCAPES) {
@@ -61,8 +62,8 @@ async fn trial_26_what_drops_its_mark_group_and_session_is_a_job_and_is_ended() 
 }
 
 #[tokio::test]
-async fn trial_26_all_processes_are_gone_when_it_is_said_so() {
-    let test = "hold::processes::trial_26_all_processes_are_gone_when_it_is_said_so";
+async fn trial_26_all_processes_have_ended_when_their_end_is_reported() {
+    let test = "hold::processes::trial_26_all_processes_have_ended_when_their_end_is_reported";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         let number = number(&ground, 7);
@@ -84,8 +85,8 @@ async fn trial_26_all_processes_are_gone_when_it_is_said_so() {
 }
 
 #[tokio::test]
-async fn trial_26_a_command_ends_as_its_shell_ends_also_while_others_go_on() {
-    let test = "hold::processes::trial_26_a_command_ends_as_its_shell_ends_also_while_others_go_on";
+async fn trial_26_a_command_ends_with_its_shell_while_its_other_processes_go_on() {
+    let test = "hold::processes::trial_26_a_command_ends_with_its_shell_while_its_other_processes_go_on";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         for (command, said) in [
@@ -116,8 +117,8 @@ async fn trial_26_a_command_ends_as_its_shell_ends_also_while_others_go_on() {
 }
 
 #[tokio::test]
-async fn trial_20_nothing_that_other_programs_share_is_reached() {
-    let test = "hold::processes::trial_20_nothing_that_other_programs_share_is_reached";
+async fn trial_20_a_command_reaches_no_shared_memory_or_queue_of_other_programs() {
+    let test = "hold::processes::trial_20_a_command_reaches_no_shared_memory_or_queue_of_other_programs";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::On);
         let name = format!("/retake-{}", number(&ground, 0));

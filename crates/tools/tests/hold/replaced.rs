@@ -21,9 +21,8 @@ pub(super) const HELD: &str =
     "held() { for i in $(seq 60); do \"$@\" || return 0; sleep 0.05; done; echo DID \"$@\"; }; ";
 
 #[tokio::test]
-async fn trial_27_what_a_person_replaces_while_a_command_lives_is_held_again_in_namespaces() {
-    let test =
-        "hold::replaced::trial_27_what_a_person_replaces_while_a_command_lives_is_held_again_in_namespaces";
+async fn trial_27_a_file_that_a_person_replaces_while_a_command_runs_is_protected_again_in_namespaces() {
+    let test = "hold::replaced::trial_27_a_file_that_a_person_replaces_while_a_command_runs_is_protected_again_in_namespaces";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;
@@ -92,8 +91,8 @@ END
 echo TRIED";
 
 #[tokio::test]
-async fn trial_27_a_command_makes_no_namespaces_and_sets_nothing_of_its_supervisor_in_namespaces() {
-    let test = "hold::replaced::trial_27_a_command_makes_no_namespaces_and_sets_nothing_of_its_supervisor_in_namespaces";
+async fn trial_27_a_command_makes_no_namespaces_and_changes_no_limits_of_its_supervisor_in_namespaces() {
+    let test = "hold::replaced::trial_27_a_command_makes_no_namespaces_and_changes_no_limits_of_its_supervisor_in_namespaces";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
             return;

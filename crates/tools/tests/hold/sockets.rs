@@ -52,8 +52,8 @@ impl Listening {
 }
 
 #[tokio::test]
-async fn trial_20_a_command_reaches_no_socket_of_others() {
-    let test = "hold::sockets::trial_20_a_command_reaches_no_socket_of_others";
+async fn trial_20_a_command_reaches_no_socket_of_other_programs() {
+    let test = "hold::sockets::trial_20_a_command_reaches_no_socket_of_other_programs";
     everywhere(test, async |how| {
         for network in [Network::Ask, Network::On] {
             let ground = Ground::new(how, network);
@@ -66,8 +66,8 @@ async fn trial_20_a_command_reaches_no_socket_of_others() {
 
 /// A call without network gives sockets no names under which a later one with network would reach them.
 #[tokio::test]
-async fn trial_20_sockets_of_others_keep_their_names() {
-    let test = "hold::sockets::trial_20_sockets_of_others_keep_their_names";
+async fn trial_20_sockets_of_other_programs_keep_their_names() {
+    let test = "hold::sockets::trial_20_sockets_of_other_programs_keep_their_names";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         let listening = Listening::beside(&ground);
@@ -109,8 +109,8 @@ impl Drop for Ending {
 
 /// Sockets that are bound by relative names, or got another one since, lie in folders that may be written.
 #[tokio::test]
-async fn trial_20_sockets_that_were_bound_by_other_names_are_out_of_reach() {
-    let test = "hold::sockets::trial_20_sockets_that_were_bound_by_other_names_are_out_of_reach";
+async fn trial_20_sockets_that_were_bound_under_other_names_are_out_of_reach() {
+    let test = "hold::sockets::trial_20_sockets_that_were_bound_under_other_names_are_out_of_reach";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::On);
         let folder = tempfile::Builder::new().prefix("other-").tempdir_in("/tmp").expect("a folder");

@@ -18,8 +18,8 @@ const IN_TERMINAL: &str = "RETAKE_TEST_IN_TERMINAL";
 const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
 #[tokio::test]
-async fn trial_21_a_command_reaches_no_terminal_of_others() {
-    let test = "hold::terminals::trial_21_a_command_reaches_no_terminal_of_others";
+async fn trial_21_a_command_reaches_no_terminal_of_other_programs() {
+    let test = "hold::terminals::trial_21_a_command_reaches_no_terminal_of_other_programs";
     everywhere(test, async |how| {
         let control = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         rustix::pty::grantpt(&control).expect("ours");

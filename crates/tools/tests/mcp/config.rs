@@ -38,7 +38,7 @@ fn trial_23_a_projects_file_of_servers_that_leads_out_is_not_read() {
 }
 
 #[test]
-fn mistakes_are_named_with_file_line_and_key_and_the_rest_counts() {
+fn an_error_names_file_line_and_key_and_the_valid_entries_are_used() {
     let rows = [
         ("{\n\"mcpServers\": {\n", "line 3: this is no JSON: EOF while parsing an object"),
         ("[]", "line 1: this is no JSON: an object in braces is expected"),
@@ -87,7 +87,7 @@ fn mistakes_are_named_with_file_line_and_key_and_the_rest_counts() {
 }
 
 #[test]
-fn unknown_keys_and_files_of_something_else_are_told() {
+fn unknown_keys_and_files_of_other_programs_are_reported() {
     let world = World::with("good");
     project(&world, "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"colour\": \"red\"}}}");
     let [warning] = &world.config().warnings[..] else { panic!("one warning") };
@@ -101,7 +101,7 @@ fn unknown_keys_and_files_of_something_else_are_told() {
 }
 
 #[test]
-fn what_is_no_file_is_not_waited_for() {
+fn pipes_and_devices_are_not_waited_for() {
     let world = World::with("good");
     let pipe = world.folder().join(".mcp.json");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
@@ -122,7 +122,7 @@ fn the_users_servers_come_before_the_projects() {
 }
 
 #[test]
-fn a_change_keeps_what_else_stands_in_the_file() {
+fn a_change_keeps_the_rest_of_the_file() {
     let world = World::new(&json!({}));
     let path = world.user_file();
     let text = "{\"theme\": \"dark\", \"mcpServers\": {\"z\": {\"command\": \"z\", \"colour\": \"red\"}, \"a\": {\"command\": \"a\"}}}";
@@ -144,7 +144,7 @@ fn a_change_keeps_what_else_stands_in_the_file() {
 }
 
 #[test]
-fn a_change_that_makes_no_sense_changes_nothing() {
+fn an_invalid_change_changes_nothing() {
     let world = World::with("good");
     let path = world.user_file();
     let before = fs::read_to_string(&path).expect("read");
@@ -178,7 +178,7 @@ fn a_change_that_makes_no_sense_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_project_starts_nothing_without_leave_and_leave_is_for_what_was_seen() {
+async fn a_project_starts_nothing_without_approval_and_an_approval_covers_only_the_entry_that_was_shown() {
     let world = World::new(&json!({}));
     let entry = |what: &str| json!({"mcpServers": {"it": world.server(what)}}).to_string();
     project(&world, &entry("good"));
@@ -224,7 +224,7 @@ async fn a_call_is_shown_whole_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn variables_are_put_in_keys_are_kept_back_and_values_are_not_told() {
+async fn variables_are_expanded_keys_withheld_and_values_not_shown() {
     let world = World::new(&json!({}));
     let mut server = world.server("environment");
     server["env"] = json!({"GIVEN_TOKEN": "${HOME:-x}", "B": "${CARGO_MANIFEST_DIR}"});

@@ -102,8 +102,8 @@ async fn trial_20_the_user_s_file_opens_the_sandbox_of_a_server_and_a_project_s_
 }
 
 #[tokio::test]
-async fn trial_26_nothing_of_a_server_is_left_when_it_ends() {
-    let test = "mcp::held::trial_26_nothing_of_a_server_is_left_when_it_ends";
+async fn trial_26_no_process_of_a_server_is_left_when_it_ends() {
+    let test = "mcp::held::trial_26_no_process_of_a_server_is_left_when_it_ends";
     everywhere(test, async |how| {
         let number = format!("7{:07}{}", std::process::id(), u8::from(how == How::Namespaces));
         let first = format!("env -i setsid sleep {number} < /dev/null > /dev/null 2>&1 &");
@@ -125,8 +125,9 @@ async fn trial_26_nothing_of_a_server_is_left_when_it_ends() {
 }
 
 #[tokio::test]
-async fn trial_20_a_server_that_fails_in_its_sandbox_says_how_it_can_be_opened() {
-    let test = "mcp::held::trial_20_a_server_that_fails_in_its_sandbox_says_how_it_can_be_opened";
+async fn trial_20_the_error_of_a_server_that_fails_in_its_sandbox_says_how_to_open_the_sandbox() {
+    let test =
+        "mcp::held::trial_20_the_error_of_a_server_that_fails_in_its_sandbox_says_how_to_open_the_sandbox";
     everywhere(test, async |how| {
         let world = world(how, |world| server(world, "mkdir ../outside/cache || exit 3", json!({})));
         let servers = world.connect().await;

@@ -12,7 +12,7 @@ use super::world::{Caller, World, ask, ask_as, fails, failure, gone, only, said,
 const SHORT: Duration = Duration::from_millis(1_500);
 
 #[tokio::test]
-async fn one_that_ends_at_once_is_told_with_its_last_words() {
+async fn a_server_that_ends_at_once_is_reported_with_its_last_output() {
     let servers = World::with("dies").connect().await;
     assert_eq!(failure(&servers), "its process ended (exit code 3); the last it said:\nno[2J licence\nbye");
     assert!(servers.tools().is_empty());
@@ -22,14 +22,14 @@ async fn one_that_ends_at_once_is_told_with_its_last_words() {
 }
 
 #[tokio::test]
-async fn one_that_dies_after_its_hello_is_told() {
+async fn a_server_that_dies_after_its_handshake_is_reported() {
     let servers = World::with("dies-after-hello").connect().await;
     let why = failure(&servers);
     assert!(why.contains("its process ended (exit code 1)") && why.ends_with("gone"), "{why}");
 }
 
 #[tokio::test]
-async fn one_that_says_nothing_fails_when_its_time_is_over_and_others_are_there() {
+async fn a_silent_server_fails_at_its_time_limit_and_other_servers_work() {
     let mut world = World::with("mute");
     world.start_limit = SHORT;
     let (mute, good) = (world.server("mute"), world.server("good"));
@@ -42,7 +42,7 @@ async fn one_that_says_nothing_fails_when_its_time_is_over_and_others_are_there(
 }
 
 #[tokio::test]
-async fn lists_that_are_none_or_do_not_come_are_told() {
+async fn missing_and_invalid_lists_of_tools_are_reported() {
     let rows = [
         ("liar", "it answers what was not asked"),
         ("no-list", "its list of tools is none"),
@@ -60,7 +60,7 @@ async fn lists_that_are_none_or_do_not_come_are_told() {
 }
 
 #[tokio::test]
-async fn garbage_between_messages_is_passed_over() {
+async fn garbage_between_messages_is_ignored() {
     let servers = World::with("garbage").connect().await;
     assert_eq!(said(&servers, "mcp__it__echo", json!({"a": "ö"})).await, r#"{"a": "\u00f6"}"#);
 }
@@ -72,7 +72,7 @@ async fn a_flood_of_errors_stops_nothing() {
 }
 
 #[tokio::test]
-async fn a_list_of_any_length_is_bounded_and_bad_tools_are_left_out() {
+async fn a_list_of_tools_is_bounded_and_invalid_tools_are_left_out() {
     let servers = World::with("many").connect().await;
     let it = only(&servers);
     assert_eq!((it.tools.len(), it.notes.len()), (128, 1), "{:?}", it.notes);
@@ -88,7 +88,7 @@ async fn a_list_of_any_length_is_bounded_and_bad_tools_are_left_out() {
 }
 
 #[tokio::test]
-async fn one_that_dies_in_a_call_is_told_and_started_again_by_the_next() {
+async fn a_server_that_dies_during_a_call_is_reported_and_the_next_call_starts_it_again() {
     let world = World::with("mortal");
     let servers = world.connect().await;
     said(&servers, "mcp__it__echo", json!({})).await;
@@ -101,7 +101,7 @@ async fn one_that_dies_in_a_call_is_told_and_started_again_by_the_next() {
 }
 
 #[tokio::test]
-async fn one_that_closes_its_pipe_in_a_call_is_started_again_and_leaves_no_process() {
+async fn a_server_that_closes_its_pipe_during_a_call_is_started_again_and_leaves_no_process() {
     let world = World::with("closes");
     let servers = world.connect().await;
     let first = world.file("pid").await;
@@ -114,7 +114,7 @@ async fn one_that_closes_its_pipe_in_a_call_is_started_again_and_leaves_no_proce
 }
 
 #[tokio::test]
-async fn a_call_that_hangs_ends_with_its_time_or_when_it_is_stopped_and_is_cancelled() {
+async fn a_hanging_call_ends_at_its_time_limit_or_when_stopped_and_is_cancelled() {
     for (what, limit) in [("sleeper", SHORT), ("wrong-ids", SHORT), ("sleeper", Duration::from_secs(60))] {
         let mut world = World::with(what);
         world.call_limit = limit;
@@ -160,7 +160,7 @@ async fn gigantic_answers_are_cut_or_end_the_connection() {
 }
 
 #[tokio::test]
-async fn what_is_answered_is_read_as_far_as_it_can_be() {
+async fn a_partly_invalid_answer_is_read_as_far_as_possible() {
     let odd = said(&World::with("odd").connect().await, "mcp__it__echo", json!({})).await;
     assert_eq!(odd, "[content of the kind “hologram”, which is not understood here]\nand words");
     let nothing = fails(&World::with("nothing").connect().await, "mcp__it__echo", json!({})).await;
@@ -187,7 +187,7 @@ async fn pictures_and_files_are_attached_and_resources_are_named() {
 }
 
 #[tokio::test]
-async fn tools_that_change_are_listed_anew_before_the_next_turn() {
+async fn changed_tools_are_listed_again_before_the_next_turn() {
     let servers = World::with("changes").connect().await;
     let names = || servers.tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>();
     let before = ["mcp__it__echo", "mcp__it__look"];
@@ -206,7 +206,7 @@ async fn tools_that_change_are_listed_anew_before_the_next_turn() {
 }
 
 #[tokio::test]
-async fn hints_of_a_server_never_make_a_call_free() {
+async fn hints_of_a_server_never_replace_an_approval() {
     let servers = World::with("good").connect().await;
     let rows = [("mcp__it__echo", EffectClass::External), ("mcp__it__look", EffectClass::Workspace)];
     for (name, class) in rows {

@@ -108,7 +108,7 @@ async fn a_server_at_an_address_is_called_and_gets_its_headers() {
 }
 
 #[tokio::test]
-async fn what_an_address_refuses_is_told() {
+async fn a_refusal_by_an_http_server_is_reported() {
     type Row = (fn(&Value) -> Answer, &'static str);
     let rows: [Row; 2] = [
         (|_| Answer::Status("500 Internal Server Error"), "HTTP 500"),
@@ -124,7 +124,7 @@ async fn what_an_address_refuses_is_told() {
 }
 
 #[tokio::test]
-async fn an_address_that_goes_away_fails_only_the_call() {
+async fn a_server_that_disappears_fails_only_the_call() {
     let small = Small::start(|request| match request["params"]["arguments"]["gone"].as_bool() {
         Some(true) => Answer::Status("503 Service Unavailable"),
         _ => Answer::Json(result(request)),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_whole_are_refused() {
+    fn truncated_findings_are_refused() {
         let bytes = sample().encode();
         for len in 0..bytes.len() {
             assert_eq!(Findings::decode(&bytes[..len]), None, "{len} bytes");

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_08_an_index_of_the_first_version_is_read_and_its_files_once_more() {
+    fn trial_08_an_index_of_the_first_version_is_read_and_its_files_are_read_again() {
         let index = decode(&first_version()).unwrap();
         let folder = &index.folders[&None];
         assert_eq!((folder.mode, folder.inode, index.limits.file), (0o755, 2, 64));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_08_what_there_is_besides_survives_the_disk() {
+    fn trial_08_attributes_in_the_index_survive_writing_and_reading() {
         let besides =
             |attributes| Arc::new(Besides { special: 0o4000, owner: 1, group: u32::MAX, attributes });
         let mut index = decode(&first_version()).unwrap();

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trial_24_parsed_ignore_files_take_so_much_memory_and_no_more() {
+    fn trial_24_parsed_ignore_files_take_bounded_memory() {
         let parsed = Parsed::default();
         let rules = |no: usize| (0..20_000).map(|at| format!("x{no}y{at}\n")).collect::<String>();
         let hash = |no: u8| ContentHash([no; 32]);

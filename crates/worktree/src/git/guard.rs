@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trial_24_a_reader_that_does_not_come_back_is_not_waited_for() {
+    fn trial_24_a_blocked_reader_is_abandoned() {
         let (_keep, never) = mpsc::channel::<()>();
         let read = in_time(Duration::from_millis(50), move || never.recv().is_ok());
         assert_eq!(read, None);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trial_27_what_settings_name_is_found_as_git_finds_it() {
+    fn trial_27_files_that_settings_name_are_resolved_as_git_does() {
         let text = b"[Include]\n path = \"a b\"\n[includeif \"gitdir:x\"]\npath=~/c # why\n\
             [core]\n\tHooksPath = .hooks\n attributesfile = /d\n[include]\n path = ../e\n# \xff\n";
         let named =

@@ -42,7 +42,7 @@ pub(crate) fn unsupported(in_steps: bool, name: &str) -> io::Result<()> {
 }
 
 #[test]
-fn every_kind_of_step_there_and_back() {
+fn every_kind_of_step_is_applied_and_reverted() {
     for in_steps in [false, true] {
         let home = quick_dir();
         let (before, after) = every_step();
@@ -58,7 +58,7 @@ fn every_kind_of_step_there_and_back() {
 }
 
 #[test]
-fn what_was_carried_out_is_put_back_where_another_root_was_interrupted() {
+fn an_applied_root_is_reverted_when_another_root_was_interrupted() {
     for in_steps in [false, true] {
         let home = quick_dir();
         let (before, after) = every_step();
@@ -85,7 +85,7 @@ fn what_was_carried_out_is_put_back_where_another_root_was_interrupted() {
 }
 
 #[test]
-fn rewind_case_23_a_failure_at_any_step_leaves_all_as_before() {
+fn rewind_case_23_a_failure_at_any_step_leaves_all_files_unchanged() {
     for in_steps in [false, true] {
         let points = points(in_steps);
         let mut put_back = 0;
@@ -128,7 +128,7 @@ fn rewind_case_23_a_failure_at_any_step_leaves_all_as_before() {
 }
 
 #[test]
-fn every_failpoint_is_passed() {
+fn the_tests_pass_every_failpoint_of_an_apply() {
     let mut passed: BTreeSet<_> = points(true).into_iter().collect();
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
     let home = quick_dir();
@@ -261,7 +261,7 @@ fn an_editor_saves_while_it_is_put_back() {
 }
 
 #[test]
-fn what_is_not_as_planned_is_refused_before_anything_changes() {
+fn a_state_other_than_planned_is_refused_before_anything_changes() {
     type Act = fn(PathBuf);
     let foreign: [(&str, Act); 6] = [
         ("bytes", |at| fs::write(at, "other").unwrap()),
@@ -308,7 +308,7 @@ fn a_folder_goes_only_when_it_is_empty() {
 }
 
 #[test]
-fn rewind_case_26_what_could_not_be_put_back_is_said_and_mended_later() {
+fn rewind_case_26_files_that_could_not_be_reverted_are_reported_and_reverted_later() {
     let home = quick_dir();
     let (before, after) = every_step();
     let caller = Caller::with(home.path(), &before, &after);
@@ -328,7 +328,7 @@ fn rewind_case_26_what_could_not_be_put_back_is_said_and_mended_later() {
 }
 
 #[test]
-fn rewind_case_28_what_was_staged_is_discarded_without_a_decision() {
+fn rewind_case_28_staged_files_are_discarded_without_a_decision() {
     let home = quick_dir();
     let (before, after) = every_step();
     let caller = Caller::with(home.path(), &before, &after);
@@ -343,7 +343,7 @@ fn rewind_case_28_what_was_staged_is_discarded_without_a_decision() {
 }
 
 #[test]
-fn the_root_is_locked_for_others_and_known_again() {
+fn a_root_is_locked_and_recognised_when_it_is_opened_again() {
     let home = quick_dir();
     let caller = Caller::new(home.path());
     let root = Root::open(&caller.root).unwrap();
@@ -358,7 +358,7 @@ fn the_root_is_locked_for_others_and_known_again() {
 }
 
 #[test]
-fn a_root_that_is_gone_leaves_all_open() {
+fn an_apply_on_a_removed_root_stays_open() {
     let home = quick_dir();
     let (before, after) = every_step();
     let caller = Caller::with(home.path(), &before, &after);
@@ -376,7 +376,7 @@ fn a_root_that_is_gone_leaves_all_open() {
 }
 
 #[test]
-fn a_hard_link_that_breaks_is_said() {
+fn a_broken_hard_link_is_reported() {
     let home = quick_dir();
     let caller = Caller::with(home.path(), &tree([("a", file("old"))]), &tree([("a", file("new"))]));
     fs::hard_link(caller.root.join("a"), home.path().join("other")).unwrap();
@@ -393,7 +393,7 @@ fn a_hard_link_that_breaks_is_said() {
 }
 
 #[test]
-fn permission_bits_change_only_under_the_names_that_the_plan_gives_them_to() {
+fn permission_bits_change_only_under_the_names_in_the_plan() {
     let old = |mode| Node::File(b"bytes".to_vec(), mode);
     let before = tree([("a", old(0o600)), ("b", old(0o600)), ("c", old(0o600))]);
     let goes = tree([("a", old(0o644)), ("c", old(0o600))]);
@@ -418,7 +418,7 @@ fn permission_bits_change_only_under_the_names_that_the_plan_gives_them_to() {
 }
 
 #[test]
-fn what_is_written_is_as_new_as_now() {
+fn written_files_have_the_current_time() {
     let home = quick_dir();
     let (before, after) = every_step();
     let caller = Caller::with(home.path(), &before, &after);

@@ -72,7 +72,7 @@ fn work(home: &Path, told: &str) {
 fn killed(home: &Path, verb: &str, variant: Variant, dies_at: usize) -> bool {
     let number = VARIANTS.iter().position(|other| *other == variant).expect("done");
     let mut command = Command::new(std::env::current_exe().expect("done"));
-    let test = "apply::crash::rewind_case_24_killed_at_every_step";
+    let test = "apply::crash::rewind_case_24_an_apply_killed_at_any_step_is_recovered";
     command.args(["--exact", test, "--test-threads=1"]);
     command.env(HOME, home).env(WORK, format!("{verb} {number} {dies_at}"));
     let status =
@@ -112,7 +112,7 @@ fn with_theirs(side: &Tree, variant: Variant) -> Tree {
 }
 
 #[test]
-fn rewind_case_24_killed_at_every_step() {
+fn rewind_case_24_an_apply_killed_at_any_step_is_recovered() {
     if let (Some(home), Ok(told)) = (std::env::var_os(HOME), std::env::var(WORK)) {
         return work(&PathBuf::from(home), &told);
     }
@@ -132,7 +132,7 @@ fn rewind_case_24_killed_at_every_step() {
 }
 
 #[test]
-fn rewind_case_27_recovery_twice_gives_the_same() {
+fn rewind_case_27_a_second_recovery_gives_the_same_result() {
     for stop in ["apply.opened", "apply.stepped", "apply.carried", "apply.swept"] {
         for intent in ["forward", "back"] {
             let home = super::kit::quick_dir();
@@ -171,7 +171,7 @@ pub(crate) fn crashed(caller: &Caller, stop: &'static str) {
 }
 
 #[test]
-fn somebody_changed_it_between_the_crash_and_the_recovery() {
+fn a_change_between_crash_and_recovery_is_kept() {
     for intent in ["forward", "back"] {
         let home = super::kit::quick_dir();
         let (before, after) = every_step();

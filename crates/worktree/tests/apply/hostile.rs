@@ -92,7 +92,7 @@ fn rewind_case_30_an_ancestor_becomes_a_link_at_any_moment() {
 }
 
 #[test]
-fn an_ancestor_that_is_a_link_now_and_then_leads_nowhere() {
+fn an_ancestor_that_is_a_link_from_time_to_time_leads_nowhere() {
     let home = quick_dir();
     let (before, after) = in_a_folder();
     let outer = outside(home.path(), &before);
@@ -121,7 +121,7 @@ fn an_ancestor_that_is_a_link_now_and_then_leads_nowhere() {
 }
 
 #[test]
-fn a_link_on_the_way_is_refused() {
+fn a_link_within_a_path_is_refused() {
     let home = quick_dir();
     let (before, after) = in_a_folder();
     let outer = outside(home.path(), &before);
@@ -136,7 +136,7 @@ fn a_link_on_the_way_is_refused() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_and_not_opened() {
+fn special_files_are_refused_and_not_opened() {
     type Make = fn(&Path);
     let strange: [(&str, Make); 2] = [
         ("FIFO", |at| rustix::fs::mknodat(CWD, at, FileType::Fifo, Mode::RWXU, 0).unwrap()),
@@ -157,7 +157,7 @@ fn what_is_no_file_is_refused_and_not_opened() {
 }
 
 #[test]
-fn a_fifo_that_takes_a_files_place_meanwhile_returns() {
+fn a_fifo_that_replaces_a_file_during_the_apply_does_not_block() {
     let home = quick_dir();
     let caller = Caller::with(home.path(), &tree([("a", file("old"))]), &tree([("a", file("new"))]));
     let at = caller.root.join("a");
@@ -172,7 +172,7 @@ fn a_fifo_that_takes_a_files_place_meanwhile_returns() {
 }
 
 #[test]
-fn long_and_odd_names() {
+fn an_apply_handles_long_and_unusual_names() {
     let long = "x".repeat(255);
     let odd = path(b"\xff\xfe \n$(rm)".as_slice());
     let twins = [("twin", file("one")), ("TWIN", file("other"))];
@@ -205,7 +205,7 @@ fn a_huge_file_in_the_way_is_refused_and_not_read() {
 }
 
 #[test]
-fn trial_08_rights_and_attributes_of_what_is_replaced_stay() {
+fn trial_08_permissions_and_attributes_of_replaced_files_stay() {
     // Not in memory: some systems keep no attributes there.
     let home = tempfile::tempdir().unwrap();
     let mut caller = Caller::with(
@@ -238,7 +238,7 @@ fn trial_08_rights_and_attributes_of_what_is_replaced_stay() {
 }
 
 #[test]
-fn a_folder_hands_its_group_on() {
+fn a_file_gets_the_group_of_its_setgid_folder() {
     let home = quick_dir();
     let caller = Caller::with(
         home.path(),
@@ -255,7 +255,7 @@ fn a_folder_hands_its_group_on() {
 }
 
 #[test]
-fn a_staging_folder_that_is_someones_is_not_touched() {
+fn a_foreign_folder_with_the_name_of_the_staging_folder_is_not_touched() {
     let home = quick_dir();
     let caller = Caller::with(home.path(), &tree([]), &tree([("a", file("a"))]));
     let lock = Root::open(&caller.root).unwrap().lock().unwrap();

@@ -120,8 +120,8 @@ fn rewind_case_25_without_permission_nothing_changes() {
 }
 
 #[test]
-fn trial_01_a_folder_that_closed_before_all_in_it_was_done_is_opened_again() {
-    let test = "limits::trial_01_a_folder_that_closed_before_all_in_it_was_done_is_opened_again";
+fn trial_01_a_folder_that_lost_its_permissions_during_the_apply_is_opened_again() {
+    let test = "limits::trial_01_a_folder_that_lost_its_permissions_during_the_apply_is_opened_again";
     let Some(home) = told() else {
         return again(test, open_home().path(), is_root().then_some(NOBODY));
     };
@@ -148,9 +148,9 @@ fn trial_01_a_folder_that_closed_before_all_in_it_was_done_is_opened_again() {
 }
 
 #[test]
-fn trial_01_root_alone_changes_files_of_a_folder_that_stays_shut() {
+fn trial_01_only_root_changes_files_of_an_inaccessible_folder() {
     // Whoever may mount is root, of a namespace at least.
-    if !may_mount("apply::limits::trial_01_root_alone_changes_files_of_a_folder_that_stays_shut") {
+    if !may_mount("apply::limits::trial_01_only_root_changes_files_of_an_inaccessible_folder") {
         return;
     }
     let home = quick_dir();
@@ -184,8 +184,8 @@ fn seen_removed(home: &Path) -> retake_worktree::Tree {
 /// Nobody but root gives a file to another. So root's file is looked for by a plain user; and a plain user's own file, which the
 /// captures tell from others by its setuid bit, in a namespace that does not know this user.
 #[test]
-fn trial_08_what_can_not_get_its_owner_back_is_refused() {
-    let test = "limits::trial_08_what_can_not_get_its_owner_back_is_refused";
+fn trial_08_a_file_that_can_not_get_its_owner_back_is_refused() {
+    let test = "limits::trial_08_a_file_that_can_not_get_its_owner_back_is_refused";
     let Some(home) = told() else {
         let home = open_home();
         for folder in ["root", "index"] {
@@ -217,8 +217,8 @@ fn trial_08_what_can_not_get_its_owner_back_is_refused() {
 }
 
 #[test]
-fn rewind_case_25_a_full_disk_is_met_before_anything_changes() {
-    if !may_mount("apply::limits::rewind_case_25_a_full_disk_is_met_before_anything_changes") {
+fn rewind_case_25_a_full_disk_is_detected_before_anything_changes() {
+    if !may_mount("apply::limits::rewind_case_25_a_full_disk_is_detected_before_anything_changes") {
         return;
     }
     let home = quick_dir();

@@ -247,7 +247,7 @@ fn check(seed: u64) {
 }
 
 #[test]
-fn nothing_foreign_is_lost_and_the_rest_is_all_or_nothing() {
+fn no_foreign_change_is_lost_and_an_apply_is_all_or_nothing() {
     let rounds = std::env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS_DEFAULT);
     for seed in 0..rounds {
         check(seed);
@@ -255,7 +255,7 @@ fn nothing_foreign_is_lost_and_the_rest_is_all_or_nothing() {
     // What root may, others may not: a folder that is shut is one that they have to open.
     if is_root() {
         again(
-            "model::nothing_foreign_is_lost_and_the_rest_is_all_or_nothing",
+            "model::no_foreign_change_is_lost_and_an_apply_is_all_or_nothing",
             open_home().path(),
             Some(NOBODY),
         );

@@ -12,7 +12,7 @@ fn many(word: &str) -> Tree {
 }
 
 #[test]
-fn five_thousand_files_there_and_back() {
+fn five_thousand_files_are_applied_and_reverted() {
     let home = quick_dir();
     let (before, after) = (many("old"), many("new"));
     let mut caller = Caller::with(home.path(), &before, &after);

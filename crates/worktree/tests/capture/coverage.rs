@@ -7,7 +7,7 @@ use super::{World, lines, without_privilege, write};
 const NOTHING: [&str; 0] = [];
 
 #[test]
-fn a_line_taken_out_of_an_ignore_file_creates_nothing() {
+fn a_line_removed_from_an_ignore_file_reports_no_creation() {
     let mut world = World::with(|root| {
         write(root, ".gitignore", "data/\n*.tmp\n");
         write(root, "data/mine", "x");
@@ -22,7 +22,7 @@ fn a_line_taken_out_of_an_ignore_file_creates_nothing() {
 }
 
 #[test]
-fn a_line_put_into_an_ignore_file_deletes_nothing_but_what_was_deleted() {
+fn a_line_added_to_an_ignore_file_reports_only_real_deletions() {
     let mut world = World::with(|root| {
         for name in ["same", "edited", "removed"] {
             write(root, &format!("data/deep/{name}"), name);
@@ -49,7 +49,7 @@ fn a_line_put_into_an_ignore_file_deletes_nothing_but_what_was_deleted() {
 }
 
 #[test]
-fn an_ignore_file_that_goes_or_comes_with_its_folder() {
+fn an_ignore_file_that_is_removed_or_created_with_its_folder_counts() {
     let mut world = World::with(|root| {
         write(root, "a/.gitignore", "out/\n");
         write(root, "a/out/file", "x");
@@ -63,7 +63,7 @@ fn an_ignore_file_that_goes_or_comes_with_its_folder() {
 }
 
 #[test]
-fn a_mark_that_is_put_into_a_folder_takes_it_out_of_coverage() {
+fn a_marker_in_a_folder_ends_its_coverage() {
     let mut world = World::with(|root| write(root, "cache/file", "x"));
     world.write("cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55");
     world.write("cache/file", "y");
@@ -87,7 +87,7 @@ fn a_file_that_grows_over_the_limit_is_not_deleted() {
 }
 
 #[test]
-fn limits_that_change_change_the_coverage_and_nothing_else() {
+fn changed_limits_change_only_the_coverage() {
     let mut world = World::with(|root| write(root, "data", "12345"));
     world.rules.max_file = 4;
     world.reopen();
@@ -99,7 +99,7 @@ fn limits_that_change_change_the_coverage_and_nothing_else() {
 }
 
 #[test]
-fn what_can_not_be_read_is_unknown_and_compared_later() {
+fn unreadable_files_are_unknown_and_compared_later() {
     let mut world = World::with(|root| {
         write(root, "locked/deep/same", "x");
         write(root, "locked/deep/edited", "x");
@@ -140,7 +140,7 @@ fn a_folder_that_may_be_listed_but_not_entered_is_unknown_as_a_whole() {
 }
 
 #[test]
-fn an_unknown_folder_that_is_gone_went_late() {
+fn the_removal_of_an_unreadable_folder_is_late() {
     let mut world = World::with(|root| write(root, "locked/file", "x"));
     world.mode("locked", 0o000);
     without_privilege(|| assert_eq!(world.lines(), ["lost locked: it can't be read"]));
@@ -150,7 +150,7 @@ fn an_unknown_folder_that_is_gone_went_late() {
 }
 
 #[test]
-fn what_is_neither_file_nor_folder_nor_link_is_named() {
+fn special_files_are_named_and_not_covered() {
     let mut world = World::with(|root| {
         write(root, "pipe", "x");
         write(root, "folder/file", "x");

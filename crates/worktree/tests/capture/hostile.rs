@@ -14,7 +14,7 @@ use retake_worktree::{MemoryObjects, Permission, Rules, Sweep, Tree, WhyNot, Wor
 use super::{World, write};
 
 #[test]
-fn names_are_bytes() {
+fn file_names_of_any_bytes_are_captured() {
     let mut world = World::new();
     let long = [b'n'; 255];
     let names: [&[u8]; 7] = [b"\xff\xfe", b"two\nlines", b" ", b"a.TXT", b"a.txt", b"...", &long];
@@ -35,7 +35,7 @@ fn names_are_bytes() {
 }
 
 #[test]
-fn a_huge_file_with_nothing_in_it_is_not_read() {
+fn a_huge_sparse_file_is_not_read() {
     let mut world = World::new();
     fs::File::create(world.at("huge")).unwrap().set_len(10 << 30).unwrap();
     let capture = world.look().unwrap();
@@ -45,7 +45,7 @@ fn a_huge_file_with_nothing_in_it_is_not_read() {
 
 /// What a plan costs grows with the square of the depth, and more.
 #[test]
-fn trial_24_thousands_of_folders_within_each_other_are_named_and_not_covered() {
+fn trial_24_thousands_of_nested_folders_are_named_and_not_covered() {
     let world = World::new();
     let mut at = fs::File::open(world.root()).unwrap();
     for _ in 0..1500 {
@@ -152,7 +152,7 @@ fn a_file_that_is_written_to_all_the_time_is_never_recorded_half() {
 }
 
 #[test]
-fn a_file_whose_stamp_can_not_tell_is_read_again() {
+fn a_file_with_an_ambiguous_time_stamp_is_read_again() {
     // A program that has mapped a file writes to it without a new stamp until the kernel has written the page to the
     // disk; so a file that young is read each time.
     let mut world = World::with(|root| write(root, "young", "0000"));
@@ -164,7 +164,7 @@ fn a_file_whose_stamp_can_not_tell_is_read_again() {
 }
 
 #[test]
-fn other_file_systems_are_not_entered() {
+fn other_mounted_file_systems_are_not_captured() {
     let device = fs::metadata("/dev").unwrap().dev();
     let mounted: Vec<_> = ["pts", "shm", "mqueue"]
         .into_iter()
@@ -182,7 +182,7 @@ fn other_file_systems_are_not_entered() {
 }
 
 #[test]
-fn roots_that_are_refused() {
+fn unsuitable_roots_are_refused() {
     let world = World::with(|root| {
         write(root, "repository/.git/HEAD", "x");
         write(root, "bare/HEAD", "x");
@@ -214,7 +214,7 @@ fn roots_that_are_refused() {
 }
 
 #[test]
-fn a_root_that_is_gone_or_another_one_changes_nothing() {
+fn a_removed_or_replaced_root_reports_no_changes() {
     let mut world = World::with(|root| write(root, "file", "x"));
     let aside = world.dir.path().join("aside");
     fs::rename(world.root(), &aside).unwrap();
@@ -229,7 +229,7 @@ fn a_root_that_is_gone_or_another_one_changes_nothing() {
 }
 
 #[test]
-fn what_an_apply_has_staged_is_nobodys_change() {
+fn staged_files_of_an_apply_are_not_captured() {
     let mut world = World::new();
     world.write(".retake-1/0", "staged");
     assert!(world.lines().is_empty());

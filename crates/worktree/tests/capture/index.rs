@@ -63,7 +63,7 @@ fn look(tree: &Tree) -> retake_worktree::Capture {
 }
 
 #[test]
-fn what_did_not_change_is_neither_put_nor_saved() {
+fn unchanged_files_are_neither_put_nor_saved() {
     let world = World::with(|root| {
         for number in 0..2_000 {
             write(root, &format!("d{}/f{number}", number % 50), number.to_string());
@@ -101,7 +101,7 @@ fn what_did_not_change_is_neither_put_nor_saved() {
 }
 
 #[test]
-fn a_capture_that_was_not_kept_is_found_again() {
+fn changes_of_a_capture_that_was_not_kept_are_found_again() {
     let mut world = World::with(|root| write(root, "a", "1"));
     world.write("a", "2");
     for _ in 0..3 {
@@ -139,7 +139,7 @@ fn a_capture_that_was_kept_and_not_accepted_is_in_force() {
 }
 
 #[test]
-fn an_index_that_is_damaged_or_missing_is_none() {
+fn a_damaged_index_counts_as_missing() {
     let mut world = World::with(|root| write(root, "a", "1"));
     let manifest = world.tree.manifest().unwrap();
     let mark = world.mark.unwrap();
@@ -164,7 +164,7 @@ fn an_index_that_is_damaged_or_missing_is_none() {
 }
 
 #[test]
-fn bytes_that_the_object_store_lost_are_put_again() {
+fn bytes_that_are_missing_in_the_object_store_are_put_again() {
     let mut world = World::with(|root| {
         write(root, "a", "1");
         write(root, ".gitignore", "out/\n");
@@ -179,7 +179,7 @@ fn bytes_that_the_object_store_lost_are_put_again() {
 }
 
 #[test]
-fn what_could_not_be_put_or_synced_is_not_claimed() {
+fn objects_that_could_not_be_put_or_synced_are_not_claimed() {
     let world = World::with(|root| write(root, "a", "1"));
     let objects = Arc::new(Counting::default());
     let tree = open(&world.dir, &world.rules, objects.clone(), None).unwrap();
@@ -227,7 +227,7 @@ fn manifests_share_the_folders_that_did_not_change() {
 }
 
 #[test]
-fn progress_is_told() {
+fn progress_of_a_capture_is_reported() {
     let world = World::new();
     for number in 0..10 {
         world.write(&format!("d{number}/file"), number.to_string());

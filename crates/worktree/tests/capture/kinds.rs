@@ -8,7 +8,7 @@ use retake_core::Record;
 use super::World;
 
 #[test]
-fn bytes_are_bytes() {
+fn files_of_any_bytes_are_captured_exactly() {
     let mut world = World::new();
     let contents: [(&str, &[u8]); 5] = [
         ("binary", &[0, 255, 10, 13, 0]),
@@ -39,7 +39,7 @@ fn an_edit_of_the_same_size_right_after_a_capture_is_seen() {
 }
 
 #[test]
-fn links_are_what_they_say_and_never_followed() {
+fn links_are_captured_by_their_target_and_never_followed() {
     let mut world = World::with(|root| super::write(root, "real/file", "x"));
     let outside = world.dir.path().join("outside");
     fs::create_dir(&outside).unwrap();
@@ -58,7 +58,7 @@ fn links_are_what_they_say_and_never_followed() {
 }
 
 #[test]
-fn bits_are_seen_and_only_those_that_are_restored() {
+fn only_permission_bits_that_are_restored_are_captured() {
     let mut world = World::with(|root| {
         super::write(root, "run.sh", "x");
         fs::create_dir(root.join("folder")).unwrap();
@@ -73,7 +73,7 @@ fn bits_are_seen_and_only_those_that_are_restored() {
 }
 
 #[test]
-fn a_tree_goes_with_its_empty_folders_and_comes_back() {
+fn a_tree_is_removed_with_its_empty_folders_and_restored() {
     let mut world = World::with(|root| {
         super::write(root, "tree/a/b/file", "x");
         fs::create_dir_all(root.join("tree/empty/inner")).unwrap();
@@ -87,7 +87,7 @@ fn a_tree_goes_with_its_empty_folders_and_comes_back() {
 }
 
 #[test]
-fn one_kind_takes_the_place_of_another() {
+fn a_change_of_kind_is_captured() {
     let mut world = World::with(|root| {
         super::write(root, "a/inner/file", "x");
         super::write(root, "b", "x");

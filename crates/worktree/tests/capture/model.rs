@@ -413,13 +413,13 @@ proptest! {
     }
 
     #[test]
-    fn a_watch_that_lies_costs_no_more_than_time(steps in prop::collection::vec((step(), any::<u8>()), 1..60)) {
+    fn a_wrong_watch_costs_only_time(steps in prop::collection::vec((step(), any::<u8>()), 1..60)) {
         run_with_lies(&steps);
     }
 }
 
 #[test]
-fn folders_that_went_one_in_the_other_are_told_once() {
+fn nested_removed_folders_are_reported_once() {
     let write = |path: &str| Step::Write(path.into(), 1, 0);
     // Of the root, where `a` went from, the watch is silent.
     let steps = [

@@ -10,7 +10,7 @@ use super::{World, file_path, write};
 const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# a cache\n";
 
 #[test]
-fn ignored_folders_are_left_alone_and_ignored_files_are_covered() {
+fn ignored_folders_are_not_covered_and_ignored_files_are() {
     let mut world = World::with(|root| {
         write(root, ".gitignore", "target/\n.env\n*.log\n");
         write(root, "target/debug/app", "x");
@@ -36,7 +36,7 @@ fn ignored_folders_are_left_alone_and_ignored_files_are_covered() {
 }
 
 #[test]
-fn ignore_files_nest_and_the_more_particular_goes_first() {
+fn nested_ignore_files_override_outer_ones() {
     let covered = |files: &[(&str, &str)], folder: &str| {
         let world = World::with(|root| {
             for (path, text) in files {
@@ -74,7 +74,7 @@ fn ignore_files_nest_and_the_more_particular_goes_first() {
 }
 
 #[test]
-fn what_is_gits_is_never_covered() {
+fn files_of_git_are_never_covered() {
     let world = World::with(|root| {
         write(root, ".git/HEAD", "ref: refs/heads/main");
         write(root, "sub/.GIT/config", "x");
@@ -89,7 +89,7 @@ fn what_is_gits_is_never_covered() {
 }
 
 #[test]
-fn a_repository_that_is_made_where_files_were_takes_nothing_with_it() {
+fn a_repository_that_is_created_around_files_deletes_none() {
     let mut world = World::with(|root| write(root, "a/file", "x"));
     world.write("a/HEAD", "ref: refs/heads/main");
     fs::create_dir_all(world.at("a/objects")).unwrap();
@@ -99,7 +99,7 @@ fn a_repository_that_is_made_where_files_were_takes_nothing_with_it() {
 }
 
 #[test]
-fn very_much_at_once_is_asked_for() {
+fn a_very_large_addition_needs_a_confirmation() {
     let rules = Rules { ask_files: 3, ask_bytes: 100, ..Rules::default() };
     let mut world = World::ruled(rules, |_| {});
     world.write("large", [0; 101]);

@@ -151,7 +151,7 @@ fn settled(home: &Path, before: Option<Vec<u8>>, expected: &[FileChange], when: 
 }
 
 #[test]
-fn every_failpoint_of_a_capture_is_passed() {
+fn the_tests_pass_every_failpoint_of_a_capture() {
     let passed: BTreeSet<_> = points().into_iter().collect();
     let ours = ["capture.", "index.", "objects.", "root."];
     let listed = FAILPOINTS.iter().copied().filter(|name| ours.iter().any(|our| name.starts_with(our)));
@@ -293,7 +293,7 @@ impl Known {
 }
 
 #[test]
-fn a_folder_that_moves_at_any_step_of_a_hinted_capture_is_told_once() {
+fn a_folder_that_moves_at_any_step_of_a_hinted_capture_is_reported_once() {
     for comes in [false, true] {
         for with_root in [false, true] {
             moves_while_hinted(comes, with_root);
@@ -338,7 +338,7 @@ fn moves_while_hinted(comes: bool, with_root: bool) {
 }
 
 #[test]
-fn a_root_that_goes_at_any_step_of_a_capture_takes_nothing_with_it() {
+fn a_root_that_is_removed_at_any_step_of_a_capture_deletes_no_file_from_the_index() {
     let expected = expected();
     for another in [false, true] {
         let mut refused = 0;
@@ -366,8 +366,8 @@ fn a_root_that_goes_at_any_step_of_a_capture_takes_nothing_with_it() {
 }
 
 #[test]
-fn a_disk_that_is_full_at_any_step_of_a_capture_is_said_and_loses_nothing() {
-    if !may_mount("capture::steps::a_disk_that_is_full_at_any_step_of_a_capture_is_said_and_loses_nothing") {
+fn a_full_disk_at_any_step_of_a_capture_is_reported_and_loses_nothing() {
+    if !may_mount("capture::steps::a_full_disk_at_any_step_of_a_capture_is_reported_and_loses_nothing") {
         return;
     }
     let expected = expected();

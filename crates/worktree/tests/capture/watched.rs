@@ -44,7 +44,7 @@ fn later() {
 }
 
 #[test]
-fn only_folders_in_which_something_happened_are_looked_at() {
+fn only_folders_with_changes_are_read() {
     let mut world = world();
     assert_eq!(world.watched(), (0, vec![]));
     world.write("d3/file", "y");
@@ -66,7 +66,7 @@ fn only_folders_in_which_something_happened_are_looked_at() {
 }
 
 #[test]
-fn what_a_capture_that_was_not_kept_had_been_told_is_told_again() {
+fn hints_to_a_capture_that_was_not_kept_are_given_again() {
     let mut world = world();
     world.write("d3/file", "y");
     for _ in 0..2 {
@@ -77,7 +77,7 @@ fn what_a_capture_that_was_not_kept_had_been_told_is_told_again() {
 }
 
 #[test]
-fn folders_that_move_are_watched_where_they_are() {
+fn moved_folders_are_watched_at_their_new_place() {
     let mut world = world();
     let swap = |one: &str, other: &str| {
         fs::rename(world.at(one), world.at("aside")).unwrap();
@@ -101,7 +101,7 @@ fn folders_that_move_are_watched_where_they_are() {
 }
 
 #[test]
-fn a_file_that_is_written_by_another_name_is_seen() {
+fn a_write_through_another_name_of_a_file_is_found() {
     let mut world = world();
     fs::hard_link(world.at("d1/file"), world.at("d2/link")).unwrap();
     assert_eq!(world.watched().1, ["+ d2/link"]);
@@ -133,7 +133,7 @@ fn trial_05_a_file_linked_and_written_between_two_captures_is_seen_under_both_na
 }
 
 #[test]
-fn trial_05_other_names_that_no_record_is_made_of_are_seen_too() {
+fn trial_05_other_names_outside_of_the_coverage_are_found_too() {
     let ruled = Rules { max_ignored: 4, ..Rules::default() };
     let mut world = World::ruled(ruled, |root| {
         write(root, "d/file", "x");
@@ -154,7 +154,7 @@ fn trial_05_other_names_that_no_record_is_made_of_are_seen_too() {
 }
 
 #[test]
-fn trial_05_a_name_that_came_and_went_again_is_followed_up() {
+fn trial_05_a_name_that_was_created_and_removed_is_followed_up() {
     let mut world = world();
     let linked = |world: &World| {
         fs::hard_link(world.at("d1/file"), world.at("d2/link")).unwrap();
@@ -176,7 +176,7 @@ fn trial_05_a_name_that_came_and_went_again_is_followed_up() {
 }
 
 #[test]
-fn more_than_the_system_tells_is_looked_for_everywhere() {
+fn an_overflow_of_the_watch_leads_to_a_full_capture() {
     let mut world = world();
     let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let most: u32 = most.trim().parse().unwrap();
@@ -193,7 +193,7 @@ fn more_than_the_system_tells_is_looked_for_everywhere() {
 }
 
 #[test]
-fn what_was_missed_is_late() {
+fn changes_that_the_watch_missed_are_late() {
     let mut world = World::with(|root| {
         for path in ["missed", "goes", "d/seen", "d/missed", "moves/file"] {
             write(root, path, "x");
@@ -221,7 +221,7 @@ fn what_was_missed_is_late() {
 }
 
 #[test]
-fn a_folder_that_went_unnoticed_is_late_when_it_alone_is_named() {
+fn the_removal_of_an_unwatched_folder_is_late_when_that_folder_alone_is_named() {
     let mut world = World::with(|root| write(root, "d/e/file", "x"));
     fs::remove_dir_all(world.at("d/e")).unwrap();
     assert_eq!(named(&mut world, &[]), NOTHING);
@@ -230,7 +230,7 @@ fn a_folder_that_went_unnoticed_is_late_when_it_alone_is_named() {
 }
 
 #[test]
-fn a_folder_that_is_marked_leaves_with_the_changes_of_all_in_it() {
+fn a_folder_that_gets_a_marker_leaves_the_coverage_with_the_changes_of_all_its_files() {
     let mut world = World::with(|root| write(root, "d/e/file", "x"));
     world.write("d/e/file", "y");
     world.write("d/pyvenv.cfg", "");
@@ -242,7 +242,7 @@ fn a_folder_that_is_marked_leaves_with_the_changes_of_all_in_it() {
 }
 
 #[test]
-fn a_root_that_goes_takes_its_watch_with_it() {
+fn a_removed_root_ends_its_watch() {
     let mut world = world();
     let aside = world.dir.path().join("aside");
     fs::rename(world.root(), &aside).unwrap();

@@ -25,7 +25,7 @@ impl World {
 }
 
 #[test]
-fn what_a_tool_wrote_is_nobodys_change_afterwards() {
+fn a_write_of_a_tool_is_not_reported_by_the_next_capture() {
     let mut world = World::with(|root| write(root, "a", "1"));
     assert_eq!(world.tree.keep(&file_path("a")).unwrap(), file("1"));
     world.write("a", "2");
@@ -42,7 +42,7 @@ fn what_a_tool_wrote_is_nobodys_change_afterwards() {
 }
 
 #[test]
-fn what_others_wrote_before_and_after_a_tool_is_found() {
+fn foreign_writes_before_and_after_a_tool_are_found() {
     let mut world = World::with(|root| write(root, "a", "1"));
     world.write("a", "by the user");
     world.tree.keep(&file_path("a")).unwrap();
@@ -57,7 +57,7 @@ fn what_others_wrote_before_and_after_a_tool_is_found() {
 }
 
 #[test]
-fn a_claim_that_nothing_supports_is_not_taken_up() {
+fn a_reported_write_that_the_disk_does_not_confirm_is_ignored() {
     let mut world = World::with(|root| write(root, "a", "1"));
     assert_eq!(world.note(Noting::Tool, &[change("a", file("1"), file("never written"))]), NOTHING);
     world.write("a", "2");
@@ -66,7 +66,7 @@ fn a_claim_that_nothing_supports_is_not_taken_up() {
 }
 
 #[test]
-fn rewind_case_12_what_a_tool_wrote_is_covered_from_then_on() {
+fn rewind_case_12_a_file_that_a_tool_wrote_is_covered_from_then_on() {
     let mut world = World::with(|root| {
         write(root, ".gitignore", "target/\n");
         write(root, "target/other", "x");
@@ -108,7 +108,7 @@ fn an_apply_moves_folders_links_and_files() {
 }
 
 #[test]
-fn one_path_as_it_is_now() {
+fn a_single_path_is_read_in_its_current_state() {
     let world = World::with(|root| write(root, "folder/a", "1"));
     world.write("folder/a", "2");
     std::os::unix::fs::symlink("folder", world.at("link")).unwrap();

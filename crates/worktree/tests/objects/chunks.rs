@@ -77,7 +77,7 @@ fn says(dir: &Path, token: &[u8]) -> bool {
 }
 
 #[test]
-fn versions_share_what_they_have_in_common() {
+fn versions_share_equal_chunks() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_versions(&pack, 0..6);
@@ -100,7 +100,7 @@ fn versions_share_what_they_have_in_common() {
 }
 
 #[test]
-fn a_damaged_chunk_is_that_of_every_object_that_shares_it_and_one_heals_them_all() {
+fn a_damaged_chunk_damages_every_object_that_shares_it_and_putting_one_again_heals_all() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     // Nobody needs these, so that a collection goes through the segment.
@@ -180,7 +180,7 @@ fn a_chunk_lives_as_long_as_an_object_that_is_needed_has_it() {
 }
 
 #[test]
-fn a_collection_takes_no_chunk_of_what_a_capture_puts_or_finds() {
+fn a_collection_removes_no_chunk_that_a_capture_puts_or_finds() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_versions(&pack, 0..6);
@@ -204,7 +204,7 @@ fn a_collection_takes_no_chunk_of_what_a_capture_puts_or_finds() {
 }
 
 #[test]
-fn trial_28_of_an_erased_object_no_chunk_is_left_but_what_another_shares() {
+fn trial_28_only_shared_chunks_of_an_erased_object_are_left() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let text = |number: usize| {
@@ -248,7 +248,7 @@ fn trial_28_of_an_erased_object_no_chunk_is_left_but_what_another_shares() {
 }
 
 #[test]
-fn trial_28_an_erasure_takes_chunks_that_a_collection_left() {
+fn trial_28_an_erasure_removes_chunks_that_a_collection_left() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_versions(&pack, 0..6);
@@ -264,7 +264,7 @@ fn trial_28_an_erasure_takes_chunks_that_a_collection_left() {
 }
 
 #[test]
-fn what_is_put_during_the_erasure_of_what_it_shares_stays() {
+fn an_object_that_is_put_during_the_erasure_of_a_shared_chunk_stays() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_versions(&pack, 0..3);
@@ -277,7 +277,7 @@ fn what_is_put_during_the_erasure_of_what_it_shares_stays() {
 }
 
 #[test]
-fn trial_28_a_text_is_found_also_where_it_lies_over_two_chunks() {
+fn trial_28_a_text_across_two_chunks_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let mut holding: Vec<_> = (0..400)

@@ -11,7 +11,7 @@ use super::{files, noise, on_disk, open, put_all, text};
 fn nothing(_: u64, _: u64) {}
 
 #[test]
-fn what_is_not_live_goes_and_the_rest_stays() {
+fn a_collection_removes_only_unclaimed_objects() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..200);
@@ -70,7 +70,7 @@ fn a_second_collection_finds_nothing_to_do() {
 }
 
 #[test]
-fn what_a_capture_puts_or_finds_is_not_taken() {
+fn a_collection_removes_no_object_that_a_capture_puts_or_finds() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..60);
@@ -101,7 +101,7 @@ fn what_a_capture_puts_or_finds_is_not_taken() {
 }
 
 #[test]
-fn what_is_found_at_the_last_moment_is_not_taken() {
+fn an_object_that_is_found_at_the_last_moment_is_not_collected() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..60);
@@ -116,7 +116,7 @@ fn what_is_found_at_the_last_moment_is_not_taken() {
 }
 
 #[test]
-fn what_is_put_again_during_its_erasure_stays() {
+fn an_object_that_is_put_again_during_its_erasure_stays() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..60);
@@ -168,7 +168,7 @@ fn collections_beside_captures_lose_nothing() {
 }
 
 #[test]
-fn a_damaged_object_that_is_needed_is_not_swept_away() {
+fn a_damaged_object_that_is_needed_is_not_collected() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..12);
@@ -188,7 +188,7 @@ fn a_damaged_object_that_is_needed_is_not_swept_away() {
 }
 
 #[test]
-fn what_is_erased_is_not_on_the_disk() {
+fn erased_bytes_are_not_on_the_disk() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..60);
@@ -235,7 +235,7 @@ fn an_erasure_that_was_cut_off_is_finished_at_the_next_start() {
 }
 
 #[test]
-fn a_collection_that_is_told_to_stop_leaves_the_rest() {
+fn a_stopped_collection_leaves_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..200);

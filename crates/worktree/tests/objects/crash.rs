@@ -88,7 +88,7 @@ fn child(dir: &Path, work: Work) -> Child {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args([
         "--exact",
-        "objects::crash::what_a_writer_says_is_there",
+        "objects::crash::every_acknowledged_object_is_there",
         "--nocapture",
         "--test-threads=1",
     ]);
@@ -129,7 +129,7 @@ fn judge(dir: &Path, numbers: &[u64], cleaned: bool) {
 
 /// The writer itself. Started by another test it writes until it is killed; else it is left in peace, and judged.
 #[test]
-fn what_a_writer_says_is_there() {
+fn every_acknowledged_object_is_there() {
     if let Some((dir, work)) = told() {
         return write(&dir, work);
     }

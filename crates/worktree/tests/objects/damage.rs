@@ -37,7 +37,7 @@ fn a_damaged_object_is_named_and_healed_by_putting_it_again() {
 }
 
 #[test]
-fn a_damaged_head_costs_its_block_only() {
+fn a_damaged_block_header_damages_only_its_block() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..20);
@@ -59,7 +59,7 @@ fn a_damaged_head_costs_its_block_only() {
 }
 
 #[test]
-fn index_files_are_made_again_and_never_believed() {
+fn index_files_of_segments_are_rebuilt_and_never_trusted() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..100);
@@ -83,7 +83,7 @@ fn index_files_are_made_again_and_never_believed() {
 }
 
 #[test]
-fn a_tail_that_was_cut_off_is_no_object() {
+fn a_truncated_tail_is_no_object() {
     let dir = tempfile::tempdir().unwrap();
     let names = put_all(&open(dir.path()), 0..3);
     let path = files(dir.path(), "pack").pop().unwrap();
@@ -111,7 +111,7 @@ fn a_tail_that_was_cut_off_is_no_object() {
 }
 
 #[test]
-fn what_the_disk_lost_after_a_sync_is_refused_from_then_on() {
+fn a_pack_that_lost_synced_bytes_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     put_all(&pack, 0..20);

@@ -8,7 +8,7 @@ use retake_worktree::Objects;
 use super::{noise, open, put_all};
 
 #[test]
-fn what_holds_some_bytes_is_found_wherever_it_is() {
+fn objects_with_given_bytes_are_found_in_every_segment() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     put_all(&pack, 0..60);
@@ -25,7 +25,7 @@ fn what_holds_some_bytes_is_found_wherever_it_is() {
 }
 
 #[test]
-fn a_survey_says_what_a_collection_would_free() {
+fn a_survey_reports_the_space_that_a_collection_would_free() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..200);

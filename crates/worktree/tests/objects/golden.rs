@@ -36,7 +36,7 @@ fn written(pack: &str, index: Option<&str>) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_pack_is_written_as_ever() {
+fn the_format_of_a_pack_is_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     for object in OBJECTS {
