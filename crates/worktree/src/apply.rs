@@ -33,7 +33,7 @@ pub(crate) use cores::on_cores;
 pub use obstacle::{Obstacle, Refusal};
 pub use report::{Failed, Note, NoteKind, Report};
 
-use crate::besides::Changes;
+use crate::attributes::Changes;
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 use crate::root::{Root, RootLock};

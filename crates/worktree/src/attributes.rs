@@ -12,8 +12,6 @@ use retake_core::{ContentHash, FileChange, FilePath, Record};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use crate::Tree;
-
 /// The bits of a mode that are no permissions: setuid, setgid, sticky.
 pub(crate) const SPECIAL: u32 = 0o7000;
 
@@ -35,35 +33,35 @@ pub(crate) type Attribute = (Vec<u8>, Vec<u8>);
 
 /// The attributes of one file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Besides {
+pub(crate) struct Attributes {
     /// Setuid, setgid, sticky.
     pub special: u16,
     pub owner: u32,
     pub group: u32,
     /// `None`: it has some that could not be read, or more than is kept.
-    pub attributes: Option<Vec<Attribute>>,
+    pub extended: Option<Vec<Attribute>>,
 }
 
-impl Besides {
+impl Attributes {
     /// Those that a new file has by itself.
     pub(crate) fn usual() -> Self {
         let (owner, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        Self { special: 0, owner, group, attributes: Some(Vec::new()) }
+        Self { special: 0, owner, group, extended: Some(Vec::new()) }
     }
 
     /// Those of an opened file or folder; `None`, where it has only those that a new one has by itself.
     pub(crate) fn of(opened: impl AsFd, stat: &Stat) -> Option<Arc<Self>> {
-        let attributes = attributes(opened).ok().map(|mut all| {
+        let extended = attributes(opened).ok().map(|mut all| {
             all.retain(|(name, _)| !name.starts_with(b"security.") || name == CAPABILITY);
             all
         });
         let size = |all: &Vec<Attribute>| -> usize {
             all.iter().map(|(name, value)| name.len() + value.len()).sum()
         };
-        let attributes = attributes.filter(|all| size(all) <= MOST);
+        let extended = extended.filter(|all| size(all) <= MOST);
         let (owner, group) = (stat.st_uid, stat.st_gid);
         let special = (stat.st_mode & SPECIAL) as u16;
-        let found = Self { special, owner, group, attributes };
+        let found = Self { special, owner, group, extended };
         (found != Self::usual()).then(|| Arc::new(found))
     }
 }
@@ -107,45 +105,18 @@ pub(crate) fn version(path: &FilePath, record: &Record) -> Option<Version> {
 /// What a version had that is not at its path any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gone {
-    pub had: Arc<Besides>,
+    pub had: Arc<Attributes>,
     /// What the version has that took its place, where that is another one: it goes with that version.
-    pub then: Option<Arc<Besides>>,
+    pub then: Option<Arc<Attributes>>,
 }
 
-/// The changes of an apply, with the known attributes of their versions: see [`Tree::to_apply`].
+/// The changes of an apply, with the known attributes of their versions: see [`Tree::to_apply`](crate::Tree::to_apply).
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub(crate) changes: Vec<FileChange>,
-    pub(crate) besides: BTreeMap<Version, Arc<Besides>>,
+    pub(crate) attributes: BTreeMap<Version, Arc<Attributes>>,
     /// The versions that get this also in the place of a file or folder that has other ones.
     pub(crate) given: BTreeSet<Version>,
-}
-
-impl Tree {
-    /// The changes of an apply, with the known attributes of their versions. A file that is made again gets back the
-    /// owner, special bits and attributes that the last capture of that version saw. So does one that returns in the
-    /// place of a version with other attributes; what somebody set since stays.
-    pub fn to_apply(&self, changes: Vec<FileChange>) -> Changes {
-        let sides = |change: &FileChange| {
-            let one = |record: &Record| {
-                Some((version(&change.path, record)?, self.index.besides(&change.path, record)?))
-            };
-            [&change.before, &change.after].map(|record| record.as_ref().and_then(one))
-        };
-        let mut besides: BTreeMap<_, _> = changes.iter().flat_map(sides).flatten().collect();
-        let mut given = BTreeSet::new();
-        for FileChange { path, before, after } in &changes {
-            let (Some(before), Some(after)) = (before, after) else { continue };
-            let versions = version(path, before).zip(version(path, after));
-            let Some(([now, had], (old, new))) = self.index.exchanged(path, before, after).zip(versions)
-            else {
-                continue;
-            };
-            besides.extend([(old.clone(), now), (new.clone(), had)]);
-            given.extend([old, new]);
-        }
-        Changes { changes, besides, given }
-    }
 }
 
 impl From<Vec<FileChange>> for Changes {

@@ -2,7 +2,7 @@
 //! to a workspace, and only below the root that it was given; it follows no link, starts no process, knows no net.
 
 mod apply;
-mod besides;
+mod attributes;
 mod capture;
 mod error;
 pub mod failpoint;
@@ -15,7 +15,7 @@ pub use apply::{
     Direction, Failed, Interrupted, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report, Settled,
     Staging, StagingName, discard, link_notes, recover,
 };
-pub use besides::Changes;
+pub use attributes::Changes;
 pub use capture::{
     Capture, CoverageChange, Findings, Known, Manifest, Mark, Noting, Permission, Picked, Progress, Rules,
     Stats, Sweep, Tree, Uncovered, WhyNot, refuse,

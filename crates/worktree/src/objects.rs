@@ -1,9 +1,12 @@
 //! The object store as the rest of the crate sees it: bytes by their hash.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use retake_core::ContentHash;
+
+use self::index::FirstBytes;
 
 use crate::error::{Result, WorktreeError};
 
@@ -44,6 +47,13 @@ pub trait Objects: Send + Sync {
     }
 }
 
+/// A set of objects.
+type Names = HashSet<ContentHash, BuildHasherDefault<FirstBytes>>;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The name of these bytes.
 pub fn hash(bytes: &[u8]) -> ContentHash {
     ContentHash(*blake3::hash(bytes).as_bytes())
@@ -56,17 +66,16 @@ pub struct MemoryObjects(Mutex<HashMap<ContentHash, Vec<u8>>>);
 impl Objects for MemoryObjects {
     fn put(&self, bytes: &[u8]) -> Result<ContentHash> {
         let name = hash(bytes);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_insert_with(|| bytes.to_vec());
+        locked(&self.0).entry(name).or_insert_with(|| bytes.to_vec());
         Ok(name)
     }
 
     fn contains(&self, hash: &ContentHash) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(hash)
+        locked(&self.0).contains_key(hash)
     }
 
     fn get(&self, hash: &ContentHash) -> Result<Vec<u8>> {
-        let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        objects.get(hash).cloned().ok_or(WorktreeError::Missing(*hash))
+        locked(&self.0).get(hash).cloned().ok_or(WorktreeError::Missing(*hash))
     }
 
     fn sync(&self) -> Result<()> {

@@ -175,7 +175,7 @@ impl Check<'_> {
             Some(record) if change.before.is_none() && self.plan.parent(change).is_some_and(made) => {
                 let group = self.inherited(&change.path)?;
                 nothing(|look| {
-                    Model::of(look, record, group, (self.plan.besides(&change.path, record), None))
+                    Model::of(look, record, group, (self.plan.attributes(&change.path, record), None))
                 })
             }
             _ if change.before.is_some() => Err(Obstacle::Changed),
@@ -217,10 +217,10 @@ impl Check<'_> {
         match &change.after {
             Some(record) if step != Step::Mode => {
                 let (path, plan) = (&change.path, self.plan);
-                let besides = (plan.besides(path, record), plan.given(path, record));
+                let attributes = (plan.attributes(path, record), plan.given(path, record));
                 match change.before {
-                    Some(_) => Model::of(&look, record, folder.group, besides),
-                    None => nothing(|look| Model::of(look, record, folder.group, besides)),
+                    Some(_) => Model::of(&look, record, folder.group, attributes),
+                    None => nothing(|look| Model::of(look, record, folder.group, attributes)),
                 }
             }
             _ => Ok(Model::default()),

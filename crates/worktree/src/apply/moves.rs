@@ -14,7 +14,7 @@ use super::obstacle::Obstacle;
 use super::plan::{Step, there, wanted};
 use super::slots::{aside, slot};
 use super::{Direction, Ground};
-use crate::besides::SPECIAL;
+use crate::attributes::SPECIAL;
 use crate::failpoint::failpoint;
 use crate::root::{RootId, enter, identity, names};
 

@@ -7,7 +7,7 @@ use retake_core::{FileChange, FilePath, Record};
 
 use super::Direction;
 use super::look::OPEN;
-use crate::besides::{Besides, Changes, Version, version};
+use crate::attributes::{Attributes, Changes, Version, version};
 use crate::error::{Result, WorktreeError};
 
 /// The changes, sorted by path; a change's place is its slot in the staging folder.
@@ -17,7 +17,7 @@ pub(super) struct Plan {
     places: HashMap<FilePath, usize>,
     /// Files that get their permission bits by an exchange, as they have more names than the plan gives these bits to.
     apart: HashSet<FilePath>,
-    besides: BTreeMap<Version, Arc<Besides>>,
+    attributes: BTreeMap<Version, Arc<Attributes>>,
     given: BTreeSet<Version>,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum Step {
 impl Plan {
     /// Sorts the changes. Those that change nothing are left out.
     pub(super) fn new(of: Changes, staging: &str) -> Result<Self> {
-        let Changes { mut changes, besides, given } = of;
+        let Changes { mut changes, attributes, given } = of;
         changes.retain(|change| change.before != change.after);
         changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         let mut places = HashMap::with_capacity(changes.len());
@@ -50,7 +50,7 @@ impl Plan {
                 return bad("it is in the staging folder");
             }
         }
-        let plan = Self { changes, places, apart: HashSet::new(), besides, given };
+        let plan = Self { changes, places, apart: HashSet::new(), attributes, given };
         for change in &plan.changes {
             for side in [Direction::Back, Direction::Forward] {
                 plan.is_possible(change, side)?;
@@ -77,23 +77,23 @@ impl Plan {
     }
 
     /// The attributes that a path is to have, where they are known.
-    pub(super) fn besides(&self, path: &FilePath, record: &Record) -> Option<&Besides> {
-        if self.besides.is_empty() {
+    pub(super) fn attributes(&self, path: &FilePath, record: &Record) -> Option<&Attributes> {
+        if self.attributes.is_empty() {
             return None;
         }
-        self.besides.get(&version(path, record)?).map(Arc::as_ref)
+        self.attributes.get(&version(path, record)?).map(Arc::as_ref)
     }
 
     /// The same, where it is to be given also in the place of a file or folder that has other ones.
-    pub(super) fn given(&self, path: &FilePath, record: &Record) -> Option<&Besides> {
+    pub(super) fn given(&self, path: &FilePath, record: &Record) -> Option<&Attributes> {
         let version = version(path, record)?;
-        self.given.contains(&version).then(|| self.besides.get(&version).map(Arc::as_ref)).flatten()
+        self.given.contains(&version).then(|| self.attributes.get(&version).map(Arc::as_ref)).flatten()
     }
 
     /// The setuid, setgid and sticky bits that a path gets with its permission bits; nothing, where it keeps those that it has.
     pub(super) fn special(&self, change: &FileChange, to: Direction) -> Option<u32> {
         let record = wanted(change, to)?;
-        self.given(&change.path, record).map(|besides| u32::from(besides.special))
+        self.given(&change.path, record).map(|attributes| u32::from(attributes.special))
     }
 
     /// Files of which only permission bits change in their records, and that are another file all the same: with another owner, or

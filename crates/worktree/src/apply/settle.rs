@@ -225,8 +225,8 @@ impl Settle<'_> {
         let folder = rustix::fs::fstat(spot.dir).map_err(|errno| Obstacle::System(errno.into()))?;
         let group = (folder.st_mode & 0o2000 != 0).then_some(folder.st_gid);
         let plan = &self.ground.plan;
-        let besides = (plan.besides(&change.path, record), plan.given(&change.path, record));
-        let model = stage::Model::of(look, record, group, besides)?;
+        let attributes = (plan.attributes(&change.path, record), plan.given(&change.path, record));
+        let model = stage::Model::of(look, record, group, attributes)?;
         stage::stage_again(self.ground, place, record, &model, self.objects)
     }
 

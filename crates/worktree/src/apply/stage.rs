@@ -1,4 +1,4 @@
-//! New contents, made in the staging folder: bytes, permission bits, and what the file that they replace had besides.
+//! New contents, made in the staging folder: bytes, permission bits, and attributes of the file that they replace.
 //! Must never touch a path of the user's.
 
 use std::fs::File;
@@ -18,7 +18,7 @@ use super::obstacle::{Obstacle, Refusal};
 use super::plan::{Plan, Step, wanted};
 use super::slots::{Slots, draft, slot};
 use super::{Direction, sync};
-use crate::besides::{AS_OWNER, Attribute, Besides, SPECIAL, attribute, attributes};
+use crate::attributes::{AS_OWNER, Attribute, Attributes, SPECIAL, attribute, attributes};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
@@ -38,27 +38,28 @@ pub(super) struct Model {
 
 impl Model {
     /// Of what is there, for a record that replaces it; where that is no file for a file, of what is known of the record
-    /// `besides`, and always of what is `given`. `group` is that of a folder that hands its group on. Bits that let a program run as
+    /// `attributes`, and always of what is `given`. `group` is that of a folder that hands its group on. Bits that let a program run as
     /// its owner or group are given to exactly the bytes that had them, as far as is known, and to nothing else.
     pub(super) fn of(
         look: &Look<'_>,
         record: &Record,
         group: Option<u32>,
-        (besides, given): (Option<&Besides>, Option<&Besides>),
+        (attributes, given): (Option<&Attributes>, Option<&Attributes>),
     ) -> Result<Self, Obstacle> {
         let lost = Obstacle::Attributes("attributes");
         let old = look.stat.filter(|_| look.kind() != Some(FileType::Directory));
         let old = old.filter(|_| !matches!(record, Record::Folder { .. }));
-        match (look.file.as_ref().filter(|_| given.is_none()), record, old, given.or(besides)) {
+        match (look.file.as_ref().filter(|_| given.is_none()), record, old, given.or(attributes)) {
             (Some(file), Record::File { .. }, Some(stat), _) => {
                 let special = stat.st_mode & SPECIAL;
-                if special & AS_OWNER & !besides.map_or(0, |besides| u32::from(besides.special)) != 0 {
+                if special & AS_OWNER & !attributes.map_or(0, |attributes| u32::from(attributes.special)) != 0
+                {
                     return Err(Obstacle::RunsAsOwner);
                 }
                 let attributes = attributes(file).map_err(|_| lost)?;
                 Ok(Self { owner: Some(stat.st_uid), group: Some(stat.st_gid), special, attributes })
             }
-            (_, _, _, Some(Besides { special, owner, group, attributes })) => {
+            (_, _, _, Some(Attributes { special, owner, group, extended })) => {
                 let (owner, group, special) = (Some(*owner), Some(*group), u32::from(*special));
                 Ok(Self { owner, group, special, attributes: attributes.clone().ok_or(lost)? })
             }

@@ -16,7 +16,7 @@ use super::index::{self, Folder, Index, Known, Place, What, child};
 use super::read::{self, Reading, Request};
 use super::settle::Settling;
 use super::sweep::Context;
-use crate::besides::Besides;
+use crate::attributes::Attributes;
 use crate::error::Result;
 use crate::root::Root;
 
@@ -74,7 +74,7 @@ pub(crate) fn look(
             Ok(what.map_or(Look::Absent, Look::Is))
         }
         FileType::Directory => match root.listed(Some(path)).and_then(|fd| Ok((fs::fstat(&fd)?, fd))) {
-            Ok((stat, fd)) => Ok(folder_of(&Signature::of(&stat), Besides::of(&fd, &stat))),
+            Ok((stat, fd)) => Ok(folder_of(&Signature::of(&stat), Attributes::of(&fd, &stat))),
             // A folder that may not be read still has its bits.
             Err(Errno::ACCESS) => Ok(folder_of(&signature, None)),
             Err(errno) => seen(errno),
@@ -83,9 +83,9 @@ pub(crate) fn look(
     }
 }
 
-fn folder_of(signature: &Signature, besides: Option<Arc<Besides>>) -> Look {
+fn folder_of(signature: &Signature, attributes: Option<Arc<Attributes>>) -> Look {
     let (mode, inode) = (signature.mode & 0o777, signature.inode);
-    Look::Folder(Folder { mode, inode, besides, entries: Vec::new() })
+    Look::Folder(Folder { mode, inode, attributes, entries: Vec::new() })
 }
 
 /// Looks at the always-covered paths outside covered folders, and gives the next index's.

@@ -1,25 +1,27 @@
 //! The attributes of versions that are not at their paths any more, and which of them a returning version gets back.
 //! Must never overwrite what somebody set on a file that exists: only attributes that came with a version go with it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use retake_core::{FilePath, Record};
+use retake_core::{FileChange, FilePath, Record};
 
 use super::findings::Findings;
 use super::index::{Index, What};
-use crate::besides::{ANY_MODE, Besides, Gone, Version, version};
+use super::tree::Tree;
+use crate::attributes::{ANY_MODE, Attributes, Changes, Gone, Version, version};
 
 impl Index {
     /// The attributes of a version of a path, where they are known.
-    pub(crate) fn besides(&self, path: &FilePath, record: &Record) -> Option<Arc<Besides>> {
-        match self.besides_now(path, record) {
-            Some(besides) => besides,
+    pub(crate) fn attributes(&self, path: &FilePath, record: &Record) -> Option<Arc<Attributes>> {
+        match self.attributes_now(path, record) {
+            Some(attributes) => attributes,
             None => self.gone_of(path, record),
         }
     }
 
     /// The same of the version that the index has at the path; nothing, if it has another one there.
-    pub(super) fn besides_now(&self, path: &FilePath, record: &Record) -> Option<Option<Arc<Besides>>> {
+    pub(super) fn attributes_now(&self, path: &FilePath, record: &Record) -> Option<Option<Arc<Attributes>>> {
         let place = path.parent();
         let inside = || self.folders.get(&place)?.find(path.name());
         let what = self.extras.get(path).and_then(Option::as_ref).or_else(inside)?.known()?;
@@ -27,18 +29,18 @@ impl Index {
             (What::File(file), Record::File { hash, mode, .. })
                 if (file.hash, file.signature.mode & 0o777) == (*hash, *mode) =>
             {
-                Some(file.besides.clone())
+                Some(file.attributes.clone())
             }
             (What::Folder, Record::Folder { mode }) => {
                 let folder = self.folders.get(&Some(path.clone()))?;
-                (folder.mode == *mode).then(|| folder.besides.clone())
+                (folder.mode == *mode).then(|| folder.attributes.clone())
             }
             _ => None,
         }
     }
 
     /// What a version had that is not at the path any more, where something was kept of it.
-    fn gone_of(&self, path: &FilePath, record: &Record) -> Option<Arc<Besides>> {
+    fn gone_of(&self, path: &FilePath, record: &Record) -> Option<Arc<Attributes>> {
         let (path, hash, mode) = version(path, record)?;
         let any = || self.gone.get(&(path.clone(), hash, ANY_MODE));
         self.gone.get(&(path.clone(), hash, mode)).or_else(any).map(|gone| Arc::clone(&gone.had))
@@ -57,14 +59,15 @@ impl Index {
         path: &FilePath,
         now: &Record,
         then: &Record,
-    ) -> Option<[Arc<Besides>; 2]> {
+    ) -> Option<[Arc<Attributes>; 2]> {
         let is_folder = |record: &Record| matches!(record, Record::Folder { .. });
         if is_folder(now) != is_folder(then) {
             return None;
         }
-        let is = self.besides_now(path, now)?.unwrap_or_else(|| Arc::new(Besides::usual()));
-        let before =
-            |besides: &Besides| self.gone_at(path).find(|(_, gone)| gone.then.as_deref() == Some(besides));
+        let is = self.attributes_now(path, now)?.unwrap_or_else(|| Arc::new(Attributes::usual()));
+        let before = |attributes: &Attributes| {
+            self.gone_at(path).find(|(_, gone)| gone.then.as_deref() == Some(attributes))
+        };
         let (went, gone) = before(&is)?;
         let mut had = Arc::clone(&gone.had);
         match self.gone_of(path, then) {
@@ -75,7 +78,7 @@ impl Index {
             // those that are known.
             None => {
                 let mut seen = vec![Arc::clone(&is)];
-                let earlier = |had: &Besides| before(had).map(|(_, gone)| Arc::clone(&gone.had));
+                let earlier = |had: &Attributes| before(had).map(|(_, gone)| Arc::clone(&gone.had));
                 while let Some(earlier) = earlier(&had).filter(|earlier| !seen.contains(earlier)) {
                     seen.push(std::mem::replace(&mut had, earlier));
                 }
@@ -91,11 +94,11 @@ impl Index {
         old: &Self,
         path: &FilePath,
         went: Option<&Record>,
-        came: Option<Option<Arc<Besides>>>,
+        came: Option<Option<Arc<Attributes>>>,
     ) {
-        let known = went.and_then(|record| Some((version(path, record)?, old.besides_now(path, record)?)));
+        let known = went.and_then(|record| Some((version(path, record)?, old.attributes_now(path, record)?)));
         let Some((version, had)) = known else { return };
-        let usual = || Arc::new(Besides::usual());
+        let usual = || Arc::new(Attributes::usual());
         let then = came.filter(|came| *came != had).map(|came| came.unwrap_or_else(usual));
         match (had, &then) {
             // Where nothing is known of any version of a path, what is not kept was usual.
@@ -107,9 +110,36 @@ impl Index {
     /// The same for all that a capture found.
     pub(crate) fn remember_all(&mut self, old: &Self, found: &Findings) {
         for change in found.changes.iter().chain(&found.late) {
-            let came = change.after.as_ref().and_then(|after| self.besides_now(&change.path, after));
+            let came = change.after.as_ref().and_then(|after| self.attributes_now(&change.path, after));
             self.remember(old, &change.path, change.before.as_ref(), came);
         }
+    }
+}
+
+impl Tree {
+    /// The changes of an apply, with the known attributes of their versions. A file that is made again gets back the
+    /// owner, special bits and attributes that the last capture of that version saw. So does one that returns in the
+    /// place of a version with other attributes; what somebody set since stays.
+    pub fn to_apply(&self, changes: Vec<FileChange>) -> Changes {
+        let sides = |change: &FileChange| {
+            let one = |record: &Record| {
+                Some((version(&change.path, record)?, self.index.attributes(&change.path, record)?))
+            };
+            [&change.before, &change.after].map(|record| record.as_ref().and_then(one))
+        };
+        let mut attributes: BTreeMap<_, _> = changes.iter().flat_map(sides).flatten().collect();
+        let mut given = BTreeSet::new();
+        for FileChange { path, before, after } in &changes {
+            let (Some(before), Some(after)) = (before, after) else { continue };
+            let versions = version(path, before).zip(version(path, after));
+            let Some(([now, had], (old, new))) = self.index.exchanged(path, before, after).zip(versions)
+            else {
+                continue;
+            };
+            attributes.extend([(old.clone(), now), (new.clone(), had)]);
+            given.extend([old, new]);
+        }
+        Changes { changes, attributes, given }
     }
 }
 

@@ -9,7 +9,7 @@ use retake_core::{ContentHash, FilePath, Record};
 use super::below::Signature;
 use super::coverage::WhyNot;
 use super::rules::Limits;
-use crate::besides::{Besides, Gone, Version};
+use crate::attributes::{Attributes, Gone, Version};
 use crate::root::{Root, RootId};
 
 /// Which folder a root is. Device numbers may change at a reboot; the file system's own number does not, where it has
@@ -50,7 +50,7 @@ pub(crate) struct FileSeen {
     /// The files' clock before its bytes were read.
     pub read_at: i64,
     /// What no record has, if there is more than the usual.
-    pub besides: Option<Arc<Besides>>,
+    pub attributes: Option<Arc<Attributes>>,
 }
 
 impl FileSeen {
@@ -99,7 +99,7 @@ impl What {
         match record {
             Record::File { hash, len, mode } => {
                 let signature = Signature { size: *len, mode: *mode, ..Signature::NONE };
-                Self::File(FileSeen { signature, hash: *hash, read_at: i64::MIN, besides: None })
+                Self::File(FileSeen { signature, hash: *hash, read_at: i64::MIN, attributes: None })
             }
             Record::Link { target } => Self::Link(LinkSeen {
                 signature: Signature::NONE,
@@ -191,7 +191,7 @@ pub(crate) struct Folder {
     /// Tells another folder under the same name.
     pub inode: u64,
     /// What no record has, if there is more than the usual.
-    pub besides: Option<Arc<Besides>>,
+    pub attributes: Option<Arc<Attributes>>,
     /// Sorted by name.
     pub entries: Vec<Entry>,
 }
@@ -236,7 +236,7 @@ impl Folder {
             (What::Link(a), What::Link(b)) => a.signature == b.signature && a.target == b.target,
             (a, b) => a == b,
         };
-        (self.mode, self.inode, &self.besides) == (other.mode, other.inode, &other.besides)
+        (self.mode, self.inode, &self.attributes) == (other.mode, other.inode, &other.attributes)
             && self.entries.len() == other.entries.len()
             && self.entries.iter().zip(&other.entries).all(|pair| pair.0.name == pair.1.name && same(pair))
     }

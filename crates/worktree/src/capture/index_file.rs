@@ -13,7 +13,7 @@ use super::bytes::{Reader, Writer};
 use super::coverage::WhyNot;
 use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, Place, What, child};
 use super::rules::Limits;
-use crate::besides::{ANY_MODE, Besides, Gone, Version};
+use crate::attributes::{ANY_MODE, Attributes, Gone, Version};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::hash;
@@ -24,7 +24,7 @@ const MAGIC: &[u8] = b"retake index 3\n";
 const WITHOUT_THEN: &[u8] = b"retake index 2\n";
 
 /// The version without attributes: its records are trusted, and each file is read again.
-const WITHOUT_BESIDES: &[u8] = b"retake index 1\n";
+const WITHOUT_ATTRIBUTES: &[u8] = b"retake index 1\n";
 
 fn file_of(folder: &Path, mark: Mark) -> PathBuf {
     folder.join(format!("index-{}", mark.0))
@@ -103,8 +103,8 @@ fn encode(index: &Index) -> Vec<u8> {
             to.hash(hash);
         }
         to.number(u64::from(*mode));
-        write_besides(&mut to, Some(&gone.had));
-        write_besides(&mut to, gone.then.as_deref());
+        write_attributes(&mut to, Some(&gone.had));
+        write_attributes(&mut to, gone.then.as_deref());
     }
     let mut count = 0_u64;
     index.walk(&None, &mut |_, _| count += 1);
@@ -112,7 +112,7 @@ fn encode(index: &Index) -> Vec<u8> {
     index.walk(&None, &mut |_, folder| {
         to.number(u64::from(folder.mode));
         to.number(folder.inode);
-        write_besides(&mut to, folder.besides.as_deref());
+        write_attributes(&mut to, folder.attributes.as_deref());
         to.number(folder.entries.len() as u64);
         for entry in &folder.entries {
             to.bytes(&entry.name);
@@ -138,7 +138,7 @@ fn write_what(to: &mut Writer, what: &What) {
             to.byte(FILE);
             write_signature(to, &file.signature, file.read_at);
             to.hash(&file.hash);
-            write_besides(to, file.besides.as_deref());
+            write_attributes(to, file.attributes.as_deref());
         }
         What::Link(link) => {
             to.byte(LINK);
@@ -160,14 +160,14 @@ fn write_what(to: &mut Writer, what: &What) {
     }
 }
 
-fn write_besides(to: &mut Writer, besides: Option<&Besides>) {
-    to.byte(u8::from(besides.is_some()));
-    let Some(besides) = besides else { return };
-    to.number(u64::from(besides.special));
-    to.number(u64::from(besides.owner));
-    to.number(u64::from(besides.group));
-    to.byte(u8::from(besides.attributes.is_some()));
-    let attributes = besides.attributes.as_deref().unwrap_or_default();
+fn write_attributes(to: &mut Writer, attributes: Option<&Attributes>) {
+    to.byte(u8::from(attributes.is_some()));
+    let Some(attributes) = attributes else { return };
+    to.number(u64::from(attributes.special));
+    to.number(u64::from(attributes.owner));
+    to.number(u64::from(attributes.group));
+    to.byte(u8::from(attributes.extended.is_some()));
+    let attributes = attributes.extended.as_deref().unwrap_or_default();
     to.number(attributes.len() as u64);
     for (name, value) in attributes {
         to.bytes(name);
@@ -190,7 +190,8 @@ fn decode(whole: &[u8]) -> Option<Index> {
     if hash(body).0 != sum {
         return None;
     }
-    let known = [(WITHOUT_BESIDES, Knows::Records), (WITHOUT_THEN, Knows::Besides), (MAGIC, Knows::Then)];
+    let known =
+        [(WITHOUT_ATTRIBUTES, Knows::Records), (WITHOUT_THEN, Knows::Attributes), (MAGIC, Knows::Then)];
     let (mut from, knows) =
         known.into_iter().find_map(|(magic, knows)| Some((Reader(body.strip_prefix(magic)?), knows)))?;
     let mark = Mark(from.hash()?);
@@ -212,7 +213,7 @@ fn decode(whole: &[u8]) -> Option<Index> {
     }
     let gone = match knows {
         Knows::Records => BTreeMap::new(),
-        Knows::Besides | Knows::Then => read_gone(&mut from, knows)?,
+        Knows::Attributes | Knows::Then => read_gone(&mut from, knows)?,
     };
     let folders = read_folders(&mut from, knows)?;
     from.0.is_empty().then_some(Index { identity, mark, limits, always, folders, extras, gone })
@@ -224,7 +225,7 @@ enum Knows {
     /// Records only, as the first version.
     Records,
     /// Also its attributes.
-    Besides,
+    Attributes,
     /// Also what took the place of what has gone.
     Then,
 }
@@ -239,15 +240,15 @@ fn read_gone(from: &mut Reader<'_>, knows: Knows) -> Option<BTreeMap<Version, Go
             _ => Some(from.hash()?),
         };
         let mode = if knows == Knows::Then { u16::try_from(from.number()?).ok()? } else { ANY_MODE };
-        let had = read_besides(from)??;
-        let then = if knows == Knows::Then { read_besides(from)? } else { None };
+        let had = read_attributes(from)??;
+        let then = if knows == Knows::Then { read_attributes(from)? } else { None };
         gone.insert((path, hash, mode), Gone { had, then });
     }
     Some(gone)
 }
 
 /// The inner `None` is the usual.
-fn read_besides(from: &mut Reader<'_>) -> Option<Option<Arc<Besides>>> {
+fn read_attributes(from: &mut Reader<'_>) -> Option<Option<Arc<Attributes>>> {
     if from.byte()? == 0 {
         return Some(None);
     }
@@ -260,7 +261,7 @@ fn read_besides(from: &mut Reader<'_>) -> Option<Option<Arc<Besides>>> {
         attributes.push((from.bytes()?.to_vec(), from.bytes()?.to_vec()));
     }
     let attributes = is_whole.then_some(attributes);
-    Some(Some(Arc::new(Besides { special, owner, group, attributes })))
+    Some(Some(Arc::new(Attributes { special, owner, group, extended })))
 }
 
 /// Folders come in the order in which [`Index::walk`] meets them, so their places need not be written.
@@ -283,7 +284,7 @@ fn read_folders(from: &mut Reader<'_>, knows: Knows) -> Option<HashMap<Place, Ar
 fn read_folder(from: &mut Reader<'_>, knows: Knows) -> Option<Folder> {
     let mode = from.mode()?;
     let inode = from.number()?;
-    let besides = if knows == Knows::Records { None } else { read_besides(from)? };
+    let attributes = if knows == Knows::Records { None } else { read_attributes(from)? };
     let count = from.count()?;
     let mut entries: Vec<Entry> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -294,7 +295,7 @@ fn read_folder(from: &mut Reader<'_>, knows: Knows) -> Option<Folder> {
         let what = read_what(from, knows)?;
         entries.push(Entry { name, what });
     }
-    Some(Folder { mode, inode, besides, entries })
+    Some(Folder { mode, inode, attributes, entries })
 }
 
 fn read_what(from: &mut Reader<'_>, knows: Knows) -> Option<What> {
@@ -302,8 +303,8 @@ fn read_what(from: &mut Reader<'_>, knows: Knows) -> Option<What> {
         FILE => {
             let (signature, read_at) = read_signature(from)?;
             let hash = from.hash()?;
-            let besides = if knows == Knows::Records { None } else { read_besides(from)? };
-            let mut what = What::File(FileSeen { signature, hash, read_at, besides });
+            let attributes = if knows == Knows::Records { None } else { read_attributes(from)? };
+            let mut what = What::File(FileSeen { signature, hash, read_at, attributes });
             if knows == Knows::Records {
                 what.lose();
             }
@@ -341,9 +342,9 @@ mod tests {
 
     use super::*;
 
-    /// A root with one file, as the version wrote it that knew nothing besides records.
+    /// A root with one file, as written by the version without attributes.
     fn first_version() -> Vec<u8> {
-        let mut to = Writer(WITHOUT_BESIDES.to_vec());
+        let mut to = Writer(WITHOUT_ATTRIBUTES.to_vec());
         to.hash(&ContentHash([1; 32]));
         // The root's device, inode and volume; the limits; nothing always covered, no extras; one folder.
         [1, 2, 3, 64, 32, 0, 0, 1].into_iter().for_each(|number| to.number(number));
@@ -371,19 +372,19 @@ mod tests {
 
     #[test]
     fn trial_08_attributes_in_the_index_survive_writing_and_reading() {
-        let besides =
-            |attributes| Arc::new(Besides { special: 0o4000, owner: 1, group: u32::MAX, attributes });
+        let attributes =
+            |extended| Arc::new(Attributes { special: 0o4000, owner: 1, group: u32::MAX, extended });
         let mut index = decode(&first_version()).unwrap();
         let path = FilePath::new(b"gone").unwrap();
         let known = [(b"user.a".to_vec(), b"\0value".to_vec())];
-        let then = Some(besides(Some(Vec::new())));
-        let had = besides(Some(known.into()));
+        let then = Some(attributes(Some(Vec::new())));
+        let had = attributes(Some(known.into()));
         index.gone.insert((path.clone(), Some(ContentHash([5; 32])), 0o644), Gone { had, then });
-        index.gone.insert((path, None, ANY_MODE), Gone { had: besides(None), then: None });
+        index.gone.insert((path, None, ANY_MODE), Gone { had: attributes(None), then: None });
         let mut folder = (*index.folders[&None]).clone();
-        folder.besides = Some(besides(Some(Vec::new())));
+        folder.attributes = Some(attributes(Some(Vec::new())));
         let What::File(file) = &mut folder.entries[0].what else { panic!("{folder:?}") };
-        file.besides = Some(besides(None));
+        file.attributes = Some(attributes(None));
         index.folders.insert(None, Arc::new(folder));
         let read = decode(&encode(&index)).unwrap();
         assert_eq!((&read.gone, &read.folders), (&index.gone, &index.folders));

@@ -218,11 +218,11 @@ mod tests {
         let file = Record::File { hash: ContentHash([7; 32]), len: 300, mode: 0o644 };
         let entry = |name: &[u8], what| Entry { name: name.into(), what };
         let entries = vec![entry(b"a", What::claimed(&file))];
-        let inner = Folder { mode: 0o700, inode: 9, besides: None, entries };
+        let inner = Folder { mode: 0o700, inode: 9, attributes: None, entries };
         let root = Folder {
             mode: 0o755,
             inode: 8,
-            besides: None,
+            attributes: None,
             entries: vec![
                 entry(b"big", What::Uncovered(WhyNot::TooLarge)),
                 entry(b"in", What::Folder),

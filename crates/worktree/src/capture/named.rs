@@ -6,7 +6,7 @@ use retake_core::FilePath;
 
 use super::index::{Entry, Index, What, child};
 use super::tree::Tree;
-use crate::besides::AS_OWNER;
+use crate::attributes::AS_OWNER;
 
 /// What was picked out of a tree, and of which state of it: it is looked for again when there is another one.
 #[derive(Debug, Default)]
@@ -26,7 +26,9 @@ impl Tree {
     /// Files that run as their owner or group (setuid, setgid), as the last capture saw them. `picked` is what this picked out before.
     pub fn as_owner<'p>(&self, picked: &'p mut Picked) -> &'p [FilePath] {
         let bits = |entry: &Entry| match entry.what.known() {
-            Some(What::File(file)) => file.besides.as_ref().map_or(0, |besides| u32::from(besides.special)),
+            Some(What::File(file)) => {
+                file.attributes.as_ref().map_or(0, |attributes| u32::from(attributes.special))
+            }
             _ => 0,
         };
         self.pick(|entry| bits(entry) & AS_OWNER != 0, picked)

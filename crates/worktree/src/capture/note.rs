@@ -96,9 +96,9 @@ impl Tree {
             Known::NotCovered(_) => change.before.clone(),
         };
         let came = match (&now.written, &change.after) {
-            // What a claim had besides is not known.
-            (Some(What::File(file)), _) => file.put().map(|_| file.besides.clone()),
-            (None, Some(Record::Folder { .. })) => Some(now.folder.besides.clone()),
+            // The attributes of a claim are not known.
+            (Some(What::File(file)), _) => file.put().map(|_| file.attributes.clone()),
+            (None, Some(Record::Folder { .. })) => Some(now.folder.attributes.clone()),
             _ => None,
         };
         next.remember(&self.index, path, before.as_ref(), came);

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::below::{self, Signature};
 use super::coverage::WhyNot;
 use super::index::{FileSeen, LinkSeen, What};
-use crate::besides::Besides;
+use crate::attributes::Attributes;
 use crate::error::Result;
 use crate::failpoint::{self, failpoint};
 use crate::objects::{Objects, hash};
@@ -68,10 +68,10 @@ pub(crate) fn read(
         match attempt {
             Attempt::Changed => {}
             Attempt::Uncovered(why) => return Ok(Reading::Uncovered(why)),
-            Attempt::Whole(signature, read_at, besides) => {
+            Attempt::Whole(signature, read_at, attributes) => {
                 let name = hash(buffer);
                 let hash = if request.known == Some(name) { name } else { keep(buffer)? };
-                return Ok(Reading::Read(FileSeen { signature, hash, read_at, besides }));
+                return Ok(Reading::Read(FileSeen { signature, hash, read_at, attributes }));
             }
         }
     }
@@ -84,7 +84,7 @@ pub(crate) fn into(objects: &dyn Objects) -> impl Fn(&[u8]) -> Result<ContentHas
 }
 
 enum Attempt {
-    Whole(Signature, i64, Option<Arc<Besides>>),
+    Whole(Signature, i64, Option<Arc<Attributes>>),
     Changed,
     Uncovered(WhyNot),
 }
@@ -115,10 +115,14 @@ fn attempt(
     let size = usize::try_from(expected.size).map_err(|_| Errno::FBIG)?;
     let len = fill(file.as_fd(), size, buffer)?;
     failpoint!("capture.read").map_err(failpoint::errno)?;
-    let besides = Besides::of(&file, &fs::fstat(&file)?);
+    let attributes = Attributes::of(&file, &fs::fstat(&file)?);
     let stat = fs::fstat(&file)?;
     let unchanged = below::kind(&stat) == FileType::RegularFile && Signature::of(&stat) == expected;
-    Ok(if unchanged && len == size { Attempt::Whole(expected, read_at, besides) } else { Attempt::Changed })
+    Ok(if unchanged && len == size {
+        Attempt::Whole(expected, read_at, attributes)
+    } else {
+        Attempt::Changed
+    })
 }
 
 /// Reads at most one byte more than `size`.

@@ -127,7 +127,7 @@ impl<'a> Settling<'a> {
     }
 
     fn folder(&mut self, found: Found) {
-        let Outcome::Seen { mode, inode, ctime, besides, standing, line, drafts } = found.outcome else {
+        let Outcome::Seen { mode, inode, ctime, attributes, standing, line, drafts } = found.outcome else {
             return;
         };
         let job = found.job;
@@ -176,7 +176,7 @@ impl<'a> Settling<'a> {
         match standing {
             Standing::Leaving(_) => self.forget(&job.place),
             Standing::Both | Standing::Arriving => {
-                self.put(job.place.clone(), Folder { mode, inode, besides, entries });
+                self.put(job.place.clone(), Folder { mode, inode, attributes, entries });
             }
         }
     }
@@ -221,7 +221,7 @@ impl<'a> Settling<'a> {
         let (late, ctime) = (self.since.is_some(), i64::MAX);
         let here = Here { place: place.as_ref(), late, standing: Standing::Both, ctime, fresh: false };
         let entries = old.entries.iter().filter_map(|entry| self.kept(&here, entry)).collect();
-        self.put(place.clone(), Folder { entries, besides: old.besides.clone(), ..*old });
+        self.put(place.clone(), Folder { entries, attributes: old.attributes.clone(), ..*old });
     }
 
     /// An entry that the sweep left as it was; a folder may have met its fate all the same.

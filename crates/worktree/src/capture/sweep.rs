@@ -15,7 +15,7 @@ use super::coverage::{CoverageChange, WhyNot};
 use super::index::{Folder, Index, Place, What};
 use super::rules::{Chain, Limits, Parsed, Rules};
 use super::visit::Visitor;
-use crate::besides::Besides;
+use crate::attributes::Attributes;
 use crate::error::Result;
 use crate::failpoint;
 use crate::objects::Objects;
@@ -118,7 +118,7 @@ pub(crate) enum Outcome {
         mode: u16,
         inode: u64,
         ctime: i64,
-        besides: Option<Arc<Besides>>,
+        attributes: Option<Arc<Attributes>>,
         standing: Standing,
         line: Option<CoverageChange>,
         drafts: Vec<Draft>,

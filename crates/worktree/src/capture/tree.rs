@@ -180,7 +180,7 @@ impl Tree {
                 what.lose();
             }
         }
-        // What can't be made anew needs nothing besides.
+        // What can't be made again needs no attributes.
         let known = index.gone.len();
         index.gone.retain(|(_, hash, _), _| hash.is_none_or(|hash| self.objects.contains(&hash)));
         if any || index.gone.len() < known {

@@ -16,7 +16,7 @@ use super::read::{self, Reading, Refusal, Request};
 use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
 use super::sweep::{Context, Counts, Draft, Found, InForce, Job, Outcome, Side, Standing, State};
 use crate::apply::StagingName;
-use crate::besides::Besides;
+use crate::attributes::Attributes;
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::{self, failpoint};
 use crate::root::open_file;
@@ -133,13 +133,13 @@ impl<'a> Visitor<'a> {
         let mode = (stat.st_mode & 0o777) as u16;
         let (inode, ctime) = (stat.st_ino, Signature::of(&stat).ctime);
         // The root itself is never made anew.
-        let besides = job.place.as_ref().and_then(|_| Besides::of(&fd, &stat));
-        let now = Folder { mode, inode, besides: besides.clone(), entries: Vec::new() };
+        let attributes = job.place.as_ref().and_then(|_| Attributes::of(&fd, &stat));
+        let now = Folder { mode, inode, attributes: attributes.clone(), entries: Vec::new() };
         Ok(self.changed(job, &now, standing, line, &drafts).then_some(Outcome::Seen {
             mode,
             inode,
             ctime,
-            besides,
+            attributes,
             standing,
             line,
             drafts,
@@ -168,7 +168,7 @@ impl<'a> Visitor<'a> {
         };
         let same = standing == Standing::Both
             && line.is_none()
-            && (old.mode, old.inode, &old.besides) == (now.mode, now.inode, &now.besides)
+            && (old.mode, old.inode, &old.attributes) == (now.mode, now.inode, &now.attributes)
             && old.entries.len() == drafts.len()
             && drafts.iter().all(|draft| matches!(draft, Draft::Keep(_)));
         !same

@@ -2,12 +2,12 @@
 
 use retake_core::ContentHash;
 
-use super::Objects as _;
 use super::index::{MEMORY, Place};
 use super::kind::Kind;
-use super::pack::{Names, PackObjects, locked};
+use super::pack::PackObjects;
 use super::read::unpack;
 use super::segment::Segment;
+use super::{Names, Objects as _, locked};
 use crate::error::Result;
 
 /// What a check found.

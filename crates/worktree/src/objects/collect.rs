@@ -11,9 +11,10 @@ use super::block::Block;
 use super::guard::Guard;
 use super::index::Place;
 use super::kind::Kind;
-use super::pack::{Names, PackObjects, index_path, locked};
+use super::pack::{PackObjects, index_path};
 use super::read::unpack;
 use super::segment::{Depth, Scan, Segment, sync_folder_of};
+use super::{Names, locked};
 use crate::error::{Result, WorktreeError};
 
 /// A segment is rewritten when less than this share of it is still needed, in hundredths.

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use retake_core::ContentHash;
 
-use super::Objects as _;
 use super::collect::remove;
 use super::index::MEMORY;
 use super::kind::Kind;
-use super::pack::{Names, PackObjects, index_path, locked};
+use super::pack::{PackObjects, index_path};
 use super::segment::sync_folder_of;
+use super::{Names, Objects as _, locked};
 use crate::error::{Result, WorktreeError};
 
 /// What an erasure did.

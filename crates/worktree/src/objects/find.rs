@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use retake_core::ContentHash;
 
-use super::Objects as _;
 use super::kind::{Kind, List};
-use super::pack::{Names, PackObjects, locked};
+use super::pack::PackObjects;
 use super::read::unpack;
+use super::{Names, Objects as _, locked};
 use crate::error::Result;
 
 /// What a pack holds, by need.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use retake_core::ContentHash;
 
-use super::pack::{Names, locked};
+use super::{Names, locked};
 
 /// What was put, or asked for and there, since the oldest guard was taken.
 #[derive(Default)]

@@ -6,26 +6,23 @@
 //!
 //! Locks are taken in this order: `collecting`, `writer`, `state`, `kept`; `cache` alone.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::hash::BuildHasherDefault;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use retake_core::ContentHash;
 
-use super::Objects;
 use super::block::{Block, Codec};
 use super::guard::{Guard, Kept};
-use super::index::{self, FirstBytes, Index, Listed, MEMORY, Place};
+use super::index::{self, Index, Listed, MEMORY, Place};
 use super::kind::Kind;
 use super::read::{Cache, unpack};
 use super::segment::{Depth, HEADER, Segment, sync_folder_of};
 use super::write::Writer;
+use super::{Names, Objects, locked};
 use crate::error::{Result, WorktreeError};
-
-pub(super) type Names = HashSet<ContentHash, BuildHasherDefault<FirstBytes>>;
 
 /// How large the parts of a pack are.
 #[derive(Debug, Clone, Copy)]
@@ -105,10 +102,6 @@ pub(super) struct Full {
     pub(super) block: Arc<Block>,
     /// Whether some thread is at it. If not, writing it has failed, and is tried again before anything else is taken.
     pub(super) taken: bool,
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The file of a segment.

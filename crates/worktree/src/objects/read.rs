@@ -9,8 +9,9 @@ use retake_core::ContentHash;
 use super::block::{Block, Codec};
 use super::index::{MEMORY, Place};
 use super::kind::{Kind, List};
-use super::pack::{Names, PackObjects, State, locked};
+use super::pack::{PackObjects, State};
 use super::segment::Segment;
+use super::{Names, locked};
 use crate::error::{Result, WorktreeError};
 use crate::objects::hash;
 
