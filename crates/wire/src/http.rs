@@ -67,12 +67,23 @@ pub struct Endpoint {
     pub path: &'static str,
     /// What it is answered with, as the reply's `reply` field says it.
     pub reply: &'static str,
+    /// Whether it changes nothing.
+    pub reads: bool,
 }
 
 impl Endpoint {
     /// The fields of the request that stand in the path.
     pub fn in_path(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+}
+
+impl Request {
+    /// Its row in the table.
+    pub fn endpoint(&self) -> &'static Endpoint {
+        let name: &str = self.into();
+        let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == name);
+        endpoint.expect("BUG: every request has a row in the table")
     }
 }
 
@@ -96,11 +107,8 @@ pub struct Sent {
 /// The field of the path that is empty: there is no such place.
 pub fn encode(request: &Request) -> Result<Sent, &'static str> {
     let mut fields = fields(request);
-    let Some(Value::String(name)) = fields.remove("request") else {
-        unreachable!("BUG: a request says in JSON which one it is");
-    };
-    let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == name);
-    let endpoint = endpoint.expect("BUG: every request has a place in the table");
+    fields.remove("request");
+    let endpoint = request.endpoint();
     let request_id = match fields.remove("request_id") {
         Some(Value::String(id)) => Some(id),
         _ => None,
@@ -238,6 +246,15 @@ mod tests {
         fields.extend([("conversation".into(), "c".into()), ("request_id".into(), "once".into())]);
         let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == "apply").expect("it is there");
         assert_eq!(decode(endpoint, fields).expect("decoded"), request);
+    }
+
+    #[test]
+    fn requests_that_only_read_are_those_of_get_and_two_with_a_body() {
+        let reads = |endpoint: &&Endpoint| endpoint.reads && endpoint.method != Method::Get;
+        let with_body: Vec<_> = ENDPOINTS.iter().filter(reads).map(|endpoint| endpoint.name).collect();
+        assert_eq!(with_body, ["plan", "files_diff"]);
+        assert!(ENDPOINTS.iter().all(|endpoint| endpoint.reads || endpoint.method != Method::Get));
+        assert!(Request::Work.only_reads() && !Request::Stop.only_reads());
     }
 
     #[test]

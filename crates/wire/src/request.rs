@@ -12,6 +12,7 @@ mod port;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
 pub use composer::{
@@ -31,8 +32,9 @@ use crate::search::Search;
 use crate::shape;
 
 /// A request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(tag = "request", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Request {
     /// A new conversation. → `Receipt`
     Create(Create),

@@ -30,7 +30,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("edit", Put, "/v1/conversations/{conversation}/entries/{entry}", "receipt"),
     row("alternatives", Get, "/v1/conversations/{conversation}/entries/{entry}/alternatives", "alternatives"),
     row("marked", Get, "/v1/conversations/{conversation}/marks", "marked"),
-    row("plan", Post, "/v1/conversations/{conversation}/plans", "plan"),
+    asks("plan", "/v1/conversations/{conversation}/plans", "plan"),
     row("apply", Post, "/v1/conversations/{conversation}/operations", "receipt"),
     row("ops", Get, "/v1/conversations/{conversation}/operations", "operations"),
     row("targets", Get, "/v1/conversations/{conversation}/targets", "targets"),
@@ -56,7 +56,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("checkpoint", Post, "/v1/conversations/{conversation}/checkpoints", "captures"),
     row("files_log", Get, "/v1/conversations/{conversation}/captures", "captures"),
     row("files_status", Get, "/v1/conversations/{conversation}/files", "files_status"),
-    row("files_diff", Post, "/v1/conversations/{conversation}/differences", "differences"),
+    asks("files_diff", "/v1/conversations/{conversation}/differences", "differences"),
     row("export", Get, "/v1/conversations/{conversation}/export", "chunk"),
     row("import_start", Post, "/v1/imports", "receipt"),
     row("import_lines", Post, "/v1/imports/{conversation}/lines", "done"),
@@ -86,5 +86,10 @@ pub const ENDPOINTS: &[Endpoint] = &[
 ];
 
 const fn row(name: &'static str, method: Method, path: &'static str, reply: &'static str) -> Endpoint {
-    Endpoint { name, method, path, reply }
+    Endpoint { name, method, path, reply, reads: matches!(method, Get) }
+}
+
+/// A request that changes nothing although it has a body.
+const fn asks(name: &'static str, path: &'static str, reply: &'static str) -> Endpoint {
+    Endpoint { reads: true, ..row(name, Post, path, reply) }
 }

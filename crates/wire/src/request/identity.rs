@@ -44,72 +44,8 @@ impl Request {
         }
     }
 
-    /// Whether it changes nothing, so that it needs no end where nobody waits for it any more.
+    /// Whether it changes nothing: a server may drop it when the client no longer waits.
     pub fn only_reads(&self) -> bool {
-        match self {
-            Self::Create(_)
-            | Self::Fork(_)
-            | Self::Say(_)
-            | Self::Edit(_)
-            | Self::Apply(_)
-            | Self::ImportStart(_)
-            | Self::Checkpoint(_)
-            | Self::WorkspaceForget(_)
-            | Self::WorkspacePrune(_)
-            | Self::Cancel(_)
-            | Self::ImportLines(_)
-            | Self::ImportEnd(_)
-            | Self::McpAdd(_)
-            | Self::McpRemove(_)
-            | Self::McpAllow(_)
-            | Self::Backup(_)
-            | Self::Doctor(_)
-            | Self::SetDraft(_)
-            | Self::SetDraftIn(_)
-            | Self::ClaimDraft(_)
-            | Self::ClaimDraftIn(_)
-            | Self::SetArchived(_)
-            | Self::Decide(_)
-            | Self::Respond(_)
-            | Self::JobStop(_)
-            | Self::SetPermissions(_)
-            | Self::Unqueue(_)
-            | Self::Stop => false,
-            Self::Plan(_)
-            | Self::FilesLog(_)
-            | Self::FilesStatus(_)
-            | Self::FilesDiff(_)
-            | Self::Workspaces(_)
-            | Self::WorkspaceShow(_)
-            | Self::Work
-            | Self::List(_)
-            | Self::Info(_)
-            | Self::Log(_)
-            | Self::Prompt(_)
-            | Self::Targets(_)
-            | Self::Alternatives(_)
-            | Self::Marked(_)
-            | Self::Ops(_)
-            | Self::Tree(_)
-            | Self::Search(_)
-            | Self::CatchUp(_)
-            | Self::Export(_)
-            | Self::Models
-            | Self::McpList(_)
-            | Self::McpTools(_)
-            | Self::History(_)
-            | Self::Paths(_)
-            | Self::FolderPaths(_)
-            | Self::Draft(_)
-            | Self::DraftIn(_)
-            | Self::Todo(_)
-            | Self::Jobs(_)
-            | Self::JobOutput(_)
-            | Self::Tools(_)
-            | Self::Permissions(_)
-            | Self::Waiting(_)
-            | Self::Cost(_)
-            | Self::Status => true,
-        }
+        self.endpoint().reads
     }
 }
