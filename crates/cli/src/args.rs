@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Command, CommandFactory as _, Parser, ValueEnum};
+use clap::{Args, Command, CommandFactory as _, Parser};
 use retake_wire::request::LARGEST_PAGE;
 use retake_wire::{Mode, Permit};
 
 use crate::error::INTERRUPTED;
+use crate::ui::Color;
 use crate::verbs::Verb;
 
 pub(crate) mod date;
@@ -98,18 +99,6 @@ pub(crate) struct Global {
 /// The program's arguments, each verb with examples.
 pub(crate) fn command() -> Command {
     examples::behind(Cli::command())
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// If standard output is a terminal.
-    #[default]
-    Auto,
-    /// Also in a pipe.
-    Always,
-    /// Never.
-    Never,
 }
 
 // How a conversation in the terminal begins.

@@ -105,6 +105,12 @@ pub(crate) enum Place {
     Conversation(Option<String>),
 }
 
+/// Prints a notice.
+pub(crate) fn notice_to(ui: &mut dyn Ui, notice: &str) -> Result {
+    let text = ui.error_palette().paint(Style::Warn, safe::line(notice)).to_string();
+    Ok(ui.note(&format!("{text}\n"))?)
+}
+
 impl<'a> Context<'a> {
     /// For a verb in a shell.
     pub(crate) fn new(

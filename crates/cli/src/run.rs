@@ -10,12 +10,11 @@ use retake_wire::{Problem, ProblemKind};
 
 use crate::args::{self, Cli, EXIT_CODES, Global};
 use crate::chat;
-use crate::context::{Context, document};
+use crate::context::{Context, document, notice_to};
 use crate::error::{self, Failure, Result, problem, usage};
 use crate::fullscreen;
 use crate::owner::{LazyClient, Owner, Paths};
-use crate::term::style::Style;
-use crate::term::{safe, width};
+use crate::term::width;
 use crate::ui::Ui;
 use crate::verbs::RunVerb as _;
 use retake_tui::hint::Audience;
@@ -167,12 +166,6 @@ pub(crate) async fn ended<T>(ending: impl Future<Output = T>, ui: &mut dyn Ui) -
     }
     ui.note("waiting for the owner of the conversations to stop\n")?;
     Ok(ending.await)
-}
-
-/// Prints a notice.
-pub(crate) fn notice_to(ui: &mut dyn Ui, notice: &str) -> Result {
-    let text = ui.error_palette().paint(Style::Warn, safe::line(notice)).to_string();
-    Ok(ui.note(&format!("{text}\n"))?)
 }
 
 fn paths(global: &Global, environment: &Environment) -> Paths {

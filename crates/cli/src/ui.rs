@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use async_trait::async_trait;
+use clap::ValueEnum;
 
 use crate::term::pick::Row;
 use crate::term::style::Palette;
@@ -12,8 +13,19 @@ use crate::term::style::Palette;
 pub use retake_tui::text::Look;
 pub use retake_tui::ui::World;
 
-pub use crate::args::Color;
 pub use crate::term::editor::Read;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// If standard output is a terminal.
+    #[default]
+    Auto,
+    /// Also in a pipe.
+    Always,
+    /// Never.
+    Never,
+}
 
 /// The terminal or the standard streams.
 #[async_trait]

@@ -8,10 +8,9 @@ use retake_wire::{ProblemKind, Reply, Request};
 
 use super::RunVerb;
 use crate::attach::is_busy;
-use crate::context::Context;
+use crate::context::{Context, notice_to};
 use crate::error::{Failure, Result};
 use crate::owner::{Paths, Setting};
-use crate::run::notice_to;
 use crate::settings_file::{ReadBy, read_by};
 use crate::term::safe;
 use crate::verbs::stop::Stop;

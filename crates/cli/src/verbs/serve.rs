@@ -6,9 +6,8 @@ use clap::Args;
 use retake_wire::Reply;
 
 use super::RunVerb;
-use crate::context::{Context, document};
+use crate::context::{Context, document, notice_to};
 use crate::error::Result;
-use crate::run::notice_to;
 use crate::term::safe;
 
 /// Own the conversations until you stop it, and let other commands and programs work on them

@@ -13,9 +13,6 @@ use crate::source::Source;
 /// Most modules that may use each other in a cycle.
 const MOST: usize = 5;
 
-/// Levels that are not in order yet, with the number of modules in their longest cycle. It may only shrink.
-const KNOWN: &[(&str, usize)] = &[("cli", 9), ("worktree", 6), ("worktree::objects", 6)];
-
 /// All cycles of one crate as lines for people: their parent, and the modules.
 pub(crate) fn list(krate: &str, sources: &[Source]) -> Vec<String> {
     let line = |(level, cycle): (Path, BTreeSet<String>)| {
@@ -35,11 +32,10 @@ pub(crate) fn check(krate: &str, sources: &[Source]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (level, cycle) in cycles(&Modules::of(krate, sources).edges()) {
         let level = [&[krate.to_owned()], level.as_slice()].concat().join("::");
-        let ceiling = KNOWN.iter().find(|(known, _)| *known == level).map_or(MOST, |(_, size)| *size);
-        if cycle.len() > ceiling {
+        if cycle.len() > MOST {
             let names = cycle.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             let what = format!(
-                "{} modules of `{level}` use each other in a cycle, at most {ceiling} may: {names}",
+                "{} modules of `{level}` use each other in a cycle, at most {MOST} may: {names}",
                 cycle.len()
             );
             found.push(Finding::new(&format!("crates/{krate}/src"), 0, what));
