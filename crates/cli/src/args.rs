@@ -181,7 +181,7 @@ pub(crate) fn mode(text: &str) -> std::result::Result<Mode, String> {
 }
 
 /// A valid request id.
-fn request_id(text: &str) -> std::result::Result<String, &'static str> {
+pub(crate) fn request_id(text: &str) -> std::result::Result<String, &'static str> {
     match (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(text.to_owned()),
         false => Err("an id has 1 to 128 ASCII letters, digits or signs, without spaces"),

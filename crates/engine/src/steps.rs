@@ -10,11 +10,12 @@ use futures::future::BoxFuture;
 
 use retake_core::{
     Action, Apply, By, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange, Operation, Part,
-    PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, Scope, Seen, Verdict, WorkspaceNo,
+    PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, RequestId, Scope, Seen, Verdict,
+    WorkspaceNo,
 };
 
 use crate::Engine;
-use crate::error::{EngineError, Result};
+use crate::error::{EngineError, Kind, Result};
 use crate::files::{AppliedFiles, FileOptions, ObjectsErased, PlannedFiles};
 
 /// What an action did.
@@ -162,17 +163,50 @@ impl Engine {
                     None => break,
                 }
             }
-            let op = match receipts[0].ops.first() {
-                Some(no) => {
-                    self.store().ops(of, OpRange { before: Some(no.next()), limit: 1 }).await?.ops.pop()
-                }
-                None => None,
-            };
-            let touches_files = op.is_some_and(|line| line.op.reason.touches_files());
+            let touches_files = self.touched_files(&receipts[0]).await?;
             let done: usize = receipts.iter().map(|receipt| receipt.ops.len()).sum();
             let stopped = done < steps && self.goes_on(of, receipts.last()).await?;
             Ok(Done::Again { receipts, stopped, touches_files })
         })
+    }
+
+    /// What an earlier request did, by its id: in a conversation, or in making one. The receipts are those that the request got.
+    ///
+    /// # Errors
+    ///
+    /// No request with this id was carried out there.
+    pub async fn earlier_request(&self, of: Option<ConversationId>, id: &RequestId) -> Result<Done> {
+        let lookup = |of, id: &RequestId| self.receipt_of(of, id.clone());
+        let first = match lookup(of, id).await? {
+            // The request that made a conversation is stored with it.
+            None if of.is_some() => {
+                lookup(None, id).await?.filter(|receipt| Some(receipt.conversation) == of)
+            }
+            found => found,
+        };
+        let first = first.ok_or_else(|| unknown_request(id))?;
+        let mut receipts = vec![self.edit_receipt(&first).await?];
+        // Only an undo or redo has further steps; each stored one has an operation.
+        for at in 2.. {
+            let step = id.of_step(at).ok().filter(|_| first.entries.is_empty() && !first.ops.is_empty());
+            let Some(step) = step else { break };
+            match lookup(Some(first.conversation), &step).await? {
+                Some(receipt) if receipt.entries.is_empty() && !receipt.ops.is_empty() => {
+                    receipts.push(receipt)
+                }
+                _ => break,
+            }
+        }
+        let touches_files = self.touched_files(&receipts[0]).await?;
+        Ok(Done::Again { receipts, stopped: false, touches_files })
+    }
+
+    /// Whether files could go with what a request did.
+    async fn touched_files(&self, done: &Receipt) -> Result<bool> {
+        let Some(no) = done.ops.first() else { return Ok(false) };
+        let range = OpRange { before: Some(no.next()), limit: 1 };
+        let page = self.store().ops(done.conversation, range).await?;
+        Ok(page.ops.first().is_some_and(|line| line.op.reason.touches_files()))
     }
 
     /// Whether there was another step to take after the last one of these.
@@ -270,6 +304,15 @@ fn by_of_step(by: &By, at: usize) -> Result<By> {
         EngineError::usage("the request id is too long for several steps: 120 characters are not")
     })?;
     Ok(By { request: Some(id), ..by.clone() })
+}
+
+fn unknown_request(id: &RequestId) -> EngineError {
+    EngineError::new(
+        Kind::NotFound,
+        "unknown_request",
+        format!("no request with the id {id} was carried out there"),
+    )
+    .hint("it may belong to another conversation, or it was never carried out and can be sent again")
 }
 
 /// Whether there is simply no further step.

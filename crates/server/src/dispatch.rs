@@ -157,9 +157,8 @@ fn from_root(name: String) -> Result<String, Problem> {
     absolute(&name).map(|_| name)
 }
 
-/// The request's id.
-pub(crate) fn request_id(text: Option<&str>) -> Result<Option<RequestId>, Problem> {
-    let parsed = text.map(str::parse).transpose();
+/// The id of a request.
+pub(crate) fn request_id(text: &str) -> Result<RequestId, Problem> {
     let hint = "it is 1 to 128 letters, digits or signs of ASCII, without blanks";
-    parsed.map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
+    text.parse().map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
 }

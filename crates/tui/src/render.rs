@@ -29,7 +29,7 @@ pub mod workspace;
 /// Any reply as a text.
 pub fn reply(look: &Look, reply: &Reply) -> String {
     match reply {
-        Reply::Receipt(it) => format!("{}\n", it.head),
+        Reply::Receipt(it) => receipt::earlier(look, it),
         Reply::Done => "done\n".to_owned(),
         Reply::Work(work) => {
             work.doing.map_or_else(String::new, |doing| format!("{}\n", words::doing(doing)))

@@ -249,6 +249,7 @@ codes! {
     UnknownImport = "unknown_import", "There is no such import";
     UnknownMoment = "unknown_moment", "The name means no point in time";
     UnknownPath = "unknown_path", "There is nothing at this path";
+    UnknownRequest = "unknown_request", "No request with this id was carried out";
     UnknownRevision = "unknown_revision", "There is no such revision";
     UnknownWorkspace = "unknown_workspace", "There is no such workspace";
     Unqueued = "unqueued", "The waiting message was taken back";

@@ -152,7 +152,7 @@ impl InProcess {
         worded: &(impl serde::Serialize + std::fmt::Debug),
     ) -> Result<By, Problem> {
         let wording = Some(retake_engine::request_digest(kind, worded));
-        Ok(By { wording, ..self.engine.by(request_id(request)?) })
+        Ok(By { wording, ..self.engine.by(request.map(request_id).transpose()?) })
     }
 
     /// The receipt of the same request, when it comes again: before the names in it are looked up.

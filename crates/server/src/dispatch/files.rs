@@ -145,7 +145,7 @@ impl InProcess {
                 self.engine.act(conversation, apply, wish).await.map_err(problem)?
             }
         };
-        let mut done = self.done(conversation, done).await?;
+        let mut done = self.done(done).await?;
         done.conditions.extend(self.elsewhere(conversation, text).await);
         let given = self.told(done, asked).await?;
         Ok(Reply::Receipt(given))

@@ -33,7 +33,7 @@ pub(super) struct Done {
 
 impl InProcess {
     /// What the engine did.
-    pub(super) async fn done(&self, of: ConversationId, done: retake_engine::Done) -> Result<Done, Problem> {
+    pub(super) async fn done(&self, done: retake_engine::Done) -> Result<Done, Problem> {
         use retake_engine::Done as D;
         Ok(match done {
             D::Erased(receipt, objects) => {
@@ -44,7 +44,7 @@ impl InProcess {
                 let refused = |error| StepRefusal::Refused { problem: Box::new(problem(error)) };
                 let mut done = Done { refusal: refusal.map(refused), ..Done::default() };
                 for applied in applied {
-                    self.tell(of, &mut done, &applied).await?;
+                    self.tell(&mut done, &applied).await?;
                     done.receipts.push(applied.receipt);
                 }
                 done
@@ -57,7 +57,8 @@ impl InProcess {
     }
 
     /// What a step did, but for its receipt.
-    async fn tell(&self, of: ConversationId, done: &mut Done, applied: &AppliedFiles) -> Result<(), Problem> {
+    async fn tell(&self, done: &mut Done, applied: &AppliedFiles) -> Result<(), Problem> {
+        let of = applied.receipt.conversation;
         let whose = self.whose(of, applied.folders.iter().map(|folder| &folder.plan)).await?;
         done.tell(applied, &whose);
         Ok(())
@@ -122,7 +123,7 @@ impl InProcess {
         let whole = self.engine.edit_receipt(said).await.map_err(problem)?;
         let mut done = Done { receipts: vec![whole], again: back.is_none(), ..Done::default() };
         if let Some(back) = back {
-            self.tell(said.conversation, &mut done, back).await?;
+            self.tell(&mut done, back).await?;
         }
         self.told(done, None).await
     }

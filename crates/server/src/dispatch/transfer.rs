@@ -25,7 +25,7 @@ impl InProcess {
     }
 
     pub(super) async fn import_start(&self, start: request::ImportStart) -> Result<Reply, Problem> {
-        let request = request_id(start.request_id.as_deref())?;
+        let request = start.request_id.as_deref().map(request_id).transpose()?;
         let (title, folder) = (titled(start.title)?, works_in(start.folder)?);
         let receipt = self.engine.import_start(title, folder, start.lines_before, request);
         Ok(Reply::Receipt(convert::receipt(&receipt, None)))
@@ -37,7 +37,11 @@ impl InProcess {
         whole: request::ImportWhole,
         request: Option<&str>,
     ) -> Result<Inflow, Problem> {
-        Ok(self.engine.import_stream(titled(whole.title)?, works_in(whole.folder)?, request_id(request)?))
+        Ok(self.engine.import_stream(
+            titled(whole.title)?,
+            works_in(whole.folder)?,
+            request.map(request_id).transpose()?,
+        ))
     }
 
     /// All lines of it have come.

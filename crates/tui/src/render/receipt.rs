@@ -38,6 +38,14 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
     told(look, done(action), Some(action), receipt)
 }
 
+/// What an earlier request did, whatever it was: with the ids of its messages and the head that it made.
+pub fn earlier(look: &Look, receipt: &Receipt) -> String {
+    let mut text = told(look, "done", None, receipt);
+    let messages = receipt.entries.iter().map(|id| format!("message {id}\n"));
+    text.extend(messages.chain([format!("head {}\n", receipt.head)]));
+    text
+}
+
 /// The same, of an action or of what is none, such as another answer.
 fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> String {
     if receipt.unchanged {
