@@ -80,6 +80,7 @@ pub(crate) mod new;
 pub(crate) mod ops;
 pub(crate) mod plan;
 pub(crate) mod redo;
+pub(crate) mod request;
 pub(crate) mod restore;
 pub(crate) mod retry;
 pub(crate) mod rewind;
@@ -115,6 +116,7 @@ subcommands! {
         #[command(visible_alias = "checkout")]
         Restore(Change<WithFiles<restore::Restore>>),
         Ops(ops::Ops),
+        Request(request::RequestVerb),
         Tree(tree::Tree),
         Fork(fork::Fork),
         Drop(Change<WithFiles<drop::Drop>>),

@@ -67,6 +67,7 @@ impl InProcess {
             Request::Alternatives(of) => self.alternatives(of).await,
             Request::Marked(marked) => self.marked(marked).await,
             Request::Ops(page) => self.ops(page).await,
+            Request::EarlierRequest(it) => self.earlier_request(it).await,
             Request::Tree(of) => self.tree(of).await,
             Request::Search(search) => self.search(search).await,
             Request::CatchUp(catch_up) => self.catch_up(catch_up).await,

@@ -4,13 +4,18 @@
 use std::collections::BTreeMap;
 
 use futures::StreamExt;
+use retake_wire::reply::Receipt;
 use retake_wire::request::*;
 use retake_wire::{
-    Attached, McpAdd, McpAllow, McpOf, McpRemove, Outcome, Part, Role, Run, RunEvent, RunStart, Search,
+    Action, Attached, McpAdd, McpAllow, McpOf, McpRemove, Outcome, Part, ProblemKind, Role, Run, RunEvent, RunStart,
+    Search,
 };
 
 use super::mcp::{none, of_servers, project};
-use super::world::{Desk, alternatives, apply, get, label, log, plan, rewind, said, tree, variant, variants};
+use super::whose::turn;
+use super::world::{
+    Desk, alternatives, apply, get, label, log, loses_the_reply, plan, rewind, said, tree, variant, variants,
+};
 
 const REQUESTS: &str = include_str!("../../wire/src/request.rs");
 
@@ -63,6 +68,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Alternatives(alternatives(&id, &entries[1])),
         Request::Marked(Marked { conversation: id.clone(), limit: None, before: None }),
         Request::Ops(Page { conversation: id.clone(), limit: None, before: None }),
+        Request::EarlierRequest(EarlierRequest { key: "import".into(), conversation: None }),
         Request::Tree(tree(&id)),
         Request::Search(Search { query: "one".into(), ..Search::default() }),
         Request::CatchUp(CatchUp { conversation: id.clone(), since: 1 }),
@@ -96,6 +102,75 @@ async fn every_request_is_answered_as_its_documentation_says() {
         (name, kind.trim_end_matches('`').to_owned())
     });
     assert_eq!(answered, promised.collect());
+}
+
+#[tokio::test]
+async fn after_a_lost_reply_the_receipt_is_found_by_the_id_of_the_request() {
+    let mut desk = Desk::new().await;
+    let create = Create { request_id: Some("create".into()), ..Create::default() };
+    let created = get!(desk, Receipt, Request::Create(create));
+    let id = created.conversation.clone();
+    let (other, _) = desk.talk(&["elsewhere"]).await;
+    let say = Say { request_id: Some("say".into()), ..said(&id, Role::User, "one") };
+    let lost = Request::Say(Say { request_id: Some("lost".into()), ..said(&id, Role::User, "two") });
+    loses_the_reply(&desk.reach(), &lost).await;
+    let stored = get!(desk, Receipt, Request::Say(say));
+    let edit = Edit {
+        files: Default::default(),
+        conversation: id.clone(),
+        entry: stored.entries[0].clone(),
+        parts: vec![Part::text("eins")],
+        attached: Attached::Kept,
+        head: None,
+        request_id: Some("edit".into()),
+    };
+    let edited = get!(desk, Receipt, Request::Edit(edit));
+    let by = |action, key: &str| {
+        let Request::Apply(apply) = apply(&id, action) else { unreachable!() };
+        Request::Apply(Apply { request_id: Some(key.into()), ..apply })
+    };
+    desk.apply(&id, label("@", "a")).await;
+    desk.apply(&id, label("@", "b")).await;
+    let undone = get!(desk, Receipt, by(Action::Undo { count: 2 }, "undo"));
+    let same = get!(desk, Receipt, by(Action::Title { title: None }, "same"));
+    assert!(same.unchanged && undone.operations.len() == 2);
+    let asks = |key: &str, of: Option<&String>| {
+        Request::EarlierRequest(EarlierRequest { key: key.into(), conversation: of.cloned() })
+    };
+    let repeated = get!(desk, Receipt, lost);
+    for restarted in [false, true] {
+        let undone = Receipt { steps: None, ..undone.clone() };
+        let receipts =
+            [("create", &created), ("say", &stored), ("edit", &edited), ("undo", &undone), ("same", &same), ("lost", &repeated)];
+        for (key, receipt) in receipts {
+            let found = get!(desk, Receipt, asks(key, Some(&id)));
+            assert_eq!((key, &found), (key, receipt), "restarted: {restarted}");
+        }
+        assert_eq!(get!(desk, Receipt, asks("create", None)), created);
+        for (key, of) in [("say", None), ("say", Some(&other)), ("create", Some(&other)), ("never", Some(&id))] {
+            let refused = desk.refused(asks(key, of)).await;
+            assert_eq!((&*refused.code, refused.kind), ("unknown_request", ProblemKind::NotFound), "{key} {of:?}");
+        }
+        assert_eq!(desk.refused(asks("a key", Some(&id))).await.kind, ProblemKind::Usage);
+        desk = desk.gives_way().await;
+    }
+}
+
+/// Several steps are stored one by one where files go with them, and are one receipt.
+#[tokio::test]
+async fn receipt_of_several_steps_with_files_is_found_by_the_id_of_the_request() {
+    let desk = Desk::fast().await;
+    let folder = desk.folder("work");
+    let id = desk.create(None, Some(&folder)).await;
+    for name in ["one", "two", "three"] {
+        turn(&desk, &id, &format!("echo {name} > {name}")).await;
+    }
+    let Request::Apply(undo) = apply(&id, Action::Undo { count: 2 }) else { unreachable!() };
+    let undone = get!(desk, Receipt, Request::Apply(Apply { request_id: Some("steps".into()), ..undo }));
+    assert!(undone.operations.len() == 2 && undone.files.is_some(), "{undone:?}");
+    let asked = EarlierRequest { key: "steps".into(), conversation: Some(id) };
+    let found = get!(desk, Receipt, Request::EarlierRequest(asked));
+    assert_eq!(found, Receipt { steps: None, ..undone });
 }
 
 fn paths(id: &str) -> [Request; 2] {

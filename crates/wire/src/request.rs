@@ -86,6 +86,8 @@ pub enum Request {
     Marked(Marked),
     /// Operations, newest first. → `Operations`
     Ops(Page),
+    /// The receipt of an earlier request, by its id: for a client that lost the reply. → `Receipt`
+    EarlierRequest(EarlierRequest),
     /// The branches, and the forks. → `Tree`
     Tree(Tree),
     /// Full-text search. → `Hits`
@@ -314,6 +316,17 @@ pub struct Apply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::REQUEST_ID))]
     pub request_id: Option<String>,
+}
+
+/// Asks for the receipt of an earlier request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EarlierRequest {
+    /// The id of that request (its `Idempotency-Key`).
+    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    pub key: String,
+    /// The conversation that it was about. Without, it is a request that made a conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
 }
 
 /// Lists conversations.

@@ -42,3 +42,19 @@ fn what_every_verb_prints_for_a_program_is_json() {
         assert!(is_told, "{line}: {output:?}");
     }
 }
+
+#[test]
+fn request_shows_the_receipt_of_an_earlier_request_by_its_id() {
+    let world = World::working(&[("src", "0\n")]);
+    world.exec("echo 1 > src");
+    world.exec("echo 2 > src");
+    let mut undone = world.json(&["undo", "2", "--request-id", "nightly-1"]);
+    // How many steps were asked for is not stored.
+    undone.as_object_mut().expect("a receipt").remove("steps").expect("steps");
+    world.exec("echo 3 > src");
+    assert_eq!(world.json(&["request", "nightly-1"]), undone);
+    assert!(world.does(&["request", "nightly-1"]).starts_with("done: 2 turns"), "{undone}");
+    let unknown = world.run(&["--json", "request", "nightly-2"]);
+    assert!(out(&unknown).contains("unknown_request"), "{unknown:?}");
+    assert_eq!(unknown.status.code(), Some(3));
+}

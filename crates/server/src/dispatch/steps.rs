@@ -2,12 +2,13 @@
 
 use retake_core::{Action, ConversationId, PathPlan, Receipt};
 use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, RefusedStep, WholeReceipt};
-use retake_wire::{Condition, LeftPath, Problem, StepRefusal, english, reply};
+use retake_wire::{Condition, LeftPath, Problem, Reply, StepRefusal, english, reply, request};
 
 use super::erase;
 use super::files::cut_off;
 use super::files::whose::Whose;
 use super::files::words::{OfFiles, count, left, name, unknown};
+use super::request_id;
 use crate::InProcess;
 use crate::convert::{self, problem};
 
@@ -54,6 +55,17 @@ impl InProcess {
                 Done { receipts, refusal, again: touches_files, ..Done::default() }
             }
         })
+    }
+
+    /// The receipt of an earlier request. How many steps it asked for is not stored, so the receipt does not say it.
+    pub(super) async fn earlier_request(&self, asked: request::EarlierRequest) -> Result<Reply, Problem> {
+        let of = match &asked.conversation {
+            Some(name) => Some(self.conversation(name).await?),
+            None => None,
+        };
+        let id = request_id(&asked.key)?;
+        let done = self.engine.earlier_request(of, &id).await.map_err(problem)?;
+        self.told(self.done(done).await?, None).await.map(Reply::Receipt)
     }
 
     /// What a step did, but for its receipt.

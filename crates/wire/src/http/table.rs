@@ -61,6 +61,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("import_start", Post, "/v1/imports", "receipt"),
     row("import_lines", Post, "/v1/imports/{conversation}/lines", "done"),
     row("import_end", Post, "/v1/imports/{conversation}/end", "receipt"),
+    row("earlier_request", Get, "/v1/requests/{key}", "receipt"),
     row("search", Get, "/v1/search", "hits"),
     row("history", Get, "/v1/history", "history"),
     row("draft_in", Get, "/v1/draft", "draft"),
