@@ -20,7 +20,7 @@ pub(crate) fn class(class: EffectClass) -> retake_wire::EffectClass {
     }
 }
 
-/// So many graphemes of a call are told.
+/// The longest line of a call, in graphemes.
 const LINE: usize = 120;
 
 /// A call in words.

@@ -221,7 +221,7 @@ fn line_of(meta: &Meta, preview: String) -> reply::Line {
 /// The tool of a command that a person runs.
 pub(crate) const EXEC: &str = "exec";
 
-/// A receipt; what the composer gets is read afresh by the caller.
+/// A receipt; the caller reads the content for the composer.
 pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::Receipt {
     let composer = receipt.composer.zip(content).map(|(id, content)| composer(id.to_string(), content));
     reply::Receipt {

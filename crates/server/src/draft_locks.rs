@@ -14,7 +14,7 @@ const UNBORN: &str = "new";
 
 /// A living holder of drafts. Dropped, it holds nothing more.
 #[derive(Debug)]
-#[must_use = "whoever drops it gives up the drafts that it holds"]
+#[must_use = "dropping it gives up the drafts that it holds"]
 pub struct Holding {
     file: File,
     path: PathBuf,
@@ -70,7 +70,7 @@ pub(crate) fn clear(data_dir: &Path) {
     }
 }
 
-/// Shared with whoever asks at the same time: the one would take the other for a holder.
+/// The lock is shared: two clients that ask at the same time must not take each other for a holder.
 fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

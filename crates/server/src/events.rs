@@ -1,5 +1,5 @@
-//! Who follows is told what happens: one task for each conversation that is followed turns its commits and what its runs say into
-//! events, once for all. Must never wait for anybody who follows: who is too slow is dropped, and catches up when it comes back.
+//! Events for subscribers: one task for each conversation with subscribers turns its commits and its runs into events, once for
+//! all of them. Must never wait for a subscriber: one that is too slow is dropped, and catches up when it reconnects.
 
 mod conversation_feed;
 mod frame;
@@ -41,7 +41,7 @@ impl Subscriptions {
     }
 }
 
-/// Who follows may be so many events behind before it is dropped.
+/// How many events a subscriber may be behind before it is dropped.
 const BEHIND: usize = 1024;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -32,7 +32,7 @@ pub use http::{Served, Serving, openapi, reachable, serve, socket_of, token_of};
 pub use open::{Options, Stays, open};
 pub use presence::AttachedClient;
 
-/// How often an owner looks whether its data directory is where it was. Whoever comes and whatever is written looks, too.
+/// How often an owner checks that its data directory was not moved. Each client that attaches and each write checks it, too.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The owner in this very process, as a face sees it. Cheap to clone.
@@ -45,7 +45,7 @@ pub struct InProcess {
     pub(crate) present: Arc<Present>,
     /// Requests under way that have a key.
     pub(crate) once: Arc<InFlight>,
-    /// Held by who reads a draft and writes it anew.
+    /// Held while a draft is read and written again.
     pub(crate) drafting: Arc<tokio::sync::Mutex<()>>,
 }
 

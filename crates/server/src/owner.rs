@@ -57,7 +57,7 @@ impl OwnerInfo {
         self.stop.send(true).is_ok()
     }
 
-    /// Waits until the owner is told to stop. From the call on it can be told, also before anybody waits.
+    /// Waits for the request to stop. A request that comes after this call and before the wait counts.
     pub(crate) fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut stop = self.stop.subscribe();
         // Where the sender goes away, the owner is over, too.

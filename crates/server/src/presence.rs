@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How often, where nothing is known to run: what others than clients start is noticed so late.
 const SELDOM: Duration = Duration::from_secs(1);
 
-/// So long whoever has started an owner may take to attach.
+/// How long the client that started an owner may take to attach.
 const FIRST: Duration = Duration::from_secs(10);
 
 /// The clients of an owner.
@@ -188,8 +188,8 @@ impl InProcess {
         self.present.here().ends(idle, works, self.engine.by(None).time.0)
     }
 
-    /// Waits until nobody has needed the owner for as long as it stays so; nobody is let in from then on. For ever, where it stays
-    /// until it is told.
+    /// Waits until nothing has needed the owner for its idle time; from then on no client is accepted. An owner that stays until it is
+    /// stopped waits for ever.
     pub fn no_longer_needed(&self) -> impl Future<Output = ()> + Send + use<> {
         let owner = self.clone();
         async move {

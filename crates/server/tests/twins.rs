@@ -433,7 +433,7 @@ async fn trial_12_a_body_and_a_key_that_could_be_misread_are_refused_by_name() {
     };
     let json = "application/json";
     for (request, status, said) in [
-        (post(json, r#"{"title": "a", "title": "b"}"#), "400 ", "`title` is said twice"),
+        (post(json, r#"{"title": "a", "title": "b"}"#), "400 ", "`title` is given twice"),
         (post("application/json; charset=latin1", "{}"), "415 ", "latin1"),
         (post(json, "{}").header(REQUEST_ID, "a b"), "422 ", "the Idempotency-Key"),
         (post(json, "{}").header(REQUEST_ID, ""), "422 ", "the Idempotency-Key"),

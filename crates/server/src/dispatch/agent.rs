@@ -151,7 +151,7 @@ impl InProcess {
         Ok(Reply::Cost(reply::Cost { models: models.collect() }))
     }
 
-    /// What one run may do besides.
+    /// The additional permissions of one run.
     pub(super) fn permit(&self, permit: retake_wire::Permit) -> Result<retake_engine::Permit, Problem> {
         let rules =
             permit.allow.iter().map(|text| Rule::read(Ruling::Allow, text).map_err(|bad| bad_rule(&bad)));

@@ -160,7 +160,7 @@ impl InProcess {
         self.engine.receipt(of, by).await.map_err(problem)
     }
 
-    /// A receipt with the words for the composer of the one who asked, read afresh.
+    /// A receipt with the content for the client's composer, read now.
     async fn receipt(&self, receipt: Receipt) -> Result<Reply, Problem> {
         self.wire_receipt(&receipt).await.map(Reply::Receipt)
     }

@@ -1,5 +1,5 @@
-//! Requests of composers: drafts, and prompts said earlier. Must never touch a draft but where it is told to: what a rewind gives
-//! back is for the one who asked, whose face knows what to do with it.
+//! Requests of composers: drafts, and earlier prompts. Must never change a draft without a request for it: only the client that
+//! rewound knows what to do with the content that comes back.
 
 use retake_core::{ConversationId, Part};
 use retake_engine::prompt::{Like, PathLike};
@@ -121,7 +121,7 @@ impl InProcess {
     }
 }
 
-/// A draft as it is told.
+/// A draft as a reply.
 fn told(author: String, pieces: Vec<Piece>) -> reply::Draft {
     let (aside, pieces): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|piece| piece.is_aside);
     let Piece { parts, edits, .. } = pieces::joined(pieces);

@@ -15,7 +15,7 @@ pub(super) mod words;
 
 use words::{OfFiles, bytes_in, wish};
 
-/// What is being done, as it is told.
+/// The step at work, as a reply.
 pub(super) fn work(doing: Option<Doing>) -> reply::Work {
     let doing = doing.map(|doing| match doing {
         Doing::Looking { folders } => reply::Doing::Looking { folders },
@@ -175,7 +175,7 @@ impl InProcess {
     }
 }
 
-/// The calls that an action takes back and that were cut off, without those that are told as what nothing takes back.
+/// The interrupted calls that an action takes back, without those that are listed as irreversible effects.
 pub(super) fn cut_off<'a>(
     unanswered: impl Iterator<Item = &'a Unanswered>,
     effects: &Effects,

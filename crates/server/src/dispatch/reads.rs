@@ -128,7 +128,7 @@ impl InProcess {
     }
 
     /// Calls that have no result: those of the last answer that were not written down before they began, and those that were and did not
-    /// end. Nothing is said of the last answer, where more may come of it.
+    /// end. The last answer is left out while more of it may come.
     async fn unfinished(
         &self,
         entries: &[reply::Entry],

@@ -12,7 +12,7 @@ use super::request_id;
 use crate::InProcess;
 use crate::convert::{self, problem};
 
-/// So many calls that can't be taken back are told one by one.
+/// How many irreversible calls are listed one by one.
 const EFFECTS: usize = 10;
 
 /// What was done, in one step or in several.
@@ -22,7 +22,7 @@ pub(super) struct Done {
     left: Vec<LeftPath>,
     /// What else was done to files.
     notes: Vec<Condition>,
-    /// What it had to do with files, and what stays besides.
+    /// What it had to do with files, and what else stays.
     of_files: Option<OfFiles>,
     /// The request has come before, and files may go with it: what stayed was told then.
     again: bool,

@@ -27,7 +27,7 @@ pub(super) struct FeedReceiver {
 }
 
 impl FeedReceiver {
-    /// What is told next; nothing for who has fallen too far behind, or when the owner ends.
+    /// The next event; none for a subscriber that has fallen too far behind, or when the owner ends.
     pub(super) async fn hear(&mut self) -> Option<Arc<Frame>> {
         self.told.as_mut()?.recv().await.ok()
     }
@@ -41,7 +41,7 @@ impl Drop for FeedReceiver {
 }
 
 impl ConversationFeed {
-    /// Comes in: what was said so far, with its age, and what is told from here on.
+    /// Subscribes: the run so far, with its age, and the events from here on.
     fn enter(&self) -> ((u64, RunNow), FeedReceiver) {
         let now = locked(&self.now);
         let told = Some(self.told.subscribe());
@@ -78,8 +78,8 @@ impl InProcess {
         feed
     }
 
-    /// What changed in a conversation since a revision, with how it is now, where it is of no more than so many entries. While files go along with something, it waits: nobody
-    /// is told of what may yet be taken back.
+    /// What changed in a conversation since a revision, with its state now, if the change has at most so many entries. It waits while a
+    /// step applies its files, since the step may still be reverted.
     pub(super) async fn changed(
         &self,
         of: ConversationId,

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use super::{BEHIND, Frame, locked};
 use crate::InProcess;
 
-/// Changes of a conversation that come so close together are told as one.
+/// Changes of a conversation that come within this time are one event.
 const TOGETHER: Duration = Duration::from_millis(20);
 
 /// The list of conversations, followed by at least one for a while.
@@ -99,7 +99,7 @@ pub(super) async fn follow(
     Ok(frames.boxed())
 }
 
-/// Somebody who follows the list.
+/// A subscriber of the list.
 struct ListSubscriber {
     server: InProcess,
     list_feed: Arc<ListFeed>,
@@ -111,7 +111,7 @@ struct ListSubscriber {
 }
 
 impl ListSubscriber {
-    /// Begins, also anew: what it lacks of what it has seen comes first, and then what happens from here on.
+    /// Begins, or begins again: first the events that the subscriber lacks, then those from here on.
     async fn begin(&mut self) -> Result<(), Problem> {
         let age = self.server.engine.erasures();
         let (told, id, missed) = {
@@ -168,7 +168,7 @@ impl InProcess {
     }
 }
 
-/// Tells who follows the list of each conversation that has changed.
+/// Sends each changed conversation to the subscribers of the list.
 async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscription) {
     // Where files go along with something, it is told when they are done.
     let mut held = JoinSet::new();

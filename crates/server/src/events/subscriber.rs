@@ -1,5 +1,5 @@
-//! Somebody who follows: first what it lacks, then what happens, without gap or double. Must never tell what was read before
-//! something was erased: who is late reads afresh.
+//! A subscriber: first the events that it lacks, then the new ones, nothing missing and nothing twice. Must never send what was read
+//! before an erasure: a late subscriber reads again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use retake_wire::{Event, Follow, Problem, Reply, Snapshot};
 /// So many entries of a timeline come with a snapshot.
 const NEWEST: usize = 100;
 
-/// A difference of more entries than this is told as a snapshot.
+/// A difference of more entries than this is sent as a snapshot.
 const TOO_MANY: u64 = 500;
 
 /// A snapshot leads from here: from whatever was seen.
@@ -113,7 +113,7 @@ struct Subscriber {
 }
 
 impl Subscriber {
-    /// Begins, also anew: what it lacks of what it has seen comes first, and then what happens from here on.
+    /// Begins, or begins again: first the events that the subscriber lacks, then those from here on.
     async fn begin(&mut self) -> Result<(), Problem> {
         let age = self.server.engine.erasures();
         let ((heard, mut now), told) = self.server.enter(self.of);

@@ -1,5 +1,5 @@
-//! Why a request can't be read, in words: which field, what it takes, and what it got. Must never decide whether it can be read: whoever
-//! reads it does, and asks here afterwards.
+//! Why a request can't be read, in words: which field, what it takes, and what it got. Must never decide whether it can be read: the
+//! reader does, and asks here afterwards.
 
 use std::sync::Arc;
 
@@ -195,7 +195,7 @@ fn below(at: &str, name: &str) -> String {
     if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
 }
 
-/// What is said of a field that there is not.
+/// The message for an unknown field.
 pub(super) fn stranger(path: &str) -> String {
     format!("there is no `{path}` in this request")
 }

@@ -63,7 +63,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut fields = Map::new();
         while let Some((name, InFlight(value))) = from.next_entry::<String, InFlight>()? {
             if fields.contains_key(&name) {
-                return Err(A::Error::custom(format!("`{}` is said twice", name.escape_debug())));
+                return Err(A::Error::custom(format!("`{}` is given twice", name.escape_debug())));
             }
             fields.insert(name, value);
         }

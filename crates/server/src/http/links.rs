@@ -1,5 +1,4 @@
-//! What can be asked next with what a reply holds, as links of the document: a tester of others walks along them, and who reads it
-//! learns where ids come from.
+//! Requests that can follow a reply, as links of the document. API testers follow them, and readers learn where ids come from.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +8,7 @@ type Given = &'static [(&'static str, &'static str)];
 const CONVERSATION: (&str, &str) = ("conversation", "$response.body#/conversation");
 const ENTRY: (&str, &str) = ("entry", "$response.body#/entries/0");
 
-/// What follows on what: the request whose reply it is, the next one, what that takes from the reply, and what it says besides.
+/// Each link: the request of the reply, the next request, what that takes from the reply, and its body.
 const LINKS: &[(&str, &str, Given, &str)] = &[
     ("create", "say", &[CONVERSATION], ""),
     ("create", "info", &[CONVERSATION], ""),

@@ -1,4 +1,4 @@
-//! Takes connections, as many at once as one listener may have, and reads requests from each. Whoever connects and says nothing, or
+//! Takes connections, as many at once as one listener may have, and reads requests from each. A client that connects and sends nothing, or
 //! not a whole head of a request in time, loses the connection: so nobody takes all descriptors without a token. Must never end a
 //! connection on which an answer is on its way.
 
@@ -43,7 +43,7 @@ impl Who {
     }
 }
 
-/// Answers whoever connects, until it is over; then waits for the answers that are on their way.
+/// Answers each connection until shutdown; then waits for the answers that are on their way.
 pub(super) async fn listen<L>(
     mut listener: Patient<L>,
     who: Who,

@@ -429,8 +429,8 @@ fn identity() -> Value {
             again: while the first one is still being done, later, after a restart, and also where nothing had to be changed. \
             A run that is at work goes on for both. Another request with the key is refused (`request_reused`). A key counts \
             in its conversation; for requests that make a conversation it counts among those. It is remembered as long as the \
-            conversation is. A refusal is not remembered. What is said once, such as words that waited for a run, is not \
-            repeated. Requests without this parameter refuse the header.",
+            conversation is. A refusal is not remembered. What a reply carries once, such as messages that waited for a run, is \
+            not repeated. Requests without this parameter refuse the header.",
         "schema": { "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$" },
     })
 }

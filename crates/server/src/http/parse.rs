@@ -62,7 +62,7 @@ pub(super) async fn request(
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
         let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
-            return Err(bad("bad_request", format!("`{name}` is said twice"), "say it once"));
+            return Err(bad("bad_request", format!("`{name}` is given twice"), "give it once"));
         }
     }
     for (name, text) in &params {
@@ -234,7 +234,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
         ));
     }
     if let Some(other) = about.split(';').find_map(other_charset) {
-        let why = format!("the body is said to be in the charset {other}, and JSON is UTF-8");
+        let why = format!("the body has the charset {other}, and JSON is UTF-8");
         return Err(bad("not_json", why, "send it as UTF-8, with Content-Type: application/json"));
     }
     let hint = "/openapi.json says what a request looks like";

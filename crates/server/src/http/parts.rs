@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-/// The name of the shape of a part that is said.
+/// The name of the shape of a part in a request.
 pub(super) const SAID: &str = "SaidPart";
 
 /// The name of the shape of a part that somebody is about to say.

@@ -42,9 +42,9 @@ pub struct Serving {
     pub client: InProcess,
     /// Its data directory: the socket and the token are there.
     pub data_dir: PathBuf,
-    /// Where it listens besides; a loopback address. Port 0 takes a free one.
+    /// An additional loopback address to listen at. Port 0 takes a free one.
     pub listen: Option<SocketAddr>,
-    /// How long an event may wait for who follows to read, and who connects may take to say what it asks for, before the connection
+    /// How long an event may wait for its subscriber, and how long a client may take to send a request, before the connection
     /// ends.
     pub patience: Duration,
 }
@@ -55,9 +55,9 @@ impl Serving {
 }
 
 /// An owner that listens.
-#[must_use = "it listens until it is told to stop"]
+#[must_use = "it listens until `stop`"]
 pub struct Served {
-    /// Where it listens besides its socket.
+    /// The address where it listens in addition to its socket.
     pub address: Option<SocketAddr>,
     data_dir: PathBuf,
     made: socket::Made,
@@ -84,7 +84,7 @@ pub(super) struct Desk {
     stop: watch::Receiver<bool>,
 }
 
-/// Listens on the socket of the data directory, and where else it is told to. Whoever calls this owns that directory.
+/// Listens on the socket of the data directory, and at the given address. The caller owns that directory.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ async fn until(mut stop: watch::Receiver<bool>) {
     drop(stop.wait_for(|stop| *stop).await);
 }
 
-/// A moment later: what is over by then is told so.
+/// A moment after the stop, so that work that ends at once can still report it.
 async fn after(stop: watch::Receiver<bool>) {
     until(stop).await;
     tokio::time::sleep(MOMENT).await;

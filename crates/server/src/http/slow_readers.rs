@@ -92,7 +92,7 @@ impl Drop for Followed {
     }
 }
 
-/// A listener whose connections end where who follows does not read for so long.
+/// A listener whose connections end if their subscriber does not read for so long.
 pub(super) struct Patient<L> {
     pub(super) listener: L,
     pub(super) patience: Duration,
@@ -144,12 +144,12 @@ impl<T> Timed<T> {
         }
         let Some((_, over)) = &mut self.waits else { return written };
         ready!(over.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "who follows does not read")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the subscriber does not read")))
     }
 }
 
 impl<T: AsyncWrite + Unpin> Timed<T> {
-    /// Writes the words that stand in the place of others.
+    /// Writes the replacement text.
     fn poll_words(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.words.is_empty() {
             let written = ready!(Pin::new(&mut self.io).poll_write(cx, &self.words))?;

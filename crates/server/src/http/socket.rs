@@ -13,7 +13,7 @@ pub fn socket_of(data_dir: &Path) -> PathBuf {
     data_dir.join("owner.sock")
 }
 
-/// Listens there. Only whoever holds the lock of the data directory may: what an earlier owner has left is replaced.
+/// Listens there, in place of a socket of an earlier owner. Only the holder of the data directory's lock may call it.
 pub(super) fn listen(data_dir: &Path) -> io::Result<(UnixListener, Made)> {
     let path = socket_of(data_dir);
     match fs::remove_file(&path) {

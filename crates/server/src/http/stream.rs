@@ -48,7 +48,7 @@ pub(super) fn run(
     Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
 }
 
-/// That a client is there: nothing is said on it but its number, and that the owner lives. Who goes away drops it.
+/// The stream of an attached client: it carries only the client's number and keep-alives. A client that leaves drops it.
 pub(super) fn present(
     attending: AttachedClient,
     over: impl Future<Output = ()> + Send + 'static,

@@ -26,7 +26,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// The token of a data directory; made, if there is none, and made anew where others could have read it.
+    /// The token of a data directory. It is created if there is none, and replaced if other users could have read it.
     pub(super) fn of(data_dir: &Path) -> io::Result<Self> {
         let path = data_dir.join(FILE);
         let text = match kept(&path) {

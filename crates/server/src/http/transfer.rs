@@ -26,7 +26,7 @@ pub(super) fn kind_of(format: Format) -> &'static str {
     }
 }
 
-/// All pieces of an export, one after another. Each is asked for when the one before it is on its way.
+/// All pieces of an export, one after another. Each is read when the one before it is on its way.
 pub(super) async fn export(
     State(desk): State<Desk>,
     params: RawPathParams,

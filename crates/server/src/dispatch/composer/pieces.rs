@@ -14,7 +14,7 @@ pub(super) struct Piece {
     pub(super) parts: Vec<Part>,
     /// The entry that it is to be said in the place of.
     pub(super) edits: Option<String>,
-    /// Who shows it; nobody, where whoever comes is given it.
+    /// The client that shows it; without one, the next client gets it.
     pub(super) holder: Option<String>,
     /// It made room for other words: it is no part of what is about to be said, and comes back when it is called.
     pub(super) is_aside: bool,
@@ -53,7 +53,7 @@ pub(super) fn read(kept: Vec<Part>) -> Vec<Piece> {
     pieces
 }
 
-/// As they are kept. What nobody holds comes last, so that nothing is said of it.
+/// The pieces as they are stored. Those without a holder come last, so that no holder needs to be written.
 pub(super) fn written(mut pieces: Vec<Piece>) -> Vec<Part> {
     pieces.retain(|piece| !piece.parts.is_empty());
     pieces.sort_by_key(Piece::is_plain);

@@ -14,7 +14,7 @@ use super::words::{count, hex, is_folder, mark_full_folders, path_plan, tally};
 use crate::InProcess;
 use crate::convert::problem;
 
-/// So many paths of others are listed.
+/// How many paths changed by other authors are listed.
 const LISTED: usize = 20;
 
 impl InProcess {
@@ -108,7 +108,7 @@ impl InProcess {
         Ok((diff.then(|| String::from_utf8_lossy(&made.text).into_owned()), hunks))
     }
 
-    /// What nobody's call has changed in a folder since a moment, and the plan leaves as it is.
+    /// Changes in a folder since a point in time that no call made, and that the plan leaves as they are.
     async fn others(
         &self,
         of: ConversationId,

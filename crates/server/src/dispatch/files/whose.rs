@@ -143,7 +143,7 @@ impl Whose {
         told.map(outcome).collect()
     }
 
-    /// Whether the turn that a file is told by has changed it by several calls, and only one of them is meant.
+    /// Whether the turn that names a file changed it by several calls, and only one of them is meant.
     fn is_partly(&self, layers: &[Layer], becomes: Becomes) -> bool {
         let Some(no) = becomes.delta() else { return false };
         let place = layers.iter().position(|layer| layer.delta == no).unwrap_or(layers.len());

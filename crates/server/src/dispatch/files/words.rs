@@ -163,7 +163,7 @@ pub(super) fn tally(plan: &mut retake_wire::FilesPlan, path: &retake_wire::PathP
     }
 }
 
-/// Under which heading a path is told.
+/// The heading under which a path is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stands {
     /// It waits for a choice.
@@ -191,8 +191,8 @@ fn standing(path: &retake_wire::PathPlan) -> Stands {
     }
 }
 
-/// Marks the folders that are told by what is in them, each among the paths under the same heading, in the order of the paths; of
-/// each path it is known whether it is nothing but a folder.
+/// Marks the folders whose content is listed under the same heading, in the order of the paths. For each path it is known
+/// whether it is only a folder.
 pub(super) fn mark_full_folders(paths: &mut [(FilePath, bool, retake_wire::PathPlan)]) {
     let told: Vec<bool> = (0..paths.len())
         .map(|at| {
