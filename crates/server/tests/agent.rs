@@ -131,7 +131,7 @@ pub(super) async fn answered() -> BTreeMap<String, String> {
 
 /// What a call waited for leave is no part of how long it worked: with its result, and in the plan that takes its files back.
 #[tokio::test]
-async fn how_long_a_call_worked_is_told_without_what_it_waited() {
+async fn duration_of_a_call_excludes_the_wait_for_an_approval() {
     let agent = &mut Agent::new().await;
     let mut events = agent.says("run `echo hi > a.txt`", None, Permit::default()).await;
     let asked = until(&mut events, asks).await;
@@ -225,7 +225,7 @@ async fn wait(agent: &mut Agent) {
 }
 
 #[tokio::test]
-async fn what_was_decided_for_a_conversation_is_not_asked_again() {
+async fn rule_of_a_conversation_answers_later_calls() {
     let mut agent = Agent::new().await;
     let mut events = agent.says("run `touch a`", None, Permit::default()).await;
     let asked = until(&mut events, asks).await;
@@ -242,7 +242,7 @@ async fn what_was_decided_for_a_conversation_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn what_was_decided_for_good_stands_in_the_settings_until_it_is_forgotten() {
+async fn permanent_rule_is_in_the_settings_until_it_is_removed() {
     let mut agent = Agent::new().await;
     let mut events = agent.says("write a.txt: hello", None, Permit::default()).await;
     let asked = until(&mut events, asks).await;
@@ -262,7 +262,7 @@ async fn what_was_decided_for_good_stands_in_the_settings_until_it_is_forgotten(
 }
 
 #[tokio::test]
-async fn what_is_taken_out_of_the_settings_file_is_asked_about_at_once() {
+async fn rule_removed_from_the_settings_file_counts_at_once() {
     let mut agent = Agent::new().await;
     let mut events = agent.says("run `touch a`", None, Permit::default()).await;
     let asked = until(&mut events, asks).await;
@@ -301,7 +301,7 @@ async fn what_is_taken_out_of_the_settings_file_is_asked_about_at_once() {
 }
 
 #[tokio::test]
-async fn what_one_run_may_do_is_not_kept() {
+async fn permissions_of_one_run_are_not_stored() {
     let agent = Agent::new().await;
     let permit = Permit { mode: None, allow: vec!["shell(touch)".into()] };
     let mut events = agent.says("run `touch a`", None, permit).await;
@@ -320,7 +320,7 @@ async fn what_one_run_may_do_is_not_kept() {
 }
 
 #[tokio::test]
-async fn names_of_files_are_told_to_who_types_one() {
+async fn file_names_complete_what_a_person_types() {
     let agent = Agent::new().await;
     let folder = agent.desk.file("work");
     std::fs::create_dir(folder.join("notes")).expect("made");
@@ -355,7 +355,7 @@ async fn names_of_files_are_told_to_who_types_one() {
 }
 
 #[tokio::test]
-async fn a_turn_to_go_back_to_tells_what_it_did_itself() {
+async fn rewind_target_shows_its_own_changes() {
     let agent = Agent::new().await;
     let permit = Permit { mode: None, allow: vec!["write".into(), "shell(touch)".into()] };
     for text in ["write a.txt: hello then run `touch b`", "run `ls`", "hello"] {
@@ -375,7 +375,7 @@ async fn a_turn_to_go_back_to_tells_what_it_did_itself() {
 
 /// What is beside the log has revisions of its own, and who catches up hears how it is now.
 #[tokio::test]
-async fn who_catches_up_hears_of_runs_waiting_words_and_permissions() {
+async fn catching_up_includes_runs_waiting_messages_and_permissions() {
     let mut agent = Agent::new().await;
     let caught = |since| Request::CatchUp(CatchUp { conversation: agent.id.clone(), since });
     let first = get!(agent.desk, Changes, caught(0));
@@ -420,7 +420,7 @@ async fn who_catches_up_hears_of_runs_waiting_words_and_permissions() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_no_rule_is_refused_with_what_a_rule_is() {
+async fn invalid_rule_is_refused_with_the_form_of_a_rule() {
     let agent = Agent::new().await;
     let add = vec!["allow rm -rf".to_owned()];
     let set = SetPermissions { conversation: agent.id.clone(), add, ..SetPermissions::default() };

@@ -13,7 +13,7 @@ fn backup(to: &Path) -> Request {
 }
 
 #[tokio::test]
-async fn a_backup_opens_and_has_what_was_there() {
+async fn backup_opens_and_has_the_same_content() {
     let desk = Desk::new().await;
     let id = rich(&desk).await;
     let seen = desk.timeline(&id).await;
@@ -63,7 +63,7 @@ async fn a_healthy_store_has_no_problems() {
 }
 
 #[tokio::test]
-async fn two_owners_of_one_directory_are_one_too_many() {
+async fn second_owner_of_a_data_directory_is_refused() {
     let desk = Desk::new().await;
     let options = retake_server::Options {
         data_dir: desk.file("data"),

@@ -225,7 +225,7 @@ async fn a_client_that_catches_up_has_what_a_fresh_one_reads() {
 }
 
 #[tokio::test]
-async fn since_now_there_is_nothing_and_the_future_is_refused() {
+async fn catching_up_from_now_is_empty_and_from_the_future_is_refused() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one", "two"]).await;
     let info = desk.info(&id).await;
@@ -253,7 +253,7 @@ async fn since_now_there_is_nothing_and_the_future_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_erased_is_told_in_every_fork() {
+async fn erasure_is_an_event_in_every_fork() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "a secret"]).await;
     let fork = |title: &str| Fork {
@@ -281,7 +281,7 @@ async fn what_is_erased_is_told_in_every_fork() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_that_is_read_while_others_talk_is_of_its_revision() {
+async fn page_read_during_writes_is_of_one_revision() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     let (client, of) = (Arc::clone(&desk.client), id.clone());

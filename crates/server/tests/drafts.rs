@@ -12,7 +12,7 @@ fn parts(texts: &[&str]) -> Vec<Part> {
 }
 
 #[tokio::test]
-async fn a_draft_gives_way_only_to_what_takes_its_place() {
+async fn draft_is_replaced_only_by_a_client_that_knows_it() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     let set = async |instead_of: Option<&[&str]>, texts: &[&str]| {
@@ -42,7 +42,7 @@ async fn a_draft_gives_way_only_to_what_takes_its_place() {
 }
 
 #[tokio::test]
-async fn what_a_draft_was_written_for_is_kept_with_it() {
+async fn draft_keeps_the_message_that_it_edits() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one"]).await;
     let kept = async || -> Draft {
@@ -71,7 +71,7 @@ async fn what_a_draft_was_written_for_is_kept_with_it() {
 }
 
 #[tokio::test]
-async fn what_moved_aside_goes_with_who_shows_it_and_is_no_part_of_the_draft() {
+async fn content_set_aside_stays_with_its_holder_and_is_not_in_the_draft() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     let _holding = ["a", "b"].map(|name| hold(&desk.file("data"), name).expect("held"));
@@ -153,7 +153,7 @@ impl Shows<'_> {
 }
 
 #[tokio::test]
-async fn words_that_a_living_holder_shows_are_given_to_nobody_else() {
+async fn content_of_a_living_holder_is_given_to_no_other_client() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     let holds = |name: &str| -> Holding { hold(&desk.file("data"), name).expect("held") };
@@ -189,7 +189,7 @@ async fn words_that_a_living_holder_shows_are_given_to_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_holder_has_a_name_that_leads_nowhere() {
+async fn name_of_a_holder_cannot_be_a_path() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     for name in ["../config.toml", "", "a/b", "A", &"a".repeat(65)] {

@@ -89,7 +89,7 @@ async fn trial_15_an_edit_is_one_undo_step() {
 
 /// An edit that is stopped before any output has never been, and its words come back.
 #[tokio::test]
-async fn trial_15_an_edit_that_is_stopped_at_once_has_never_been() {
+async fn trial_15_edit_stopped_before_output_is_compensated() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two"]).await;
     let run = Run {
@@ -115,7 +115,7 @@ async fn trial_15_an_edit_that_is_stopped_at_once_has_never_been() {
 
 /// A fold that ends with a turn covers its answers, and the plan names what it covers.
 #[tokio::test]
-async fn trial_15_a_fold_takes_the_answers_of_its_last_turn_along() {
+async fn trial_15_fold_includes_the_answers_of_its_last_turn() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four", "five", "six"]).await;
     let fold = |to: &str| Action::Fold { from: "t1".into(), to: to.into(), summary: "in short".into() };

@@ -61,7 +61,7 @@ async fn erase(desk: &Desk, of: &str) -> u64 {
 
 /// One has not read anything, another one not since its first event; the room held all that a third one has read by then.
 #[tokio::test]
-async fn who_is_late_is_not_told_what_is_erased_meanwhile() {
+async fn late_subscriber_never_receives_erased_content() {
     let desk = Desk::fast().await;
     let (id, _) = desk.talk(&["one", SECRET]).await;
     let mut never = follow(&desk, Some(&id), None).await;
@@ -92,7 +92,7 @@ async fn who_is_late_is_not_told_what_is_erased_meanwhile() {
 
 /// What a run has said so far is another's to tell than what is stored.
 #[tokio::test]
-async fn who_is_late_hears_that_a_run_is_over_whose_words_are_erased() {
+async fn late_subscriber_receives_the_end_of_a_run_with_erased_messages() {
     let desk = Desk::fast().await;
     let id = desk.create(None, None).await;
     let (mut late, mut quick) = (follow(&desk, Some(&id), None).await, follow(&desk, Some(&id), None).await);
@@ -109,7 +109,7 @@ async fn who_is_late_hears_that_a_run_is_over_whose_words_are_erased() {
 
 /// The list shows how each conversation begins.
 #[tokio::test]
-async fn the_list_tells_nobody_what_is_erased() {
+async fn list_events_never_hold_erased_content() {
     let desk = Desk::new().await;
     desk.create(None, None).await;
     let mut quick = follow(&desk, None, None).await;
@@ -129,7 +129,7 @@ async fn the_list_tells_nobody_what_is_erased() {
 
 /// Whatever they had seen before, over the socket: also of a fork, which shows what its parent has said.
 #[tokio::test]
-async fn nobody_who_comes_later_is_told_what_was_erased() {
+async fn later_subscriber_never_receives_erased_content() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one", SECRET, "three"]).await;
     let fork = Fork { conversation: id.clone(), entry: None, title: None, request_id: None };
@@ -157,7 +157,7 @@ async fn nobody_who_comes_later_is_told_what_was_erased() {
 
 /// The list as somebody has it who hears of each change of it, against the list as it is asked for.
 #[tokio::test]
-async fn forks_and_imports_come_into_the_list_that_is_followed() {
+async fn forks_and_imports_are_events_of_the_list() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one", "two"]).await;
     let mut list = follow(&desk, None, None).await;
@@ -189,7 +189,7 @@ async fn forks_and_imports_come_into_the_list_that_is_followed() {
 
 /// Receipts and plans say where else the text is, and the commands do what they say.
 #[tokio::test]
-async fn trial_28_an_erasure_says_which_other_conversations_hold_the_text_and_how_to_erase_it_there() {
+async fn trial_28_erasure_names_other_conversations_with_the_text_and_how_to_erase_it_there() {
     let desk = Desk::new().await;
     let (here, _) = desk.talk(&["one", SECRET]).await;
     let (there, _) = desk.talk(&[SECRET]).await;
@@ -220,7 +220,7 @@ async fn trial_28_an_erasure_says_which_other_conversations_hold_the_text_and_ho
 
 /// Nothing brings it back: the plan says how much goes, also of the fork and of what it was forked from.
 #[tokio::test]
-async fn trial_28_the_plan_of_an_erasure_says_how_much_goes_and_where() {
+async fn trial_28_plan_of_an_erasure_counts_what_is_erased_and_where() {
     let desk = Desk::new().await;
     let (here, _) = desk.talk(&["one", SECRET]).await;
     let fork = Fork { conversation: here.clone(), entry: None, title: None, request_id: None };
@@ -242,7 +242,7 @@ async fn trial_28_the_plan_of_an_erasure_says_how_much_goes_and_where() {
 
 /// Of messages that are named it is known that they are erased: it is not said that nothing holds some text.
 #[tokio::test]
-async fn trial_28_the_plan_of_an_erasure_of_what_is_erased_says_so() {
+async fn trial_28_plan_says_that_the_content_is_erased_already() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two"]).await;
     let erase = || Action::Erase { entries: vec![entries[0].clone()], matching: None };

@@ -166,7 +166,7 @@ fn outcome(event: &RunEvent) -> Option<Outcome> {
 
 /// What one client rewinds, the others see; the words are for its own composer alone.
 #[tokio::test]
-async fn who_follows_sees_a_rewind_and_its_words_are_not_for_it() {
+async fn subscriber_sees_a_rewind_without_the_content_for_the_composer() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     let mut copy = Copy::new(&desk, &id).await;
@@ -183,7 +183,7 @@ async fn who_follows_sees_a_rewind_and_its_words_are_not_for_it() {
 
 /// Random changes by several clients, while followers go away and come back: each has what a fresh reader has.
 #[tokio::test]
-async fn whoever_goes_and_comes_back_has_what_a_fresh_reader_has() {
+async fn reconnected_subscriber_equals_a_fresh_read() {
     let mut random = Rng::with_seed(7);
     let desk = Desk::new().await;
     let (id, mut entries) = desk.talk(&["one", "two"]).await;
@@ -218,7 +218,7 @@ async fn whoever_goes_and_comes_back_has_what_a_fresh_reader_has() {
 
 /// Who comes back after a thousand events gets the difference, or how things are, but never a part.
 #[tokio::test]
-async fn who_was_away_for_long_misses_nothing() {
+async fn subscriber_that_was_away_for_long_misses_nothing() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one", "two"]).await;
     let mut copy = Copy::new(&desk, &id).await;
@@ -236,7 +236,7 @@ async fn who_was_away_for_long_misses_nothing() {
 
 /// Whoever stays and whoever was away gets how things are, where the difference is as large as a conversation.
 #[tokio::test]
-async fn what_changes_too_much_is_told_as_it_is() {
+async fn large_difference_is_sent_as_a_snapshot() {
     let desk = Desk::new().await;
     let id = long_talk(&desk, 600).await;
     let mut copy = Copy::new(&desk, &id).await;
@@ -272,7 +272,7 @@ async fn long_talk(desk: &Desk, count: usize) -> String {
 
 /// A revision that was never reached is answered with how things are.
 #[tokio::test]
-async fn an_id_that_means_nothing_gets_a_snapshot() {
+async fn unknown_event_id_gets_a_snapshot() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     for since in ["99", "nonsense", ""] {
@@ -288,7 +288,7 @@ async fn an_id_that_means_nothing_gets_a_snapshot() {
 
 /// Who comes in the middle of an answer gets the text so far, and then the rest, each once.
 #[tokio::test]
-async fn who_comes_in_the_middle_of_an_answer_has_all_of_it() {
+async fn subscriber_that_joins_during_an_answer_gets_all_of_it() {
     let desk = Desk::fast().await;
     let id = desk.create(None, None).await;
     let mut first = Copy::new(&desk, &id).await;
@@ -319,7 +319,7 @@ async fn who_comes_in_the_middle_of_an_answer_has_all_of_it() {
 
 /// The first answer counts, the other client sees that it was given, and what it says then is refused.
 #[tokio::test]
-async fn of_two_who_are_asked_the_first_answer_counts() {
+async fn first_of_two_answers_to_an_approval_counts() {
     let desk = Desk::fast().await;
     let folder = desk.file("work");
     std::fs::create_dir(&folder).expect("made");
@@ -348,7 +348,7 @@ async fn of_two_who_are_asked_the_first_answer_counts() {
 
 /// What is beside the log is told, too.
 #[tokio::test]
-async fn permissions_and_words_that_wait_are_told() {
+async fn permissions_and_waiting_messages_are_events() {
     let desk = Desk::new().await;
     let id = desk.create(None, None).await;
     let mut copy = Copy::new(&desk, &id).await;
@@ -382,7 +382,7 @@ fn drafted(author: &str, parts: &[Part]) -> Draft {
 
 /// A second window has the draft of the first; a rewind, whose words go to a composer, touches none.
 #[tokio::test]
-async fn a_draft_is_seen_in_another_window() {
+async fn draft_is_an_event_for_other_clients() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one"]).await;
     let mut copy = Copy::new(&desk, &id).await;
@@ -421,7 +421,7 @@ async fn a_draft_is_seen_in_another_window() {
 
 /// Nobody has to ask: what it shows is there with the first event, and after each return.
 #[tokio::test]
-async fn who_comes_has_the_drafts_and_who_comes_back_has_those_of_now() {
+async fn subscriber_gets_the_drafts_and_after_a_reconnect_the_current_ones() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     let set = |text: &str| set_draft(&id, "mia", &[Part::text(text)]);
@@ -448,7 +448,7 @@ async fn who_comes_has_the_drafts_and_who_comes_back_has_those_of_now() {
 
 /// A call that was asked for, has no result and was never written down has changed nothing.
 #[tokio::test]
-async fn who_comes_is_told_which_calls_never_began() {
+async fn subscriber_is_told_which_calls_never_began() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["write it"]).await;
     let call = |id: &str| Part::ToolCall { id: id.into(), name: "write".into(), arguments: "{}".into() };

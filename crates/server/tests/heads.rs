@@ -51,7 +51,7 @@ async fn a_stale_head_is_refused_with_the_new_one() {
 
 /// Who has seen another state is told so first: whether there is anything to do is a question about the one that is there.
 #[tokio::test]
-async fn a_stale_head_is_told_also_where_there_is_nothing_to_do() {
+async fn stale_head_is_reported_even_if_nothing_would_change() {
     let desk = Desk::fast().await;
     let folder = desk.file("work");
     std::fs::create_dir(&folder).expect("made");
@@ -88,7 +88,7 @@ async fn a_stale_head_is_told_also_where_there_is_nothing_to_do() {
 
 /// Whatever a run is refused for: who has seen another state gets the head of now.
 #[tokio::test]
-async fn a_run_that_is_refused_says_the_head_of_now() {
+async fn refused_run_reports_the_current_head() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     let stale = desk.info(&id).await.head;
@@ -127,7 +127,7 @@ async fn a_run_that_is_refused_says_the_head_of_now() {
 }
 
 #[tokio::test]
-async fn what_does_not_move_needs_no_new_head() {
+async fn action_that_moves_nothing_accepts_an_old_head() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two"]).await;
     let seen = desk.info(&id).await.head;
@@ -144,7 +144,7 @@ async fn what_does_not_move_needs_no_new_head() {
 }
 
 #[tokio::test]
-async fn who_answers_what_was_taken_back_is_refused() {
+async fn answer_to_a_message_taken_back_is_refused() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three"]).await;
     desk.apply(&id, rewind(&entries[2])).await;
@@ -160,7 +160,7 @@ async fn who_answers_what_was_taken_back_is_refused() {
 }
 
 #[tokio::test]
-async fn many_clients_at_once_lose_nothing() {
+async fn concurrent_clients_lose_nothing() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&[]).await;
     let says = (0..20).map(|number| {
@@ -182,7 +182,7 @@ async fn many_clients_at_once_lose_nothing() {
 }
 
 #[tokio::test]
-async fn a_conversation_begins_in_a_folder_that_is_there_and_a_repeated_request_has_its_receipt_where_it_is_gone()
+async fn conversation_needs_an_existing_folder_but_a_repeated_request_gets_its_receipt_without_it()
  {
     let desk = Desk::fast().await;
     let folder = desk.folder("work");

@@ -164,7 +164,7 @@ impl Held {
 }
 
 #[test]
-fn a_rewind_is_told_when_its_files_are_there() {
+fn rewind_is_an_event_only_after_its_files_are_applied() {
     let (runtime, gate) = gated("apply.carried");
     runtime.block_on(async {
         let mut held = Held::begin(&gate).await;
@@ -179,7 +179,7 @@ fn a_rewind_is_told_when_its_files_are_there() {
 
 /// Somebody writes in between, so that it is taken back: it never was.
 #[test]
-fn a_rewind_that_comes_to_nothing_is_told_to_nobody() {
+fn reverted_rewind_is_no_event() {
     let (runtime, gate) = gated("apply.take");
     runtime.block_on(async {
         let mut held = Held::begin(&gate).await;

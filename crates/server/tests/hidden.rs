@@ -27,7 +27,7 @@ async fn operations(desk: &Desk, id: &str) -> Vec<Operation> {
 }
 
 #[tokio::test]
-async fn a_turn_names_all_that_is_hidden_of_it() {
+async fn turn_number_names_all_its_hidden_messages() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four", "five", "six"]).await;
     desk.apply(&id, mark(MarkVerb::Hide, "t2")).await;
@@ -74,7 +74,7 @@ async fn a_turn_names_all_that_is_hidden_of_it() {
 }
 
 #[tokio::test]
-async fn what_is_listed_as_hidden_comes_back_as_it_is_listed() {
+async fn hidden_messages_can_be_shown_by_their_listed_names() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four", "five", "six"]).await;
     let hide = |from: usize, to: usize| Action::Mark {
@@ -119,7 +119,7 @@ async fn what_is_listed_as_hidden_comes_back_as_it_is_listed() {
 }
 
 #[tokio::test]
-async fn trial_15_turns_that_are_named_backwards_are_the_same_range() {
+async fn trial_15_range_with_swapped_ends_is_the_same_range() {
     for names in [["t1", "t2"], ["t2", "t1"]] {
         let desk = Desk::new().await;
         let (id, _) = desk.talk(&["one", "two", "three", "four", "five", "six"]).await;
@@ -137,7 +137,7 @@ async fn trial_15_turns_that_are_named_backwards_are_the_same_range() {
 
 /// The last message is one that is seen, except for who shows it again; and no label takes its name, or that of a turn.
 #[tokio::test]
-async fn names_of_messages_mean_what_is_seen() {
+async fn names_of_messages_follow_the_visible_timeline() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     desk.apply(&id, mark(MarkVerb::Hide, "@")).await;
@@ -156,7 +156,7 @@ async fn names_of_messages_mean_what_is_seen() {
 }
 
 #[tokio::test]
-async fn a_turn_names_the_answers_to_it() {
+async fn turn_number_names_its_answers() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two"]).await;
     desk.apply(&id, rewind(&entries[1])).await;
@@ -172,7 +172,7 @@ async fn a_turn_names_the_answers_to_it() {
 }
 
 #[tokio::test]
-async fn operations_and_steps_say_in_words_what_they_were() {
+async fn operations_and_steps_are_described_in_words() {
     let desk = Desk::new().await;
     let (id, entries) =
         desk.talk(&["one", "two", "make it\nblue, and tell nobody why it has to be of that colour"]).await;
@@ -201,7 +201,7 @@ async fn operations_and_steps_say_in_words_what_they_were() {
 }
 
 #[tokio::test]
-async fn several_steps_come_to_what_their_plan_said() {
+async fn several_steps_do_what_their_plan_shows() {
     let desk = Desk::new().await;
     let work = desk.file("work");
     std::fs::create_dir(&work).expect("made");

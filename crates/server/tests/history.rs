@@ -46,7 +46,7 @@ async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_clients_do_at_once_is_done_one_after_the_other_and_once() {
+async fn concurrent_requests_are_linearised_and_done_once() {
     for seed in seeds() {
         let (history, timeline) = history(seed, STEPS).await;
         let model = check(&history).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
@@ -63,7 +63,7 @@ async fn what_clients_do_at_once_is_done_one_after_the_other_and_once() {
 
 /// Each of these histories is a true one with one lie in it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_history_that_cannot_have_happened_is_found() {
+async fn impossible_history_is_found() {
     let (history, timeline) = history(2, 10).await;
     check(&history).expect("it is true");
     let is_done = |event: &Event| matches!(&event.what, What::Done { answer: Answer::Done { .. }, .. });

@@ -53,7 +53,7 @@ impl<'a> Asking<'a> {
 }
 
 #[tokio::test]
-async fn a_program_that_knows_only_http_goes_back_and_undoes_it() {
+async fn plain_http_client_can_rewind_and_undo() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let (status, made) = asking.post("/v1/conversations", &json!({ "title": "by hand" })).await;
@@ -105,7 +105,7 @@ async fn the_same_key_is_done_once_and_another_request_with_it_is_refused() {
 }
 
 #[tokio::test]
-async fn a_misspelt_wish_for_files_and_a_misspelt_permit_are_refused() {
+async fn misspelt_file_options_and_permissions_are_refused() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let at = format!("/v1/conversations/{}/operations", desk.create(None, None).await);
@@ -118,7 +118,7 @@ async fn a_misspelt_wish_for_files_and_a_misspelt_permit_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_told_as_a_problem() {
+async fn invalid_request_gets_a_problem_document() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let (get, post) = (|path| asking.request(Method::GET, path), |path| asking.request(Method::POST, path));
@@ -198,7 +198,7 @@ async fn what_is_no_request_is_told_as_a_problem() {
 }
 
 #[tokio::test]
-async fn over_tcp_only_who_knows_the_token_is_answered() {
+async fn tcp_client_without_the_token_is_refused() {
     let desk = Desk::new().await;
     let mut asking = Asking::new(&desk);
     let mode = std::fs::metadata(desk.file("data/token")).expect("a token").permissions().mode();
@@ -216,7 +216,7 @@ async fn over_tcp_only_who_knows_the_token_is_answered() {
 }
 
 #[tokio::test]
-async fn a_run_is_a_stream_that_ends_with_its_end() {
+async fn run_is_a_stream_whose_last_event_is_its_end() {
     let desk = Desk::fast().await;
     let asking = Asking::new(&desk);
     let say = json!({ "start": "say", "parts": [{ "type": "text", "text": "hello" }] });
@@ -237,7 +237,7 @@ async fn a_run_is_a_stream_that_ends_with_its_end() {
 }
 
 #[tokio::test]
-async fn what_the_document_lets_through_can_be_read_and_may_make_no_sense() {
+async fn request_that_matches_the_document_is_parsed_and_may_be_refused() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let (_, made) = asking.post("/v1/conversations", &json!({})).await;

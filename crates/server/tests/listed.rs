@@ -13,7 +13,7 @@ use super::world::Desk;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn the_list_is_followed_and_who_comes_back_gets_what_changed() {
+async fn reconnected_subscriber_of_the_list_gets_the_changes() {
     let desk = Desk::new().await;
     let (old, _) = desk.talk(&["one"]).await;
     let mut stream = desk.client.follow(Follow::default()).await.expect("followed");

@@ -28,7 +28,7 @@ async fn list(desk: &Desk, folder: &str) -> McpServers {
 }
 
 #[tokio::test]
-async fn a_server_that_is_added_is_there_until_it_is_removed() {
+async fn added_mcp_server_is_listed_until_it_is_removed() {
     let desk = Desk::new().await;
     assert_eq!(list(&desk, "/").await, McpServers::default());
     let add = Request::McpAdd(McpAdd { name: "it".into(), way: none() });
@@ -46,7 +46,7 @@ async fn a_server_that_is_added_is_there_until_it_is_removed() {
 }
 
 #[tokio::test]
-async fn a_projects_server_waits_for_leave() {
+async fn mcp_server_of_a_project_waits_for_an_approval() {
     let desk = Desk::new().await;
     let folder = project(&desk);
     let waiting = list(&desk, &folder).await.servers.remove(0);
@@ -74,7 +74,7 @@ async fn a_projects_server_waits_for_leave() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_wrong_is_told_and_not_written() {
+async fn invalid_mcp_file_is_reported_and_not_written() {
     let desk = Desk::new().await;
     std::fs::write(desk.file("mcp.json"), "{\n\"mcpServers\": {\n\"a\": 1}}").expect("written");
     let shown = list(&desk, "/").await;

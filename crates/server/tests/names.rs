@@ -12,7 +12,7 @@ fn unique(ids: &[String]) -> usize {
 }
 
 #[tokio::test]
-async fn a_message_has_many_names() {
+async fn message_can_be_named_by_turn_label_and_id() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     desk.apply(&id, label(&entries[2], "draft")).await;
@@ -116,7 +116,7 @@ async fn trial_15_a_label_or_title_shows_all_that_it_holds() {
 
 /// A label is found however its signs are written, and no two look alike.
 #[tokio::test]
-async fn trial_15_labels_that_look_alike_are_one() {
+async fn trial_15_labels_that_look_alike_are_the_same_label() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two"]).await;
     for (given, kept, as_well) in [
@@ -168,7 +168,7 @@ async fn a_conversation_is_named_by_the_beginning_of_its_id() {
 }
 
 #[tokio::test]
-async fn a_name_that_means_nothing_is_told_with_the_nearest() {
+async fn unknown_name_is_reported_with_the_nearest_one() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three"]).await;
     let empty = desk.create(None, None).await;

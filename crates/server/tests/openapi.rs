@@ -38,7 +38,7 @@ fn every_request_stands_in_the_table_with_the_reply_that_it_promises() {
 
 /// A field of a choice hides one of the whole: in JSON only one of them could be said.
 #[test]
-fn no_field_is_said_twice() {
+fn no_field_is_in_a_shape_and_in_its_choice() {
     fn look(at: &str, shape: &Value) {
         let own = shape["properties"].as_object();
         let choices = ["oneOf", "anyOf"].iter().filter_map(|of| shape[*of].as_array()).flatten();

@@ -24,7 +24,7 @@ pub(super) async fn answered() -> BTreeMap<String, String> {
 }
 
 #[tokio::test]
-async fn an_owner_says_how_it_is() {
+async fn status_describes_the_owner() {
     let desk = Desk::new().await;
     let id = desk.create(None, None).await;
     let idle = get!(desk, Status, Request::Status);
@@ -45,7 +45,7 @@ async fn an_owner_says_how_it_is() {
 
 /// What runs is given time; what does not end by then is stopped, and what it said so far is stored.
 #[tokio::test]
-async fn who_finishes_stops_what_does_not_end_and_loses_nothing() {
+async fn finishing_owner_stops_runs_and_loses_nothing() {
     let desk = Desk::new().await;
     let id = desk.create(None, None).await;
     let mut run = desk.client.run(saying(&id, "hello there")).await.expect("started");

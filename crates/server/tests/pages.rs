@@ -24,7 +24,7 @@ async fn talk(desk: &Desk) -> String {
 }
 
 #[tokio::test]
-async fn pages_of_a_log_are_the_log() {
+async fn pages_of_a_log_are_complete() {
     let desk = Desk::new().await;
     let id = talk(&desk).await;
     let rows = [
@@ -79,7 +79,7 @@ async fn forwards(desk: &Desk, page: &Log) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_log_at_an_earlier_head_is_what_was_there() {
+async fn log_at_an_earlier_head_shows_that_state() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one", "two"]).await;
     let head = desk.info(&id).await.head;
@@ -90,7 +90,7 @@ async fn a_log_at_an_earlier_head_is_what_was_there() {
 }
 
 #[tokio::test]
-async fn another_branch_is_read_without_going_there() {
+async fn other_branch_is_read_without_a_checkout() {
     let desk = Desk::new().await;
     let id = talk(&desk).await;
     let tree = get!(desk, Tree, Request::Tree(tree(&id)));
@@ -120,7 +120,7 @@ async fn another_branch_is_read_without_going_there() {
 }
 
 #[tokio::test]
-async fn a_fork_begins_with_another_branch() {
+async fn fork_can_begin_with_another_branch() {
     let desk = Desk::new().await;
     let id = talk(&desk).await;
     let tree = get!(desk, Tree, Request::Tree(tree(&id)));
@@ -134,7 +134,7 @@ async fn a_fork_begins_with_another_branch() {
 }
 
 #[tokio::test]
-async fn pages_of_a_list_are_the_list() {
+async fn pages_of_the_list_are_complete() {
     let desk = Desk::new().await;
     let (mut made, even) = (Vec::new(), desk.folder("even"));
     for number in 0..5 {
@@ -167,7 +167,7 @@ async fn pages_of_a_list_are_the_list() {
 }
 
 #[tokio::test]
-async fn pages_of_targets_and_operations_are_all_of_them() {
+async fn pages_of_targets_and_operations_are_complete() {
     let desk = Desk::new().await;
     let id = talk(&desk).await;
     desk.apply(&id, label("@", "end")).await;
@@ -200,7 +200,7 @@ async fn pages_of_targets_and_operations_are_all_of_them() {
 }
 
 #[tokio::test]
-async fn history_has_each_prompt_once_and_nothing_that_is_gone() {
+async fn history_has_each_prompt_once_and_none_that_was_taken_back() {
     let desk = Desk::new().await;
     let [at, beside] = ["here", "there"].map(|name| desk.folder(name));
     let here = desk.create(None, Some(&at)).await;
@@ -317,7 +317,7 @@ async fn trial_17_targets_say_whether_there_are_more() {
 
 /// A tree is paged as one list: its branches, and behind them the forks.
 #[tokio::test]
-async fn trial_17_pages_of_a_tree_are_the_tree() {
+async fn trial_17_pages_of_a_tree_are_complete() {
     let desk = Desk::new().await;
     let id = talk(&desk).await;
     desk.apply(&id, rewind("t2")).await;
@@ -343,7 +343,7 @@ async fn trial_17_pages_of_a_tree_are_the_tree() {
 }
 
 #[tokio::test]
-async fn trial_17_pages_of_alternatives_and_folders_are_all_of_them() {
+async fn trial_17_pages_of_alternatives_and_folders_are_complete() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one", "two"]).await;
     for answer in ["three", "four"] {

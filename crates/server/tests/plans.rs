@@ -54,7 +54,7 @@ async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
 }
 
 #[tokio::test]
-async fn what_a_plan_says_is_what_the_action_does() {
+async fn action_does_what_its_plan_shows() {
     let desk = Desk::new().await;
     let (id, entries) = talk(&desk).await;
     let head = desk.info(&id).await.head;
@@ -107,7 +107,7 @@ async fn changed_since_a_checkpoint(desk: &Desk) -> (String, PathBuf) {
 }
 
 #[tokio::test]
-async fn files_are_named_by_their_bytes_and_what_makes_no_sense_is_refused() {
+async fn files_are_named_by_their_bytes_and_invalid_names_are_refused() {
     let desk = Desk::new().await;
     let (there, _) = changed_since_a_checkpoint(&desk).await;
     let asks = |paths: Vec<FileName>, scope| {
@@ -135,7 +135,7 @@ async fn files_are_named_by_their_bytes_and_what_makes_no_sense_is_refused() {
 }
 
 #[tokio::test]
-async fn the_words_of_a_person_return_to_the_composer() {
+async fn prompt_that_is_taken_back_returns_to_the_composer() {
     let desk = Desk::new().await;
     let (id, entries) = talk(&desk).await;
     let back = check(&desk, &id, rewind(&entries[2])).await;

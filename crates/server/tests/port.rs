@@ -99,7 +99,7 @@ fn lasting(entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 #[tokio::test]
-async fn an_export_that_is_imported_is_what_it_was() {
+async fn imported_export_equals_the_original() {
     let (desk, other) = (Desk::new().await, Desk::new().await);
     let id = rich(&desk).await;
     let (text, _) = export(&desk, &id, Format::Jsonl, None).await;
@@ -118,7 +118,7 @@ async fn an_export_that_is_imported_is_what_it_was() {
 }
 
 #[tokio::test]
-async fn a_full_export_has_everything_also_the_ids() {
+async fn full_export_has_everything_with_ids() {
     let (desk, other) = (Desk::new().await, Desk::new().await);
     let id = rich(&desk).await;
     let fork = Fork { conversation: id.clone(), entry: None, title: Some("fork".into()), request_id: None };
@@ -141,7 +141,7 @@ async fn a_full_export_has_everything_also_the_ids() {
 }
 
 #[tokio::test]
-async fn the_pieces_of_an_export_are_of_one_state() {
+async fn pieces_of_an_export_are_of_one_state() {
     let desk = Desk::new().await;
     let import = start(&desk).await;
     let message = |number: u64| format!(r#"{{"role": "user", "content": "{number} {}"}}"#, "x".repeat(1000));
@@ -163,7 +163,7 @@ async fn the_pieces_of_an_export_are_of_one_state() {
 }
 
 #[tokio::test]
-async fn exports_for_people_are_read_and_never_imported() {
+async fn markdown_and_text_exports_are_never_imported() {
     let desk = Desk::new().await;
     let id = rich(&desk).await;
     for format in [Format::Markdown, Format::Text] {
@@ -188,7 +188,7 @@ async fn hostile(desk: &Desk, first: u64, all: &[String]) -> Problem {
 }
 
 #[tokio::test]
-async fn hostile_lines_are_told_and_nothing_comes_in() {
+async fn invalid_import_lines_are_reported_and_nothing_is_imported() {
     let desk = Desk::new().await;
     let good = r#"{"role": "user", "content": "a"}"#.to_owned();
     let header = r#"{"format":"retake-export","version":1,"exported_ms":0,"entries":9,"conversation":{"id":"","title":null,"created_ms":0,"folder":null,"head":"0.0","parent":null}}"#;
@@ -226,7 +226,7 @@ async fn hostile_lines_are_told_and_nothing_comes_in() {
 
 /// Who begins and goes away leaves its lines behind: not for ever.
 #[tokio::test]
-async fn an_import_that_nothing_comes_for_is_given_up_for_others() {
+async fn idle_import_gives_way_to_others() {
     let desk = Desk::new().await;
     let good = [r#"{"role": "user", "content": "a"}"#.to_owned()];
     let (kept, left) = (start(&desk).await, start(&desk).await);
@@ -241,7 +241,7 @@ async fn an_import_that_nothing_comes_for_is_given_up_for_others() {
 }
 
 #[tokio::test]
-async fn only_an_import_is_imported_into() {
+async fn lines_are_accepted_only_for_an_import_in_progress() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     let good = [r#"{"role": "user", "content": "a"}"#.to_owned()];

@@ -242,7 +242,7 @@ async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clo
 }
 
 #[tokio::test]
-async fn while_a_model_answers_one_cannot_go_back_and_is_told_so() {
+async fn rewind_during_a_run_is_refused_with_its_reason() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two"]).await;
     let idle = desk.refused(Request::Cancel(Of { conversation: id.clone() })).await;

@@ -45,7 +45,7 @@ async fn check(desk: &Desk, search: Search, expected: &[&str]) {
 }
 
 #[tokio::test]
-async fn each_filter_leaves_out_what_it_says() {
+async fn each_filter_excludes_what_it_names() {
     let desk = Desk::new().await;
     let [one, two] = teas(&desk).await;
     let tea = || Search { query: "tea".into(), sort: Sort::Oldest, ..Search::default() };
@@ -87,7 +87,7 @@ async fn each_filter_leaves_out_what_it_says() {
 }
 
 #[tokio::test]
-async fn what_is_found_for_audit_says_so_and_nothing_else_does() {
+async fn only_hits_outside_of_the_timeline_are_marked() {
     let desk = Desk::new().await;
     let [one, _] = teas(&desk).await;
     let search =
@@ -154,7 +154,7 @@ async fn odd_queries_find_what_they_can() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_found_is_told_in_words() {
+async fn hit_in_a_call_is_shown_in_words() {
     let desk = Desk::new().await;
     let id = desk.create(None, None).await;
     let arguments = r#"{"path":"src/lib.rs","edits":[{"old":"a fox","new":"a lazy dog"}]}"#;
@@ -173,7 +173,7 @@ async fn a_call_that_is_found_is_told_in_words() {
 }
 
 #[tokio::test]
-async fn forks_are_called_by_what_was_said_in_them_and_say_of_what_they_are() {
+async fn forks_are_named_by_their_messages_and_name_their_parent() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["fix the parser", "done"]).await;
     desk.apply(&id, Action::Title { title: Some("Parser".into()) }).await;

@@ -45,7 +45,7 @@ async fn say_until(desk: &Desk, of: &str, wanted: u64) {
 }
 
 #[tokio::test]
-async fn who_follows_and_never_reads_is_let_go() {
+async fn subscriber_that_never_reads_is_disconnected() {
     let desk = Desk::impatient().await;
     let id = desk.create(None, None).await;
     let stalled = asks(&desk, &format!("/v1/conversations/{id}/events")).await;
@@ -70,7 +70,7 @@ async fn who_follows_and_never_reads_is_let_go() {
 
 /// A reader of a whole export stops in the middle of it for longer than anybody may who follows.
 #[tokio::test]
-async fn who_takes_an_export_may_take_their_time() {
+async fn slow_reader_of_an_export_is_not_disconnected() {
     let desk = Desk::impatient().await;
     let (id, other) = (desk.create(None, None).await, desk.create(None, None).await);
     let long = "long ".repeat(200_000);
@@ -97,7 +97,7 @@ const MANY: usize = 300;
 
 /// Who knows no token connects as often as may be, and says nothing, or never the whole of it.
 #[tokio::test]
-async fn trial_29_who_connects_and_says_nothing_takes_nobodys_place_for_long() {
+async fn trial_29_silent_connections_are_closed_and_block_no_client() {
     let desk = Desk::impatient().await;
     let address = desk.served.address.expect("it listens");
     let mut idle = Vec::new();

@@ -91,7 +91,7 @@ async fn in_part(desk: &Desk, id: &str) -> String {
 }
 
 #[tokio::test]
-async fn trial_07_an_uncertain_change_that_stays_in_a_file_is_said_with_its_reason() {
+async fn trial_07_uncertain_change_that_stays_is_reported_with_its_reason() {
     let desk = Desk::new().await;
     let id = turns(&desk, &[THIRTY, KNOWN]).await;
     let other = desk.create(None, desk.file("work").to_str()).await;
@@ -104,7 +104,7 @@ async fn trial_07_an_uncertain_change_that_stays_in_a_file_is_said_with_its_reas
 }
 
 #[tokio::test]
-async fn trial_07_a_change_while_a_job_ran_is_not_said_to_be_one_of_several_calls() {
+async fn trial_07_change_during_a_job_is_not_attributed_to_several_calls() {
     let desk = Desk::new().await;
     let id = turns(&desk, &[THIRTY, KNOWN]).await;
     let job =
@@ -176,7 +176,7 @@ async fn trial_07_the_receipt_of_an_edit_says_what_its_plan_says() {
 }
 
 #[tokio::test]
-async fn trial_07_an_error_blames_nobody_else_for_what_a_later_turn_did() {
+async fn trial_07_conflict_with_a_later_turn_names_that_turn() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a", "echo 2 > a"]).await;
     let dropped = Request::Apply(Apply {
@@ -202,7 +202,7 @@ async fn trial_07_an_error_blames_nobody_else_for_what_a_later_turn_did() {
 }
 
 #[tokio::test]
-async fn trial_10_a_fork_names_files_of_its_parent_and_the_command_that_takes_them_back() {
+async fn trial_10_fork_names_files_of_its_parent_and_the_command_that_reverts_them() {
     let desk = Desk::new().await;
     let parent = turns(&desk, &["echo 1 > a", "echo 2 > b; echo 2 > a"]).await;
     let fork = Fork { conversation: parent.clone(), entry: None, title: None, request_id: None };
@@ -232,7 +232,7 @@ async fn trial_10_a_fork_names_files_of_its_parent_and_the_command_that_takes_th
 }
 
 #[tokio::test]
-async fn trial_09_words_in_the_place_of_a_call_or_its_result_are_words_alone() {
+async fn trial_09_text_that_replaces_a_call_or_result_is_plain_text() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a"]).await;
     let entries = desk.timeline(&id).await.1;

@@ -36,7 +36,7 @@ async fn conversations(desk: &Desk) -> usize {
 
 /// What comes in as one body goes out as one, and as the pieces have it; the same key imports it once.
 #[tokio::test]
-async fn a_body_of_megabytes_goes_in_and_out() {
+async fn body_of_megabytes_is_sent_and_received() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let text = messages(2_000);
@@ -101,7 +101,7 @@ async fn a_full_import_that_comes_again_gets_the_same_receipt() {
 }
 
 #[tokio::test]
-async fn what_breaks_off_imports_nothing() {
+async fn interrupted_import_stores_nothing() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let import =
@@ -124,7 +124,7 @@ async fn what_breaks_off_imports_nothing() {
 
 /// Who goes away in the middle of an export holds nothing up.
 #[tokio::test]
-async fn an_export_is_read_as_far_as_somebody_reads() {
+async fn export_is_read_only_as_fast_as_its_client_reads() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let import = asking.request(Method::POST, "/v1/imports/stream").body(pieces(&messages(2_000), false));

@@ -23,7 +23,7 @@ fn targets(of: &str) -> Request {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_who_rewind_from_one_head_one_wins_and_the_other_gets_the_new_one() {
+async fn of_two_rewinds_from_one_head_one_wins_and_the_other_gets_the_new_head() {
     let desk = Desk::new().await;
     let other = desk.another();
     for round in 0..10 {
@@ -56,7 +56,7 @@ async fn of_two_who_rewind_from_one_head_one_wins_and_the_other_gets_the_new_one
 }
 
 #[tokio::test]
-async fn a_reply_that_was_lost_comes_again_and_the_rewind_does_not() {
+async fn repeated_request_gets_the_lost_reply_and_rewinds_once() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
     let head = desk.info(&id).await.head;
@@ -73,7 +73,7 @@ async fn a_reply_that_was_lost_comes_again_and_the_rewind_does_not() {
 }
 
 #[tokio::test]
-async fn who_was_away_while_turns_were_said_and_rewound_is_told_the_difference() {
+async fn client_that_was_away_gets_the_difference() {
     let desk = Desk::new().await;
     let other = desk.another();
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;

@@ -32,7 +32,7 @@ async fn calls(desk: &Desk, id: &str, tool: &str, arguments: &str) {
 }
 
 #[tokio::test]
-async fn a_command_that_a_person_ran_is_told_as_theirs() {
+async fn command_of_a_person_is_shown_as_theirs() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["true"]).await;
     let gone = planned(&desk, &id, rewind("t1")).await.gone;
@@ -45,7 +45,7 @@ async fn a_command_that_a_person_ran_is_told_as_theirs() {
 }
 
 #[tokio::test]
-async fn a_command_that_failed_says_how_it_ended() {
+async fn failed_command_shows_its_exit() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1; exit 3"]).await;
     let gone = planned(&desk, &id, rewind("t1")).await.gone;
@@ -53,7 +53,7 @@ async fn a_command_that_failed_says_how_it_ended() {
 }
 
 #[tokio::test]
-async fn of_a_call_that_was_cut_off_a_plan_says_that_what_it_did_is_not_known() {
+async fn plan_says_that_effects_of_an_interrupted_call_are_unknown() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["one"]).await;
     calls(&desk, &id, "exec", r#"{"command":["make","it"]}"#).await;
@@ -69,7 +69,7 @@ async fn of_a_call_that_was_cut_off_a_plan_says_that_what_it_did_is_not_known() 
 }
 
 #[tokio::test]
-async fn a_file_that_an_earlier_step_kept_says_so() {
+async fn file_kept_by_an_earlier_step_is_reported() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a", "echo 2 > b"]).await;
     assert!(those(&files(&desk, &id, rewind("t2")).await, |path| path.kept).is_empty());
@@ -90,7 +90,7 @@ async fn a_file_that_an_earlier_step_kept_says_so() {
 }
 
 #[tokio::test]
-async fn folders_that_go_with_their_files_are_counted_nowhere() {
+async fn folders_removed_with_their_files_are_not_counted() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["mkdir -p d/e; echo 1 > d/e/f; echo 1 > d/g; echo 1 > h; mkdir empty"]).await;
     let plan = files(&desk, &id, rewind("t1")).await;
@@ -105,7 +105,7 @@ async fn folders_that_go_with_their_files_are_counted_nowhere() {
 }
 
 #[tokio::test]
-async fn a_call_is_one_however_often_it_was_looked_at() {
+async fn call_with_several_captures_is_counted_once() {
     let desk = Desk::new().await;
     let id = turns(&desk, &[]).await;
     let work = desk.file("work");
@@ -126,7 +126,7 @@ async fn a_call_is_one_however_often_it_was_looked_at() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_of_several_steps_looks_at_the_folder_once() {
+async fn plan_of_several_steps_captures_the_folder_once() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a", "echo 2 > a", "echo 3 > a", "echo 4 > a", "echo 5 > a"]).await;
     let captures = async || {

@@ -104,7 +104,7 @@ async fn both(desk: &Desk, other: &impl Client, request: Request) -> (Receipt, R
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn trial_12_of_two_equal_requests_at_once_both_get_one_receipt() {
+async fn trial_12_two_equal_concurrent_requests_get_one_receipt() {
     let desk = Desk::fast().await;
     let other = desk.another();
     let kinds = [
@@ -193,7 +193,7 @@ async fn told(client: &dyn Client, run: Run) -> (Option<Box<Receipt>>, Box<Ended
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn trial_12_of_two_equal_runs_that_interrupt_both_hear_one_answer() {
+async fn trial_12_two_equal_interrupting_runs_get_the_events_of_one() {
     let desk = Desk::slow(30).await;
     let other = desk.another();
     for round in 0..ROUNDS {
@@ -218,7 +218,7 @@ async fn trial_12_of_two_equal_runs_that_interrupt_both_hear_one_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn trial_12_of_two_equal_runs_at_once_both_hear_one_answer() {
+async fn trial_12_two_equal_concurrent_runs_get_the_events_of_one() {
     let desk = Desk::fast().await;
     let other = desk.another();
     let folder = desk.folder("work");
@@ -251,7 +251,7 @@ async fn trial_12_of_two_equal_runs_at_once_both_hear_one_answer() {
 }
 
 #[tokio::test]
-async fn trial_12_who_asks_again_for_a_run_at_work_hears_it() {
+async fn trial_12_repeated_run_request_gets_the_events_of_the_run_at_work() {
     let desk = Desk::new().await;
     let other = desk.another();
     let (id, _) = desk.talk(&["one", "two"]).await;
@@ -277,7 +277,7 @@ async fn trial_12_who_asks_again_for_a_run_at_work_hears_it() {
 }
 
 #[tokio::test]
-async fn trial_12_who_asks_later_for_a_stopped_command_hears_that_it_was_stopped() {
+async fn trial_12_repeated_request_of_a_stopped_command_reports_the_stop() {
     let desk = Desk::new().await;
     let id = desk.create(None, Some(&desk.folder("work"))).await;
     let command = vec!["sleep".into(), "600".into()];
@@ -293,7 +293,7 @@ async fn trial_12_who_asks_later_for_a_stopped_command_hears_that_it_was_stopped
 }
 
 #[tokio::test]
-async fn trial_12_words_that_wait_are_heard_by_all_who_sent_them() {
+async fn trial_12_all_senders_of_waiting_messages_get_the_answer() {
     let desk = Desk::new().await;
     let other = desk.another();
     let (id, _) = desk.talk(&["one", "two"]).await;
@@ -318,7 +318,7 @@ async fn trial_12_words_that_wait_are_heard_by_all_who_sent_them() {
 }
 
 #[tokio::test]
-async fn trial_12_a_key_on_a_request_that_has_none_is_refused() {
+async fn trial_12_key_on_a_request_without_idempotency_is_refused() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let id = desk.create(None, None).await;
@@ -383,7 +383,7 @@ async fn trial_12_every_route_takes_or_refuses_a_key_as_the_document_says() {
 
 /// What the document says of the scope and the lifetime of a key.
 #[tokio::test]
-async fn trial_12_a_key_counts_where_and_as_long_as_the_document_says() {
+async fn trial_12_scope_and_lifetime_of_a_key_are_as_documented() {
     let desk = Desk::new().await;
     let (one, entries) = desk.talk(&["one", "two"]).await;
     let (two, _) = desk.talk(&["one", "two"]).await;
@@ -425,7 +425,7 @@ async fn trial_12_a_key_counts_where_and_as_long_as_the_document_says() {
 }
 
 #[tokio::test]
-async fn trial_12_a_body_and_a_key_that_could_be_misread_are_refused_by_name() {
+async fn trial_12_ambiguous_body_or_key_is_refused_by_name() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let post = |kind: &str, body: &'static str| {
@@ -447,7 +447,7 @@ async fn trial_12_a_body_and_a_key_that_could_be_misread_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn trial_12_a_retry_gets_its_receipt_though_its_words_were_hidden_since() {
+async fn trial_12_repeated_request_gets_its_receipt_after_its_message_was_hidden() {
     let desk = Desk::new().await;
     for verb in [MarkVerb::Hide, MarkVerb::Drop] {
         let (id, entries) = desk.talk(&["one", "two"]).await;
@@ -463,7 +463,7 @@ async fn trial_12_a_retry_gets_its_receipt_though_its_words_were_hidden_since() 
 }
 
 #[tokio::test]
-async fn trial_15_a_mark_on_what_is_hidden_is_refused_or_takes_the_turn() {
+async fn trial_15_mark_on_a_hidden_message_is_refused_or_applies_to_the_turn() {
     let desk = Desk::new().await;
     let id = super::whose::turns(&desk, &["true"]).await;
     let entries: Vec<String> = desk.timeline(&id).await.1.into_iter().map(|entry| entry.id).collect();

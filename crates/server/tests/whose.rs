@@ -60,7 +60,7 @@ fn told(path: &PathPlan) -> String {
 }
 
 #[tokio::test]
-async fn what_a_later_turn_did_is_told_by_its_turn() {
+async fn change_of_a_later_turn_names_that_turn() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a", "true", "echo 3 > a"]).await;
     let path = left(planned(&desk, &id, mark(MarkVerb::Drop, "t1")).await);
@@ -87,7 +87,7 @@ async fn what_a_later_turn_did_is_told_by_its_turn() {
 }
 
 #[tokio::test]
-async fn what_was_made_meanwhile_is_told_when_a_turn_is_shown_again() {
+async fn showing_a_turn_again_reports_files_made_meanwhile() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > new; mkdir d; echo 1 > d/x", "true"]).await;
     desk.apply(&id, mark(MarkVerb::Drop, "t1")).await;
@@ -102,7 +102,7 @@ async fn what_was_made_meanwhile_is_told_when_a_turn_is_shown_again() {
 }
 
 #[tokio::test]
-async fn a_step_that_is_refused_by_itself_is_told_though_all_of_them_are_not() {
+async fn step_that_would_be_refused_alone_is_reported() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["true", "echo 1 > a", "echo 2 > a"]).await;
     let undo = |count| Action::Undo { count };
@@ -132,7 +132,7 @@ async fn plan_and_receipt(desk: &Desk, id: &str, action: Action) -> (FilesPlan, 
 }
 
 #[tokio::test]
-async fn what_going_back_has_put_there_is_not_said_to_be_others() {
+async fn restored_content_is_not_attributed_to_others() {
     let desk = Desk::new().await;
     let work = desk.file("work");
     let id = turns(&desk, &["echo hello > a", "echo 1 > r", "echo 2 > r"]).await;
@@ -149,7 +149,7 @@ async fn what_going_back_has_put_there_is_not_said_to_be_others() {
 }
 
 #[tokio::test]
-async fn a_plan_and_its_receipt_count_the_same_also_where_an_edit_by_hand_comes_back() {
+async fn plan_and_receipt_count_the_same_with_a_manual_edit() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a; echo 1 > b; mkdir -p d; echo 1 > d/x", "echo 2 > a"]).await;
     std::fs::write(desk.file("work").join("a"), "by hand\n").expect("written");

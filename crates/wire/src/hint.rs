@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_holds_all_of_it() {
+    fn json_round_trip_is_lossless() {
         let head = Some("2.5".to_owned());
         let cases = [
             (Hint::from("wait"), r#""wait""#),

@@ -201,7 +201,7 @@ mod tests {
     use crate::{Action, FilesWish};
 
     #[test]
-    fn what_stands_in_the_path_is_not_sent_twice() {
+    fn fields_of_the_path_are_not_sent_again() {
         let request = Request::Alternatives(Alternatives {
             conversation: "c".into(),
             entry: "@".into(),

@@ -101,7 +101,7 @@ mod tests {
     use super::{call_line, call_words};
 
     #[test]
-    fn our_own_tools_are_told_in_words() {
+    fn own_tools_are_described_in_words() {
         for (tool, arguments, line) in [
             ("edit", r#"{"path":"src/lib.rs","edits":[{"old":"a","new":"b"}]}"#, "edit src/lib.rs (1 place)"),
             ("write", r#"{"path":"a.txt","content":"x"}"#, "write a.txt"),

@@ -255,7 +255,7 @@ mod tests {
 
     /// Who never reads holds as many frames as may be behind, and no more; and none when it is gone.
     #[tokio::test]
-    async fn who_never_reads_keeps_so_many_frames_and_no_more() {
+    async fn buffer_of_a_client_that_never_reads_is_bounded() {
         let home = tempfile::tempdir().expect("a folder");
         let (owner, follow) = owner(&home).await;
         let stalled = owner.frames(follow).await.expect("followed");
@@ -274,7 +274,7 @@ mod tests {
 
     /// Also where nothing ever happens in it again.
     #[tokio::test]
-    async fn a_room_closes_when_the_last_one_has_gone() {
+    async fn feed_closes_with_its_last_subscriber() {
         let home = tempfile::tempdir().expect("a folder");
         let (owner, follow) = owner(&home).await;
         let owner = InProcess {

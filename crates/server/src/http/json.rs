@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_what_stands_there() {
+    fn json_is_read_in_full_and_a_repeated_name_is_refused() {
         let text = r#"{"a": [null, true, -1, 18446744073709551615, 1.5, "x\u00e4", {"a": {}}], "b": "c"}"#;
         let InFlight(read) = serde_json::from_str(text).expect("sound");
         assert_eq!(read, serde_json::from_str::<Value>(text).expect("sound"));

@@ -119,7 +119,7 @@ mod tests {
     use super::random;
 
     #[test]
-    fn all_of_a_token_is_chance_but_what_makes_it_an_id() {
+    fn token_is_random_except_for_what_makes_it_an_id() {
         let tokens = [(); 20].map(|()| random());
         for chance in [13..16, 17..24, 24..32, 45..48, 49..56, 56..64] {
             let seen: HashSet<_> = tokens.iter().map(|token| &token[chance.clone()]).collect();

@@ -145,7 +145,7 @@ mod tests {
     use super::Lines;
 
     #[test]
-    fn lines_end_where_they_end_whatever_the_pieces() {
+    fn lines_are_split_independently_of_the_chunks() {
         let text = b"one\n\ntwo and three\nfour";
         for size in 1..=text.len() {
             let (mut lines, mut ended) = (Lines::default(), Vec::new());
