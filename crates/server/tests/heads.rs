@@ -182,8 +182,7 @@ async fn concurrent_clients_lose_nothing() {
 }
 
 #[tokio::test]
-async fn conversation_needs_an_existing_folder_but_a_repeated_request_gets_its_receipt_without_it()
- {
+async fn conversation_needs_an_existing_folder_but_a_repeated_request_gets_its_receipt_without_it() {
     let desk = Desk::fast().await;
     let folder = desk.folder("work");
     let create = |id: &str| {

@@ -7,8 +7,8 @@ use futures::StreamExt;
 use retake_wire::reply::Receipt;
 use retake_wire::request::*;
 use retake_wire::{
-    Action, Attached, McpAdd, McpAllow, McpOf, McpRemove, Outcome, Part, ProblemKind, Role, Run, RunEvent, RunStart,
-    Search,
+    Action, Attached, McpAdd, McpAllow, McpOf, McpRemove, Outcome, Part, ProblemKind, Role, Run, RunEvent,
+    RunStart, Search,
 };
 
 use super::mcp::{none, of_servers, project};
@@ -140,16 +140,28 @@ async fn after_a_lost_reply_the_receipt_is_found_by_the_id_of_the_request() {
     let repeated = get!(desk, Receipt, lost);
     for restarted in [false, true] {
         let undone = Receipt { steps: None, ..undone.clone() };
-        let receipts =
-            [("create", &created), ("say", &stored), ("edit", &edited), ("undo", &undone), ("same", &same), ("lost", &repeated)];
+        let receipts = [
+            ("create", &created),
+            ("say", &stored),
+            ("edit", &edited),
+            ("undo", &undone),
+            ("same", &same),
+            ("lost", &repeated),
+        ];
         for (key, receipt) in receipts {
             let found = get!(desk, Receipt, asks(key, Some(&id)));
             assert_eq!((key, &found), (key, receipt), "restarted: {restarted}");
         }
         assert_eq!(get!(desk, Receipt, asks("create", None)), created);
-        for (key, of) in [("say", None), ("say", Some(&other)), ("create", Some(&other)), ("never", Some(&id))] {
+        for (key, of) in
+            [("say", None), ("say", Some(&other)), ("create", Some(&other)), ("never", Some(&id))]
+        {
             let refused = desk.refused(asks(key, of)).await;
-            assert_eq!((&*refused.code, refused.kind), ("unknown_request", ProblemKind::NotFound), "{key} {of:?}");
+            assert_eq!(
+                (&*refused.code, refused.kind),
+                ("unknown_request", ProblemKind::NotFound),
+                "{key} {of:?}"
+            );
         }
         assert_eq!(desk.refused(asks("a key", Some(&id))).await.kind, ProblemKind::Usage);
         desk = desk.gives_way().await;

@@ -101,7 +101,7 @@ impl Plan {
     pub(super) fn replaced(&self) -> impl Iterator<Item = FilePath> {
         let has = |change: &FileChange, record: &Option<Record>| {
             let given = self.given(&change.path, record.as_ref()?)?;
-            Some((given.owner, given.group, given.attributes.clone()))
+            Some((given.owner, given.group, given.extended.clone()))
         };
         let is_other = move |change: &&FileChange| has(change, &change.before) != has(change, &change.after);
         self.bits().map(|(_, change)| change).filter(is_other).map(|change| change.path.clone())

@@ -38,22 +38,21 @@ pub(super) struct Model {
 
 impl Model {
     /// Of what is there, for a record that replaces it; where that is no file for a file, of what is known of the record
-    /// `attributes`, and always of what is `given`. `group` is that of a folder that hands its group on. Bits that let a program run as
+    /// `known`, and always of what is `given`. `group` is that of a folder that hands its group on. Bits that let a program run as
     /// its owner or group are given to exactly the bytes that had them, as far as is known, and to nothing else.
     pub(super) fn of(
         look: &Look<'_>,
         record: &Record,
         group: Option<u32>,
-        (attributes, given): (Option<&Attributes>, Option<&Attributes>),
+        (known, given): (Option<&Attributes>, Option<&Attributes>),
     ) -> Result<Self, Obstacle> {
         let lost = Obstacle::Attributes("attributes");
         let old = look.stat.filter(|_| look.kind() != Some(FileType::Directory));
         let old = old.filter(|_| !matches!(record, Record::Folder { .. }));
-        match (look.file.as_ref().filter(|_| given.is_none()), record, old, given.or(attributes)) {
+        match (look.file.as_ref().filter(|_| given.is_none()), record, old, given.or(known)) {
             (Some(file), Record::File { .. }, Some(stat), _) => {
                 let special = stat.st_mode & SPECIAL;
-                if special & AS_OWNER & !attributes.map_or(0, |attributes| u32::from(attributes.special)) != 0
-                {
+                if special & AS_OWNER & !known.map_or(0, |known| u32::from(known.special)) != 0 {
                     return Err(Obstacle::RunsAsOwner);
                 }
                 let attributes = attributes(file).map_err(|_| lost)?;
@@ -61,7 +60,7 @@ impl Model {
             }
             (_, _, _, Some(Attributes { special, owner, group, extended })) => {
                 let (owner, group, special) = (Some(*owner), Some(*group), u32::from(*special));
-                Ok(Self { owner, group, special, attributes: attributes.clone().ok_or(lost)? })
+                Ok(Self { owner, group, special, attributes: extended.clone().ok_or(lost)? })
             }
             (_, _, Some(stat), None) => {
                 Ok(Self { owner: Some(stat.st_uid), group: Some(stat.st_gid), ..Self::default() })

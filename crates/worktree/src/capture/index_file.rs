@@ -256,11 +256,11 @@ fn read_attributes(from: &mut Reader<'_>) -> Option<Option<Arc<Attributes>>> {
     let owner = u32::try_from(from.number()?).ok()?;
     let group = u32::try_from(from.number()?).ok()?;
     let is_whole = from.byte()? != 0;
-    let mut attributes = Vec::new();
+    let mut extended = Vec::new();
     for _ in 0..from.count()? {
-        attributes.push((from.bytes()?.to_vec(), from.bytes()?.to_vec()));
+        extended.push((from.bytes()?.to_vec(), from.bytes()?.to_vec()));
     }
-    let attributes = is_whole.then_some(attributes);
+    let extended = is_whole.then_some(extended);
     Some(Some(Arc::new(Attributes { special, owner, group, extended })))
 }
 
