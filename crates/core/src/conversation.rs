@@ -425,3 +425,6 @@ impl Conversation {
         self.state.marks.get(pos)
     }
 }
+
+#[cfg(test)]
+mod tests;

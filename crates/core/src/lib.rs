@@ -35,6 +35,8 @@ mod run;
 mod session;
 mod shell_line;
 mod state;
+#[cfg(test)]
+mod testing;
 mod tree;
 mod turn;
 mod turns;

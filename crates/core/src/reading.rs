@@ -199,3 +199,6 @@ pub fn difference(before: &Conversation, after: &Conversation) -> Difference {
     let came = new.without(old.spans().iter().copied());
     fold_changes(before, after, Difference { gone, came, ..Difference::default() })
 }
+
+#[cfg(test)]
+mod tests;

@@ -219,7 +219,7 @@ impl Conversation {
 mod tests {
     use std::cell::Cell;
 
-    use super::opener_within;
+    use super::{Target, opener_within};
     use crate::content::{Part, Role};
     use crate::entry::{Flags, Meta, Totals};
     use crate::id::{EntryId, OpNo, Pos, Revision, Time};
@@ -227,6 +227,7 @@ mod tests {
     use crate::path::Span;
     use crate::records::Records;
     use crate::refusal::Refusal;
+    use crate::testing::Log;
 
     /// Entries of one log, and how often one was read.
     struct Counted(Vec<Meta>, Cell<usize>);
@@ -301,6 +302,88 @@ mod tests {
 
         fn atoms(&self, _: Span) -> Result<Vec<(Pos, Pos)>, Refusal> {
             Ok(Vec::new())
+        }
+    }
+
+    /// The targets of a conversation in words: number, opener, what it takes back, its own entries and what they come to.
+    fn targets(script: &str, before: Option<u64>, limit: usize) -> String {
+        let log = Log::after(script);
+        let before = before.map(|seq| Pos::new(log.now.tree.depth(), seq));
+        let found = log.now.targets(&log, before, limit).expect("all rows are there");
+        let count = |totals: Totals| format!("{}/{}/{}", totals.messages, totals.calls, totals.turns);
+        let target = |target: &Target| {
+            let (back, own) = (count(target.takes_back), log.part(&target.own));
+            format!("t{} {} -{back} {own} ({})", target.number, target.meta.pos.seq, count(target.holds))
+        };
+        found.iter().map(target).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn turns_are_listed_newest_first_with_what_a_rewind_takes_back() {
+        let rows = [
+            ("", None, 9, ""),
+            ("ua", None, 9, "t1 1 -2/0/1 1-2 (2/0/1)"),
+            ("uaucra", None, 9, "t2 3 -4/1/1 3-6 (4/1/1), t1 1 -6/1/2 1-2 (2/0/1)"),
+            ("uaucra", None, 1, "t2 3 -4/1/1 3-6 (4/1/1)"),
+            ("uaucra", None, 0, ""),
+            ("uaucra", Some(3), 9, "t1 1 -6/1/2 1-2 (2/0/1)"),
+            ("uaucra", Some(1), 9, ""),
+            ("saua", None, 9, "t1 3 -2/0/1 3-4 (2/0/1)"),
+            ("uaua; rewind 3; uaa", None, 9, "t2 5 -3/0/1 5-7 (3/0/1), t1 1 -5/0/2 1-2 (2/0/1)"),
+            // Hidden entries do not count, and a turn whose opener is hidden is no target.
+            ("uaua; hide 4", None, 9, "t2 3 -1/0/1 3 (1/0/1), t1 1 -3/0/2 1-2 (2/0/1)"),
+            ("uaua; hide 2", None, 9, "t2 3 -2/0/1 3-4 (2/0/1), t1 1 -3/0/2 1 (1/0/1)"),
+            ("uaua; hide 3", None, 9, "t1 1 -3/0/1 1-2 4 (3/0/1)"),
+            ("uaua; hide 3", Some(3), 9, "t1 1 -3/0/1 1-2 4 (3/0/1)"),
+            ("uaaua; hide 2; hide 4", Some(4), 9, "t1 1 -3/0/1 1 3 5 (3/0/1)"),
+            ("uauaua; hide 3-4", Some(5), 9, "t1 1 -4/0/2 1-2 (2/0/1)"),
+            ("uaaua; hide 2", Some(4), 9, "t1 1 -4/0/2 1 3 (2/0/1)"),
+            ("uaua; fork 4; ua", None, 2, "t3 1 -2/0/1 1-2 (2/0/1), t2 3 -4/0/2 0:3-4 (2/0/1)"),
+            ("uau; fork 3; aua", Some(2), 1, "t2 3 -4/0/2 0:3 1 (2/0/1)"),
+        ];
+        let found = rows.map(|(script, before, limit, _)| (script, targets(script, before, limit)));
+        assert_eq!(found, rows.map(|(script, _, _, text)| (script, text.to_owned())));
+    }
+
+    #[test]
+    fn a_turn_is_named_by_its_number_on_the_path() {
+        for (script, number, opener, part) in [
+            ("uaua", 1, Some(1), "1-2"),
+            ("uaua", 2, Some(3), "3-4"),
+            ("uaua", 3, None, ""),
+            ("uaua", 0, None, ""),
+            ("saua", 0, None, "1-2"),
+            ("saua", 1, Some(3), "3-4"),
+            ("uaua; rewind 3; uaua", 2, Some(5), "5-6"),
+            ("uaua; rewind 4; aua", 2, Some(3), "3 5"),
+            // Hidden turns keep their number and are not named by it.
+            ("uaua; hide 1", 1, None, "1-2"),
+            ("uaua; hide 1", 2, Some(3), "3-4"),
+            ("uaua; exclude 1", 1, Some(1), "1-2"),
+            ("uaua", u64::MAX, None, ""),
+        ] {
+            let log = Log::after(script);
+            let found = log.now.turn_opener(&log, number).expect("all rows are there");
+            assert_eq!(found.map(|pos| pos.seq), opener, "{script}: t{number}");
+            let whole = log.now.turn_part(&log, number).expect("all rows are there");
+            assert_eq!(log.part(&whole), part, "{script}: t{number}");
+        }
+    }
+
+    #[test]
+    fn counters_leave_out_what_nobody_sees() {
+        for (script, messages, calls, turns) in [
+            ("", 0, 0, 0),
+            ("uaucra", 6, 1, 2),
+            ("uaucra; hide 3", 5, 1, 1),
+            ("uaucra; hide 4", 4, 0, 2),
+            ("uaucra; exclude 4", 6, 1, 2),
+            ("uaucra; drop 1-2", 4, 1, 1),
+            ("uaucra; hide 1; rewind 6", 4, 1, 1),
+            ("uaucra; fork 3; a", 4, 0, 2),
+        ] {
+            let log = Log::after(script);
+            assert_eq!(log.now.counters(&log), Ok(Totals { messages, calls, turns }), "{script}");
         }
     }
 

@@ -1,0 +1,508 @@
+//! The rules of a conversation, as tables: what a script of steps leads to.
+
+use super::*;
+use crate::testing::Log;
+
+/// What a script leads to, in the words of `show`.
+fn check(show: impl Fn(&Log) -> String, rows: &[(&str, &str)]) {
+    let found: Vec<_> = rows.iter().map(|(script, _)| (*script, show(&Log::after(script)))).collect();
+    let expected: Vec<_> = rows.iter().map(|(script, text)| (*script, (*text).to_owned())).collect();
+    assert_eq!(found, expected);
+}
+
+/// The step that undo takes back, the one that redo brings back, and those that undo passes over.
+fn undo_history(log: &Log) -> String {
+    let line = &log.now.line;
+    let next = log.now.next_undo(log).expect("all rows are there");
+    let redo = line.undone.map(|no| match log.op(no).expect("it is there").reason {
+        Reason::Undo(step) => step,
+        reason => panic!("redo of {reason:?}"),
+    });
+    let void: String = line.void.iter().map(|step| format!(" void {}", Log::step(Some(*step)))).collect();
+    format!("{} undo {} redo {}{void}", log.path(), Log::step(next), Log::step(redo))
+}
+
+#[test]
+fn a_step_moves_the_tip_and_nothing_else_of_the_path() {
+    check(
+        Log::path,
+        &[
+            ("", ""),
+            ("uaua", "1-4"),
+            ("uaua; rewind 3", "1-2"),
+            ("uaua; rewind 1", ""),
+            ("uaua; rewind 3; ua", "1-2 5-6"),
+            ("uaua; rewind 3; ua; checkout 4", "1-4"),
+            ("uaua; rewind 3; ua; checkout 3", "1-3"),
+            ("uaua; checkout", ""),
+            ("uaua; edit 3; ua", "1-2 5-6"),
+            ("uaua; retry 4; a", "1-3 5"),
+            ("uaua; retry 3", "1-3"),
+            ("uaua; retry 2", "1"),
+            ("uasa; retry 4", "1-3"),
+            ("uaua; rewind 3; ua; restore 0.4", "1-4"),
+            ("uaua; rewind 3; ua; restore 1.4", "1-2"),
+            ("uaua; rewind 3; ua; restore 1.5", "1-2 5"),
+            ("uaua; rewind 3; ua; restore 0.0", ""),
+            ("ua; retry 2; a; choose 3 1", "1-2"),
+            ("uaua; rewind 3; ua; retry 6; a; choose 7 1", "1-2 5-6"),
+            ("ua; retry 2; aua; choose 3 1; choose 2 2", "1 3-5"),
+            ("ua; retry 2; a; choose 3 2", "1 3"),
+        ],
+    );
+}
+
+#[test]
+fn a_call_and_its_results_are_never_split() {
+    check(
+        Log::path,
+        &[
+            // To before a result is to before its call; to before the next call's answer is not.
+            ("ucra; rewind 3", "1"),
+            ("ucra; rewind 4", "1-3"),
+            ("ucrcra; rewind 5", "1-3"),
+            ("ucrua; rewind 4", "1-3"),
+            // A call without a result on the path splits nothing.
+            ("ucua; rewind 4", "1-3"),
+            ("uca; rewind 3", "1-2"),
+            // A checkout of a call takes its results along.
+            ("ucra; checkout 2", "1-3"),
+            ("ucra; checkout 3", "1-3"),
+            ("ucra; checkout 1", "1"),
+            ("ucrau; checkout 4", "1-4"),
+            // What was said behind a head that ended between the two comes along to the result.
+            ("ucra; restore 0.2", "1-3"),
+            ("ucra; restore 0.3", "1-3"),
+            ("ucra; fork 2", "0:1-3"),
+            // Said while the call ran: going back to before it goes to before the call.
+            ("ucurua; rewind 5", "1-4"),
+            // What nobody asked for in this turn is the result of no call.
+            ("ucura; retry 5", "1-3"),
+        ],
+    );
+}
+
+#[test]
+fn undo_takes_back_the_last_step_and_redo_brings_it_back() {
+    check(
+        undo_history,
+        &[
+            ("", " undo - redo -"),
+            ("ua", "1-2 undo t1 redo -"),
+            ("uaua; undo", "1-2 undo t1 redo t3"),
+            ("uaua; undo; undo", " undo - redo t1"),
+            ("uaua; undo 9", " undo - redo t1"),
+            ("uaua; undo 2; redo", "1-2 undo t1 redo t3"),
+            ("uaua; undo 2; redo 9", "1-4 undo t3 redo -"),
+            ("uaua; undo; u", "1-2 5 undo t5 redo -"),
+            ("uaua; undo; a", "1-2 5 undo t1 redo -"),
+            ("uaua; rewind 3; undo", "1-4 undo t3 redo 1"),
+            ("uaua; rewind 3; undo; redo", "1-2 undo 1 redo -"),
+            ("uaua; rewind 3; ua; undo", "1-2 undo 1 redo t5"),
+            // An edit and its new words are one step, and so are a retry and its answer.
+            ("uaua; edit 3; ua", "1-2 5-6 undo 1 redo -"),
+            ("uaua; edit 3; ua; undo", "1-4 undo t3 redo 1"),
+            ("uaua; edit 3; ua; undo; redo", "1-2 5-6 undo 1 redo -"),
+            ("uaua; edit 3; uaua", "1-2 5-8 undo t7 redo -"),
+            ("ua; retry 2; a; undo", "1-2 undo t1 redo 1"),
+            ("ua; hide 2; undo", "1-2 undo t1 redo 1"),
+            ("ua; fold 1-2 sum; undo; redo", "1-2 undo 1 redo -"),
+            // These are no steps.
+            ("ua; title x; label 1 y; autofold 1-2 sum", "1-2 undo t1 redo -"),
+            ("ua; undo; title x", " undo - redo t1"),
+            ("sa", "1-2 undo - redo -"),
+            ("oa", "1-2 undo - redo -"),
+        ],
+    );
+}
+
+#[test]
+fn a_compensated_step_is_passed_over() {
+    check(
+        undo_history,
+        &[
+            ("uau; compensate t3", "1-2 undo t1 redo -"),
+            ("ua; retry 2; compensate 1", "1-2 undo t1 redo -"),
+            ("ua; retry 2; hide 1; compensate 1", "1-2 undo 2 redo - void 1"),
+            ("ua; retry 2; hide 1; compensate 1; undo", "1-2 undo t1 redo 2 void 1"),
+            ("uau; hide 1; compensate t3", "1-2 undo 1 redo - void t3"),
+            ("uaua; edit 3; u; compensate 1", "1-4 undo t3 redo -"),
+            ("ua; hide 1; compensate 1", "1-2 undo t1 redo -"),
+            ("uaua; undo; compensate 1", "1-4 undo t3 redo -"),
+            ("uaua; undo 2; compensate 2", "1-4 undo t3 redo -"),
+        ],
+    );
+}
+
+/// The code of the refusal that the last step of each script ends with; all steps before it are done.
+fn refused(rows: &[(&str, &str)]) {
+    for (script, code) in rows {
+        let (before, last) = script.rsplit_once(';').unwrap_or(("", script));
+        let mut log = Log::after(before);
+        let (now, found) = (log.now.clone(), log.run(last).map_err(|refusal| refusal.code()));
+        assert_eq!(found, Err(*code), "{script}");
+        assert_eq!(log.now, now, "{script}: a refusal changes nothing");
+    }
+}
+
+#[test]
+fn what_is_not_possible_is_refused_with_its_reason() {
+    refused(&[
+        ("ua; rewind 3", "unknown_entry"),
+        ("ua; rewind 0", "unknown_entry"),
+        ("uaua; rewind 3; rewind 4", "not_on_path"),
+        ("uaua; hide 3; rewind 3", "not_visible"),
+        ("uaua; drop 3; rewind 3", "not_visible"),
+        ("ua; retry 3", "unknown_entry"),
+        ("aa; retry 2", "not_an_answer"),
+        ("ua; checkout 3", "unknown_entry"),
+        ("ua; fork 2; checkout 1", "unknown_entry"),
+        ("ua; restore 1.2", "unknown_head"),
+        ("ua; restore 0.3", "unknown_head"),
+        ("uaua; rewind 3; ua; restore 0.5", "unknown_head"),
+        ("uaua; rewind 3; ua; restore 1.3", "unknown_head"),
+        ("uaua; rewind 3; ua; restore 1.7", "unknown_head"),
+        ("ua; choose 2 0", "no_such_alternative"),
+        ("ua; choose 2 2", "no_such_alternative"),
+        ("ua; choose 1 1", "not_an_answer"),
+        ("undo", "nothing_to_undo"),
+        ("ua; redo", "nothing_to_redo"),
+        ("ua; undo; undo", "nothing_to_undo"),
+        ("ua; undo; u; redo", "nothing_to_redo"),
+        ("ua; hide 3", "unknown_entry"),
+        ("ua; hide 1-3", "unknown_entry"),
+        ("uaua; rewind 3; hide 3", "not_on_path"),
+        ("ua; hide 1; exclude 1", "not_visible"),
+        ("ua; drop 1; hide 1", "not_visible"),
+        ("ua; fold 1-2", "empty_summary"),
+        ("ua; fold 1-3 sum", "unknown_entry"),
+        ("ua; hide 1-2; fold 1-2 sum", "not_foldable"),
+        ("ua; exclude 1-2; fold 1-2 sum", "not_foldable"),
+        ("ua; unfold 1", "unknown_fold"),
+        ("ua; label 3 x", "unknown_entry"),
+        ("ua; hide 2; label 2 x", "not_visible"),
+        ("ua; label 1 x; label 2 x", "label_taken"),
+        ("ua; label 1 x; label 2 ｘ", "label_taken"),
+        ("ua; title \u{200d}", "empty_label"),
+        ("ua; title a\u{1b}b", "bad_name"),
+        ("ua; erase 3", "unknown_entry"),
+        ("ua; compensate t1", "overtaken"),
+        ("uau; rewind 3; compensate t3", "overtaken"),
+        ("ua; retry 2; a; compensate 1", "overtaken"),
+        ("ua; retry 2; compensate 1; compensate 1", "overtaken"),
+        ("ua; hide 1; a; compensate 1", "overtaken"),
+        ("ua; hide 1; hide 2; compensate 1", "overtaken"),
+        ("ua; erase 1; compensate 1", "overtaken"),
+        ("uaua; edit 3; ua; compensate 1", "overtaken"),
+        // The tip is where the rewind left it, but another step has put it there.
+        ("uaua; rewind 3; ua; rewind 5; compensate 1", "overtaken"),
+        ("uaua; rewind 3; undo; redo; undo; compensate 1", "overtaken"),
+    ]);
+}
+
+#[test]
+fn a_request_for_what_is_so_already_changes_nothing() {
+    for script in [
+        "ua; checkout 2",
+        "ua; retry 1; retry 1",
+        "ua; restore 0.2",
+        "ua; retry 2; a; choose 3 2",
+        "ua; hide 1; hide 1",
+        "ua; exclude 1; exclude 1",
+        "ua; drop 1; drop 1",
+        "ua; show 1",
+        "ua; include 1",
+        "ua; exclude 1; show 1",
+        "ua; fold 1-2 sum; fold 1-2 sum",
+        "ua; label 1 x; label 1 x",
+        "ua; label 1",
+        "ua; title x; title x",
+    ] {
+        let (before, last) = script.rsplit_once(';').expect("two steps");
+        let log = Log::after(before);
+        assert_eq!(log.decide(last.trim()), Ok(Commit::default()), "{script}");
+    }
+}
+
+#[test]
+fn a_move_for_what_somebody_saw_is_refused_once_it_is_otherwise() {
+    let log = Log::after("ua; label 1 x; ua");
+    let (before, now, by) = (Head::new(1, 2), Head::new(1, 4), By::default());
+    for (seen, fits) in [
+        (Seen::Exactly(now), true),
+        (Seen::Exactly(before), false),
+        (Seen::Exactly(Head::new(0, 4)), false),
+        (Seen::Since(now), true),
+        (Seen::Since(before), true),
+        (Seen::Since(Head::new(0, 2)), false),
+        (Seen::Since(Head::new(1, 5)), false),
+        (Seen::Anything, true),
+    ] {
+        let stale = |commit: Result<Commit, Refusal>| match commit {
+            Ok(_) => false,
+            Err(Refusal::Stale { .. }) => true,
+            Err(other) => panic!("{other:?}"),
+        };
+        let (pos, now) = (Pos::new(0, 3), &log.now);
+        assert_eq!(!stale(now.rewind(&log, &by, seen, pos)), fits, "rewind {seen:?}");
+        assert_eq!(!stale(now.edit(&log, &by, seen, pos)), fits, "edit {seen:?}");
+        assert_eq!(!stale(now.retry(&log, &by, seen, pos)), fits, "retry {seen:?}");
+        assert_eq!(!stale(now.checkout(&log, &by, seen, Some(pos))), fits, "checkout {seen:?}");
+        assert_eq!(!stale(now.restore(&log, &by, seen, now.head)), fits, "restore {seen:?}");
+        assert_eq!(!stale(now.choose(&log, &by, seen, Pos::new(0, 4), 1)), fits, "choose {seen:?}");
+        assert_eq!(!stale(now.undo(&log, &by, seen, 1)), fits, "undo {seen:?}");
+        assert_eq!(!stale(now.files(&by, seen, Reason::Files)), fits, "files {seen:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_behind_an_operation_of_a_newer_version() {
+    let mut log = Log::after("uaua; rewind 3; undo; hide 1");
+    log.now.unknown = Some((OpNo(9), "merge".to_owned()));
+    for step in [
+        "u",
+        "rewind 3",
+        "edit 3",
+        "retry 4",
+        "checkout 2",
+        "restore 0.4",
+        "choose 4 1",
+        "undo",
+        "redo",
+        "hide 3",
+        "show 1",
+        "fold 2-4 sum",
+        "unfold 1",
+        "label 2 x",
+        "title x",
+        "files",
+        "compensate t3",
+    ] {
+        let found = log.clone().run(step).map_err(|refusal| refusal.code());
+        assert_eq!(found, Err("read_only"), "{step}");
+    }
+}
+
+#[test]
+fn a_late_answer_moves_nothing() {
+    let detached = |log: &Log| {
+        let late = log.meta(Pos::new(0, log.now.tree.last())).expect("it is there");
+        let turn = late.turn.map_or(0, |turn| turn.seq);
+        format!(
+            "{} late {} turn {turn} after {}",
+            log.path(),
+            late.flags.detached,
+            late.after.map_or(0, |pos| pos.seq)
+        )
+    };
+    check(
+        detached,
+        &[
+            ("ua; late a 1 2", "1-3 late false turn 1 after 2"),
+            ("ua; rewind 1; late a 1 2", " late true turn 1 after 2"),
+            ("ua; rewind 2; late a 1 2", "1 late true turn 1 after 2"),
+            ("uc; rewind 2; late r 1 2", "1 late true turn 1 after 2"),
+            // A person says it where the conversation is: a new turn.
+            ("ua; late u 1 2", "1-3 late false turn 3 after 2"),
+        ],
+    );
+    let mut log = Log::after("ua; rewind 1; late a 1 2; u");
+    assert_eq!((log.path(), log.now.totals.messages), ("4".to_owned(), 1));
+    assert_eq!(log.run("late a 4 2").map(|()| log.path()), Ok("4".to_owned()));
+}
+
+#[test]
+fn who_saw_an_entry_that_was_taken_back_is_told_so() {
+    let log = Log::after("uaua; hide 2");
+    let say = |seq| log.now.say(&log, Say { seen: Some(Pos::new(0, seq)), ..log.said('u') });
+    assert!(say(2).is_ok(), "hidden meanwhile, and still there");
+    assert_eq!(say(9).map(drop), Err(Refusal::UnknownEntry));
+    let log = Log::after("uaua; hide 2; rewind 3; a; title x; rewind 1; a");
+    let taken_back =
+        |seq| log.now.visible_on_path(&log, Pos::new(0, seq)).expect_err("it is not on the path");
+    for (seq, op, head) in [(4, 2, Head::new(1, 4)), (5, 4, Head::new(3, 5)), (1, 4, Head::new(3, 5))] {
+        let refusal = Refusal::NotOnPath { entry: Pos::new(0, seq), taken_back: Some((OpNo(op), head)) };
+        assert_eq!(taken_back(seq), refusal, "{seq}");
+    }
+    let late = Log::after("uc; rewind 2; late r 1 2");
+    let never = Refusal::NotOnPath { entry: Pos::new(0, 3), taken_back: None };
+    assert_eq!(late.now.visible_on_path(&late, Pos::new(0, 3)), Err(never));
+}
+
+#[test]
+fn each_head_leads_back_to_what_it_named() {
+    for script in [
+        "uaua; rewind 3; ua; undo; label 1 x; redo; a; hide 2; retry 6; a; choose 8 1",
+        "ua; rewind 1; late a 1 2; late a 1 2; u; rewind 5; late a 1 2",
+        "uauaua; undo 2; redo; undo; checkout 6; edit 3; uaua; undo 3; title x; restore 2.6",
+        "ua; fork 1; aua; rewind 2; a; undo; label 0:1 x; checkout 3; compensate 3",
+    ] {
+        let log = Log::after(script);
+        for was in &log.was {
+            let head = was.head;
+            assert_eq!(log.now.tip_at(&log, head), Ok(was.state.tip), "{script}: tip at {head}");
+            assert_eq!(log.now.head_of(&log, head), Ok(head), "{script}");
+            let path: Vec<_> = was.path().positions().collect();
+            let count =
+                |of: fn(&Meta) -> u64| path.iter().map(|pos| of(&log.meta(*pos).expect("it is there"))).sum();
+            let totals = Totals {
+                messages: path.len() as u64,
+                calls: count(|meta| meta.calls.into()),
+                turns: count(|meta| meta.opens_turn().into()),
+            };
+            assert_eq!(was.totals, totals, "{script}: totals at {head}");
+        }
+        for op in 0..=log.now.head.op.0 + 1 {
+            for seq in 0..=log.now.head.seq.0 + 1 {
+                let was = log.was.iter().any(|was| was.head == Head::new(op, seq));
+                // Several operations of one request are one commit, and each of them made a head.
+                let made =
+                    op > 0 && op <= log.now.head.op.0 && log.op(OpNo(op)).is_ok_and(|op| op.at.0 == seq);
+                assert_eq!(
+                    log.now.head_of(&log, Head::new(op, seq)).is_ok(),
+                    was || made,
+                    "{script}: {op}.{seq}"
+                );
+            }
+        }
+        for seq in 0..=log.now.head.seq.0 {
+            let before = log.was.iter().rfind(|was| was.head.seq.0 == seq).expect("each entry has a commit");
+            assert_eq!(log.now.line_at(&log, seq), Ok((*before.line).clone()), "{script}: line at {seq}");
+            let last = log.now.last_op_at(&log, seq).expect("it is there");
+            assert_eq!(last.map_or(OpNo(0), |op| op.no), before.head.op, "{script}: operation at {seq}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_is_read_as_if_it_were_checked_out() {
+    let log = Log::after("uaua; hide 1; rewind 3; ucra");
+    for (tip, path) in [("4", "1-4"), ("3", "1-3"), ("6", "1-2 5-7"), ("2", "1-2")] {
+        let branch = log.now.on_branch(&log, log.pos(tip)).expect("it is there");
+        assert_eq!(log.part(&branch.path()), path);
+        let totals = log.meta(branch.state.tip.expect("a tip")).expect("it is there").totals;
+        assert_eq!(
+            (branch.totals, branch.head, branch.mark(Pos::new(0, 1))),
+            (totals, log.now.head, Mark::Hidden)
+        );
+    }
+    assert_eq!(log.now.on_branch(&log, Pos::new(0, 9)), Err(Refusal::UnknownEntry));
+    assert_eq!(log.now.on_branch(&log, Pos::new(0, 0)), Err(Refusal::UnknownEntry));
+    // At an earlier head, nothing that was said later is on a branch.
+    let earlier = Conversation { head: Head::new(1, 4), ..log.now.clone() };
+    assert_eq!(earlier.on_branch(&log, Pos::new(0, 5)), Err(Refusal::UnknownEntry));
+    assert!(earlier.on_branch(&log, Pos::new(0, 4)).is_ok());
+    let call = Conversation { head: Head::new(2, 6), ..log.now.clone() };
+    assert_eq!(call.on_branch(&log, Pos::new(0, 6)).map(|branch| branch.state.tip), Ok(Some(Pos::new(0, 6))));
+}
+
+#[test]
+fn a_fork_begins_with_what_is_seen_and_goes_its_own_way() {
+    let shown = |log: &Log| {
+        let counters = log.now.counters(log).expect("all rows are there");
+        let marks = log.now.state.marks.ranges().iter();
+        let marks: String =
+            marks.map(|(span, mark)| format!(" {} {}", mark.name(), log.span(*span))).collect();
+        let folds: String = log.now.folds_in_force().iter().map(|fold| format!(" f{}", fold.op)).collect();
+        let labels: String = log.now.state.labels.values().map(|label| format!(" “{label}”")).collect();
+        format!("{} ({}/{}){marks}{folds}{labels}", log.path(), counters.messages, counters.turns)
+    };
+    check(
+        shown,
+        &[
+            ("uaua; fork 2", "0:1-2 (2/1)"),
+            ("uaua; fork 2; ua", "0:1-2 1-2 (4/2)"),
+            ("uaua; fork 2; ua; rewind 1", "0:1-2 (2/1)"),
+            ("uaua; fork 4; rewind 0:3; u", "0:1-2 1 (3/2)"),
+            ("uaua; fork 4; rewind 0:3; u; checkout 0:4", "0:1-4 (4/2)"),
+            ("uaua; fork 4; ua; fork 1", "0:1-4 1:1 (5/3)"),
+            ("uaua; fork 4; ua; fork 1; hide 0:4-1:1", "0:1-4 1:1 (3/2) hidden 0:4 hidden 1:1"),
+            // What is hidden or dropped stays out for good; what is excluded is excluded there.
+            ("uaua; hide 2; fork 4", "0:1 0:3-4 (3/2)"),
+            ("uaua; drop 1-2; fork 4", "0:3-4 (2/1)"),
+            ("uaua; exclude 2; fork 4", "0:1-4 (4/2) excluded 0:2"),
+            ("uaua; exclude 4; fork 2", "0:1-2 (2/1)"),
+            ("uaua; fold 1-2 sum; fork 4", "0:1-4 (4/2) f1"),
+            ("uaua; fold 1-2 sum; fork 1", "0:1 (1/1)"),
+            ("uaua; fold 1-2 sum; exclude 1; fork 4", "0:1-4 (4/2) excluded 0:1"),
+            ("uaua; fold 1-2 sum; exclude 1; fork 4; include 0:1", "0:1-4 (4/2) f1"),
+            ("uaua; label 2 kept; label 4 lost; title x; fork 2", "0:1-2 (2/1) “kept”"),
+        ],
+    );
+    refused(&[
+        ("uaua; hide 2; fork 4; show 0:2", "unknown_entry"),
+        ("uaua; fork 2; rewind 0:3", "unknown_entry"),
+        ("uaua; fork 2; undo", "nothing_to_undo"),
+    ]);
+    let fork = Log::after("uaua; hide 3; fork 4; a");
+    assert_eq!(fork.now.turn_of(&fork, Some(Pos::new(0, 4))), Ok(None), "its opener was hidden");
+    assert_eq!(fork.now.turn_of(&fork, Some(Pos::new(0, 2))), Ok(Some(Pos::new(0, 1))));
+    assert_eq!(fork.meta(Pos::new(1, 1)).expect("it is there").turn, None);
+}
+
+#[test]
+fn erasure_is_recorded_and_changes_no_state() {
+    let mut log = Log::after("ua; rewind 2; label 1 x");
+    let state = log.now.state.clone();
+    log.run("erase 2").expect("it is possible");
+    assert_eq!(log.now.state, state);
+    let commit = log.decide("erase 1").expect("it is possible");
+    assert_eq!(commit.ops[0].change, Change::Erase(vec![Pos::new(0, 1)]));
+    assert!(!commit.is_empty() && Commit::default().is_empty());
+    let said = log.now.say(&log, log.said('u')).expect("it is possible");
+    assert!(!said.is_empty());
+}
+
+#[test]
+fn alternatives_are_the_visible_answers_after_the_same_entry() {
+    let alternatives = |log: &Log, seq: u64| {
+        let all = log.now.alternatives(log, Pos::new(0, seq)).expect("it is there");
+        (
+            all.iter().map(|pos| pos.seq).collect::<Vec<_>>(),
+            log.now.answer_named(log, Pos::new(0, seq)).map(|pos| pos.seq),
+        )
+    };
+    let rows: [(&str, u64, &[u64], u64); 9] = [
+        ("ua", 2, &[2], 2),
+        ("ua", 1, &[], 1),
+        ("ua; retry 2; a", 3, &[2, 3], 3),
+        // A prompt names the answers to it, and so does each later step of one.
+        ("ua; retry 2; a", 1, &[], 3),
+        ("ua; retry 2; aa", 4, &[4], 3),
+        ("ua; retry 2; a; hide 3; checkout 2", 2, &[2], 2),
+        ("uaua; edit 3; ua", 5, &[], 5),
+        ("ua; rewind 2; late a 1 2; a", 4, &[2, 4], 4),
+        ("uaua; retry 4; aua; retry 7; a", 1, &[], 1),
+    ];
+    for (script, seq, all, named) in rows {
+        assert_eq!(alternatives(&Log::after(script), seq), (all.to_vec(), Ok(named)), "{script}: {seq}");
+    }
+}
+
+#[test]
+fn a_request_names_only_the_first_operation_that_it_makes() {
+    let log = Log::after("uaua; hide 1; hide 2");
+    let request: RequestId = "r1".parse().expect("an id");
+    let by = By { author: "ada".to_owned(), time: Time(7), request: Some(request.clone()), wording: None };
+    let ops = log.now.undo(&log, &by, Seen::Anything, 3).expect("it is possible").ops;
+    let requests: Vec<_> = ops.iter().map(|op| op.request.clone()).collect();
+    assert_eq!(requests, [Some(request), None, None]);
+    for op in &ops {
+        assert_eq!((op.author.as_str(), op.time, op.revision), ("ada", Time(7), log.now.revision.next()));
+    }
+    assert_eq!(ops.iter().map(|op| op.no.0).collect::<Vec<_>>(), [3, 4, 5]);
+}
+
+#[test]
+fn what_one_request_undid_is_compensated_as_a_whole() {
+    let mut log = Log::after("uaua; hide 1; undo 2");
+    let before = log.was[log.was.len() - 2].clone();
+    let request: RequestId = "r1".parse().expect("an id");
+    let by = By { request: Some(request), ..By::default() };
+    let commit = log.now.compensate(&log, &by, Step::Op(OpNo(3))).expect("it is the last thing");
+    assert_eq!(commit.ops.len(), 2);
+    assert_eq!(commit.ops.iter().filter(|op| op.request.is_some()).count(), 1);
+    assert!(commit.ops.iter().all(|op| op.revision == log.now.revision.next()));
+    log.commit(commit);
+    assert_eq!((&log.now.state, &log.now.line), (&before.state, &before.line));
+}
