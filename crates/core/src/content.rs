@@ -202,3 +202,33 @@ pub struct Usage {
     /// Tokens of the answer.
     pub output_tokens: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_roles_are_those_that_are_stored() {
+        for (role, name) in Role::ALL.into_iter().zip(["user", "assistant", "tool", "system"]) {
+            assert_eq!((role.name(), Role::from_name(name)), (name, Some(role)));
+        }
+        assert_eq!(Role::from_name("User"), None);
+    }
+
+    #[test]
+    fn stored_text_has_no_nul() {
+        for (text, stored) in [("a\0b\0", "ab"), ("plain", "plain"), ("", "")] {
+            assert_eq!(clean(text), stored);
+            assert_eq!(Part::text(text).cleaned(), Part::text(stored));
+        }
+        let nul = || "a\0".to_owned();
+        let call = Part::ToolCall { id: nul(), name: nul(), arguments: nul() };
+        assert_eq!((call.cleaned().call_id(), Part::text("").call_id()), (Some("a"), None));
+        let result = Part::ToolResult { call: nul(), content: nul(), outcome: ToolOutcome::Ok };
+        assert_eq!((result.cleaned().answered_call(), Part::text("").answered_call()), (Some("a"), None));
+        let facts = Part::Facts(vec![Fact::new(nul(), nul())]);
+        assert_eq!(facts.cleaned(), Part::Facts(vec![Fact::new("a", "a")]));
+        assert_eq!(Part::Erased.cleaned(), Part::Erased);
+        assert_eq!(joined_text(&[Part::text("a"), Part::Erased, Part::text("b")]), "a\nb");
+    }
+}

@@ -32,4 +32,10 @@ mod tests {
         assert!(digest.matches([1; 16]) && digest.matches([2; 16]) && !digest.matches([3; 16]));
         assert!(!Digest::from([1; 16]).matches([2; 16]));
     }
+
+    #[test]
+    fn a_digest_of_today_is_what_is_stored() {
+        let digest = Digest::from([7; 16]);
+        assert_eq!((digest.current, digest.before), ([7; 16], None));
+    }
 }

@@ -100,3 +100,18 @@ pub struct Effect {
     /// What came of it.
     pub state: EffectState,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_classes_are_those_that_are_stored() {
+        for (class, name) in
+            EffectClass::ALL.into_iter().zip(["none", "workspace", "compensable", "external"])
+        {
+            assert_eq!((class.name(), EffectClass::from_name(name)), (name, Some(class)));
+        }
+        assert_eq!(EffectClass::from_name("other"), None);
+    }
+}

@@ -115,3 +115,37 @@ pub fn opens_turn(role: Role, flags: Flags) -> bool {
 pub fn count_calls(parts: &[Part]) -> u32 {
     u32::try_from(parts.iter().filter(|part| part.call_id().is_some()).count()).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_person_says_to_the_agent_opens_a_turn() {
+        let plain = Flags::default();
+        let rows = [
+            (Role::User, plain, true),
+            (Role::Assistant, plain, false),
+            (Role::Tool, plain, false),
+            (Role::System, plain, false),
+            (Role::User, Flags { synthetic: true, ..plain }, false),
+            (Role::User, Flags { observed: true, ..plain }, false),
+            (Role::User, Flags { detached: true, ..plain }, false),
+            (Role::User, Flags { interrupted: true, erased: true, ..plain }, true),
+        ];
+        for (role, flags, opens) in rows {
+            assert_eq!(opens_turn(role, flags), opens, "{role:?} {flags:?}");
+        }
+    }
+
+    #[test]
+    fn totals_are_added_and_taken_away_one_by_one() {
+        let (one, other) =
+            (Totals { messages: 5, calls: 3, turns: 2 }, Totals { messages: 2, calls: 2, turns: 1 });
+        assert_eq!(one.plus(other), Totals { messages: 7, calls: 5, turns: 3 });
+        assert_eq!(one.minus(other), Totals { messages: 3, calls: 1, turns: 1 });
+        let call = || Part::ToolCall { id: String::new(), name: String::new(), arguments: String::new() };
+        assert_eq!(count_calls(&[call(), Part::text("and"), call()]), 2);
+        assert_eq!(count_calls(&[Part::text("none")]), 0);
+    }
+}

@@ -230,4 +230,25 @@ mod tests {
         assert!("x".repeat(129).parse::<RequestId>().is_err());
         assert_eq!("x".repeat(128).parse::<RequestId>().map(|id| id.as_str().len()), Ok(128));
     }
+
+    #[test]
+    fn numbers_of_a_head_have_at_most_fifteen_digits() {
+        assert_eq!("1.999999999999999".parse(), Ok(Head::new(1, 999_999_999_999_999)));
+        assert!(
+            "1.1000000000000000".parse::<Head>().is_err() && "1000000000000000.1".parse::<Head>().is_err()
+        );
+    }
+
+    #[test]
+    fn ids_are_shown_as_they_are_read() {
+        let request: RequestId = "r-1".parse().expect("an id");
+        assert_eq!((request.to_string(), OpNo(12).to_string()), ("r-1".to_owned(), "12".to_owned()));
+        assert_eq!(request.of_step(2).map(|id| id.to_string()), Ok("r-1~2".to_owned()));
+        assert!("x".repeat(127).parse::<RequestId>().expect("an id").of_step(2).is_err());
+        let text = "01890000-0000-7000-8000-000000000001";
+        let entry: EntryId = text.parse().expect("an id");
+        assert_eq!((entry.to_string().as_str(), format!("{entry:?}")), (text, format!("EntryId({text})")));
+        assert!("no id".parse::<ConversationId>().is_err());
+        assert_eq!((OpNo(1).next(), Revision(1).next()), (OpNo(2), Revision(2)));
+    }
 }

@@ -39,3 +39,17 @@ impl Line {
         Self { undone: None, ..self.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_step_or_word_leaves_nothing_to_redo() {
+        let line =
+            Line { done: Some(Step::Op(OpNo(1))), undone: Some(OpNo(2)), void: vec![Step::Op(OpNo(3))] };
+        let step = Step::Turn(Pos::new(0, 4));
+        assert_eq!(line.did(step), Line { done: Some(step), undone: None, void: line.void.clone() });
+        assert_eq!(line.said(), Line { undone: None, ..line });
+    }
+}

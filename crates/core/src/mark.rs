@@ -88,4 +88,10 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_names_of_marks_are_those_that_are_stored() {
+        assert_eq!(Mark::ALL.map(Mark::name), ["normal", "excluded", "hidden", "dropped"]);
+        assert_eq!(Mark::ALL.map(Mark::is_visible), [true, true, false, false]);
+    }
 }

@@ -118,4 +118,24 @@ mod tests {
             assert_eq!(title_of_import(found).as_deref(), kept);
         }
     }
+
+    #[test]
+    fn what_is_not_seen_is_told_from_what_is() {
+        for (sign, seen) in [
+            ('a', true),
+            ('é', true),
+            ('👩', true),
+            (' ', true),
+            ('\u{1b}', false),
+            ('\u{202e}', false),
+            ('\u{200b}', false),
+            ('\u{2028}', false),
+            ('\u{200d}', false),
+            ('\u{fe0f}', false),
+        ] {
+            assert_eq!(is_seen(sign), seen, "{sign:?}");
+        }
+        assert_eq!(label_of_import("ｔ１\n").as_deref(), Some("t1"));
+        assert_eq!(label_of_import("\n"), None);
+    }
 }

@@ -238,3 +238,78 @@ impl Operation {
         self.reason == Reason::Edit && self.at.0 + 1 == pos.seq
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::fold::FoldId;
+    use crate::id::Head;
+    use crate::mark::Mark;
+    use crate::path::{Path, Span};
+
+    /// Every reason: its stored name, whether it is a step of the undo history, and whether files can go with it.
+    #[test]
+    fn reasons_have_stored_names_and_fixed_traits() {
+        let step = Step::Op(OpNo(1));
+        let rows = [
+            (Reason::Rewind, "rewind", true, true),
+            (Reason::Undo(step), "undo", false, true),
+            (Reason::Redo(step), "redo", false, true),
+            (Reason::Restore(Head::default()), "restore", true, true),
+            (Reason::Checkout, "checkout", true, true),
+            (Reason::Choose, "choose", true, true),
+            (Reason::Retry, "retry", true, false),
+            (Reason::Edit, "edit", true, true),
+            (Reason::Compensate(step), "compensate", false, false),
+            (Reason::Hide, "hide", true, false),
+            (Reason::Show, "show", true, true),
+            (Reason::Exclude, "exclude", true, false),
+            (Reason::Include, "include", true, false),
+            (Reason::Drop, "drop", true, true),
+            (Reason::Files, "files", true, true),
+            (Reason::Fold, "fold", true, false),
+            (Reason::AutoFold, "auto-fold", false, false),
+            (Reason::Unfold, "unfold", true, false),
+            (Reason::Label, "label", false, false),
+            (Reason::Title, "title", false, false),
+            (Reason::Erase, "erase", false, false),
+        ];
+        for (reason, name, is_step, touches_files) in rows {
+            let found = (reason.name(), reason.is_step(), reason.touches_files());
+            assert_eq!(found, (name, is_step, touches_files));
+        }
+    }
+
+    #[test]
+    fn a_change_is_taken_back_by_its_opposite() {
+        let (one, two, tip) = (Some(Pos::new(0, 1)), Some(Pos::new(0, 2)), Some(Pos::new(0, 3)));
+        let span = Span::new(0, 1, 2);
+        let mark = |before, after| Change::Mark(vec![MarkChange { span, before, after }]);
+        let fold = || Fold { id: FoldId { depth: 0, op: OpNo(1) }, covers: Path::from_spans([span]) };
+        let label = |before: &str, after: &str| Change::Label {
+            target: LabelTarget::Title,
+            before: Some(before.to_owned()),
+            after: Some(after.to_owned()),
+        };
+        let unknown = Change::Unknown { kind: "merge".to_owned() };
+        let rows = [
+            // It goes from where the tip is now, not from where it went then.
+            (
+                "move",
+                Change::Move { before: one, after: two },
+                Some(Change::Move { before: tip, after: one }),
+            ),
+            ("mark", mark(Mark::Normal, Mark::Hidden), Some(mark(Mark::Hidden, Mark::Normal))),
+            ("fold", Change::Fold(fold()), Some(Change::Unfold(fold()))),
+            ("unfold", Change::Unfold(fold()), Some(Change::Fold(fold()))),
+            ("label", label("a", "b"), Some(label("b", "a"))),
+            ("files", Change::Files, Some(Change::Files)),
+            ("erase", Change::Erase(Vec::new()), None),
+            ("merge", unknown, None),
+        ];
+        for (kind, change, inverse) in rows {
+            assert_eq!((change.kind(), change.inverse(tip)), (kind, inverse));
+        }
+    }
+}

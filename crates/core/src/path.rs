@@ -268,4 +268,14 @@ mod tests {
         assert_eq!(p.common_prefix(&path(&[(0, 2, 5)])), None);
         assert_eq!(p.common_prefix(&p.clone()), Some(Pos::new(0, 9)));
     }
+
+    #[test]
+    fn an_empty_path_has_no_ends() {
+        let none = Path::default();
+        assert!(none.is_empty() && !path(&[(0, 1, 1)]).is_empty());
+        assert_eq!((none.first(), none.last(), none.len()), (None, None, 0));
+        assert_eq!(path(&[(0, 1, 5)]).before(Pos::new(0, 3)), Some(Pos::new(0, 2)), "in the midst of a span");
+        assert_eq!(path(&[(0, 1, 5), (0, 8, 9)]).before(Pos::new(0, 9)), Some(Pos::new(0, 8)));
+        assert_eq!(path(&[(0, 1, 5)]).without([Span::new(0, 1, 3)]), path(&[(0, 4, 5)]));
+    }
 }

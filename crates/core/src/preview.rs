@@ -104,4 +104,17 @@ mod tests {
         assert_eq!(preview(&[Part::text("x".repeat(80))]), "x".repeat(80));
         assert_eq!(preview(&[Part::text("x".repeat(81))]), format!("{}…", "x".repeat(79)));
     }
+
+    #[test]
+    fn brackets_with_nothing_between_are_no_ending() {
+        let failed = |content: &str| came_of_it(content, ToolOutcome::Failed);
+        for (content, told) in [
+            ("first\n[]", "failed: first"),
+            ("first\n[x]", "failed: x"),
+            ("first\n[x", "failed: first"),
+            ("first\nx]", "failed: first"),
+        ] {
+            assert_eq!(failed(content), told, "{content:?}");
+        }
+    }
 }

@@ -176,3 +176,73 @@ fn unfit(sign: char) -> &'static str {
         _ => "it is not seen",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_know_a_refusal_by_its_code_and_its_values() {
+        let head = Head::new(2, 5);
+        let pos = Pos::new(0, 1);
+        let text = |text: &str| Field::Text(text.to_owned());
+        let rows: Vec<(Refusal, &str, Vec<(&str, Field)>)> = vec![
+            (Refusal::UnknownEntry, "unknown_entry", vec![]),
+            (Refusal::NotOnPath { entry: pos, taken_back: None }, "not_on_path", vec![]),
+            (
+                Refusal::NotOnPath { entry: pos, taken_back: Some((OpNo(3), head)) },
+                "not_on_path",
+                vec![("operation", Field::Number(3)), ("restore", text("2.5"))],
+            ),
+            (Refusal::NotVisible(Mark::Hidden), "not_visible", vec![("mark", text("hidden"))]),
+            (
+                Refusal::Stale { seen: Head::new(1, 5), now: head },
+                "stale_head",
+                vec![("seen", text("1.5")), ("now", text("2.5"))],
+            ),
+            (Refusal::StaleMark(Mark::Normal), "stale_mark", vec![("mark", text("normal"))]),
+            (Refusal::NothingToUndo, "nothing_to_undo", vec![]),
+            (Refusal::NothingToRedo, "nothing_to_redo", vec![]),
+            (Refusal::UnknownHead(head), "unknown_head", vec![("head", text("2.5"))]),
+            (Refusal::Overtaken, "overtaken", vec![]),
+            (Refusal::UnknownFold, "unknown_fold", vec![]),
+            (Refusal::NotFoldable, "not_foldable", vec![]),
+            (Refusal::EmptyLabel, "empty_label", vec![]),
+            (Refusal::BadName('x'), "bad_name", vec![("character", text("x"))]),
+            (Refusal::EmptySummary, "empty_summary", vec![]),
+            (Refusal::LabelTaken("a".to_owned()), "label_taken", vec![("label", text("a"))]),
+            (
+                Refusal::NoSuchAlternative { wanted: 3, count: 2 },
+                "no_such_alternative",
+                vec![("wanted", Field::Number(3)), ("count", Field::Number(2))],
+            ),
+            (Refusal::NotAnAnswer, "not_an_answer", vec![]),
+            (
+                Refusal::ReadOnly { op: OpNo(4), kind: "merge".to_owned() },
+                "read_only",
+                vec![("operation", Field::Number(4)), ("kind", text("merge"))],
+            ),
+        ];
+        for (refusal, code, fields) in rows {
+            assert_eq!((refusal.code(), refusal.fields()), (code, fields));
+        }
+    }
+
+    #[test]
+    fn a_bad_character_is_refused_with_what_it_does() {
+        for (signs, same) in [
+            ("\n\r\u{2028}\u{2029}", Some('\n')),
+            ("\t", Some('\t')),
+            ("\u{1b}\0\u{9b}", Some('\0')),
+            ("\u{61c}\u{200e}\u{200f}\u{202e}\u{2066}", Some('\u{61c}')),
+            ("\u{200b}\u{ad}\u{3164}", Some('\u{ad}')),
+        ] {
+            let kinds = ['\n', '\t', '\0', '\u{61c}', '\u{ad}'];
+            for sign in signs.chars() {
+                let alike = kinds.into_iter().filter(|kind| unfit(*kind) == unfit(sign));
+                assert_eq!(alike.collect::<Vec<_>>(), Vec::from_iter(same), "{sign:?}");
+                assert!(!unfit(sign).is_empty());
+            }
+        }
+    }
+}

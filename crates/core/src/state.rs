@@ -88,3 +88,33 @@ impl State {
         self.labels.get(&target).map(String::as_str).filter(|name| !name.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(labels: &[(u64, &str)]) -> State {
+        let labels = labels.iter().map(|(seq, name)| {
+            let target = if *seq == 0 { LabelTarget::Title } else { LabelTarget::Entry(Pos::new(0, *seq)) };
+            (target, (*name).to_owned())
+        });
+        State { labels: Arc::new(labels.collect()), ..State::default() }
+    }
+
+    #[test]
+    fn a_label_is_found_as_it_is_written_before_one_that_only_looks_the_same() {
+        let state = named(&[(0, "title"), (1, "ｍeal"), (2, "meal"), (3, ""), (4, "tea\u{200d}")]);
+        for (name, seq) in
+            [("meal", Some(2)), ("ｍeal", Some(1)), ("tea", Some(4)), ("title", None), ("", None)]
+        {
+            assert_eq!(state.labelled(name), seq.map(|seq| Pos::new(0, seq)), "{name}");
+        }
+        let alike = |seq, name| state.looks_like(Pos::new(0, seq), name).map(|pos| pos.seq);
+        assert_eq!(alike(1, "ｍeal"), Some(2));
+        assert_eq!((alike(4, "tea\u{200d}"), alike(1, "tea"), alike(1, "title")), (None, Some(4), None));
+        assert_eq!(state.title(), Some("title"));
+        let label = |seq| state.label(Pos::new(0, seq));
+        assert_eq!([label(2), label(3), label(9)], [Some("meal"), None, None], "what was erased is no name");
+        assert_eq!(named(&[(0, "")]).title(), None);
+    }
+}

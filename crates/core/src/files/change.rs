@@ -79,3 +79,47 @@ pub enum Uncertain {
     /// Several calls ran at the same time.
     Several,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_came_or_went_is_told_by_what_is_in_it() {
+        let change = |(path, before, after): (&str, char, char)| {
+            let record = |kind| match kind {
+                'd' => Some(Record::Folder { mode: 0o755 }),
+                'f' => Some(Record::Link { target: b"x"[..].into() }),
+                _ => None,
+            };
+            let path = FilePath::new(path.as_bytes()).expect("a path");
+            FileChange { path, before: record(before), after: record(after) }
+        };
+        let rows: [(&[(&str, char, char)], &[&str]); 8] = [
+            (&[], &[]),
+            (&[("a", '-', 'd'), ("a/b", '-', 'f')], &["a/b"]),
+            (&[("a", 'd', '-'), ("a/b", 'f', '-')], &["a/b"]),
+            (&[("a", '-', 'd'), ("b", '-', 'f')], &["a", "b"]),
+            (&[("a", '-', 'd')], &["a"]),
+            // What became another kind of thing, or only got other permissions, is told.
+            (&[("a", 'd', 'f'), ("a/b", 'f', '-')], &["a", "a/b"]),
+            (&[("a", 'd', 'd'), ("a/b", 'f', '-')], &["a", "a/b"]),
+            (&[("a", 'f', 'd'), ("a/b", '-', 'f')], &["a", "a/b"]),
+        ];
+        for (changes, told) in rows {
+            let changes: Vec<_> = changes.iter().copied().map(change).collect();
+            let found = without_full_folders(changes, |change| change);
+            let found: Vec<_> = found.iter().map(|change| change.path.to_string()).collect();
+            assert_eq!(found, told);
+        }
+    }
+
+    #[test]
+    fn a_file_change_is_taken_back_by_its_opposite() {
+        let path = FilePath::new(b"a").expect("a path");
+        let change = FileChange { path, before: None, after: Some(Record::Folder { mode: 0o700 }) };
+        let inverse = change.inverse();
+        assert_eq!((inverse.before.as_ref(), inverse.after.as_ref()), (change.after.as_ref(), None));
+        assert!(Grade::Ambiguous(Uncertain::Late).is_ambiguous() && !Grade::Seen.is_ambiguous());
+    }
+}

@@ -171,4 +171,11 @@ mod tests {
         let hostile = FilePath::new(b"a\x1b[2J\xff\n").unwrap();
         assert_eq!(hostile.to_string(), "a\\u{1b}[2J\\xff\\n");
     }
+
+    #[test]
+    fn a_path_has_components_and_a_debug_form() {
+        let parts: Vec<_> = path("a/b/c").components().map(<[u8]>::to_vec).collect();
+        assert_eq!(parts, [b"a", b"b", b"c"]);
+        assert_eq!(format!("{:?}", path("a/b")), "FilePath(a/b)");
+    }
 }

@@ -66,3 +66,23 @@ impl fmt::Debug for Record {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_shown_by_the_beginning_of_their_hash() {
+        let hash = ContentHash([0xab; 32]);
+        assert_eq!(hash.to_string(), "ab".repeat(32));
+        assert_eq!(format!("{hash:?}"), format!("ContentHash({hash})"));
+        let rows = [
+            (Record::File { hash, len: 5, mode: 0o644 }, "File(abababababab, 5 bytes, 644)", Some(hash)),
+            (Record::Link { target: Arc::from(&b"to"[..]) }, "Link(to)", None),
+            (Record::Folder { mode: 0o755 }, "Folder(755)", None),
+        ];
+        for (record, shown, bytes) in rows {
+            assert_eq!((format!("{record:?}").as_str(), record.hash()), (shown, bytes));
+        }
+    }
+}

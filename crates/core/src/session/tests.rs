@@ -175,6 +175,79 @@ impl Walk {
     }
 }
 
+/// What a session has to remember, one thing at a time, and what ends it.
+#[test]
+fn a_session_is_at_rest_when_it_has_nothing_to_remember() {
+    let pairs: [(SessionCommand, fn(Ticket) -> SessionCommand); 7] = [
+        (SessionCommand::Claim, SessionCommand::Release),
+        (SessionCommand::Look, SessionCommand::Release),
+        (SessionCommand::Halt, SessionCommand::EndHalt),
+        (SessionCommand::Access(Access::Shared), SessionCommand::EndAccess),
+        (SessionCommand::Access(Access::Exclusive), SessionCommand::EndAccess),
+        (SessionCommand::OpenPlan, |_| SessionCommand::ClosePlan),
+        (SessionCommand::Ask("q".into()), |_| SessionCommand::Settle("q".into())),
+    ];
+    for (begin, end) in pairs {
+        let mut session = Session::default();
+        assert!(session.is_at_rest());
+        let what = format!("{begin:?}");
+        let ticket = got(&session.handle(begin).answer).unwrap_or(Ticket(0));
+        assert!(!session.is_at_rest(), "{what}");
+        session.handle(end(ticket)).wake.clear();
+        assert!(session.is_at_rest(), "{what}");
+    }
+    let mut session = Session::default();
+    let first = got(&session.handle(SessionCommand::Access(Access::Exclusive)).answer).expect("free");
+    let SessionAnswer::Waits(second) = session.handle(SessionCommand::Access(Access::Shared)).answer else {
+        panic!("it is held")
+    };
+    assert_ne!(first, second);
+    assert_eq!(session.handle(SessionCommand::EndAccess(first)).wake, [second]);
+    session.handle(SessionCommand::EndAccess(second)).wake.clear();
+    assert!(session.is_at_rest());
+}
+
+#[test]
+fn commands_of_a_claim_that_is_over_have_no_effect() {
+    let mut session = Session::default();
+    let old = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
+    session.handle(SessionCommand::Release(old)).wake.clear();
+    let now = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
+    assert!(session.is_claimed() && old != now);
+    session.handle(SessionCommand::Stop).wake.clear();
+    for command in [
+        SessionCommand::Serve(old, Some(Vec::new())),
+        SessionCommand::HandOn(old),
+        SessionCommand::TakeStop(old),
+        SessionCommand::Release(old),
+    ] {
+        let what = format!("{command:?}");
+        assert_eq!(session.handle(command).answer, SessionAnswer::No, "{what}");
+    }
+    assert_eq!(session.served(), None);
+    assert_eq!(session.handle(SessionCommand::Wait(Until::Stopped(now))).answer, SessionAnswer::Done);
+    assert_eq!(session.handle(SessionCommand::HandOn(now)).answer, SessionAnswer::Done);
+    assert!(matches!(
+        session.handle(SessionCommand::Wait(Until::Stopped(now))).answer,
+        SessionAnswer::Waits(_)
+    ));
+}
+
+#[test]
+fn plans_are_counted_until_all_are_closed() {
+    let mut session = Session::default();
+    for command in [SessionCommand::OpenPlan, SessionCommand::OpenPlan, SessionCommand::ClosePlan] {
+        assert_eq!(session.handle(command).answer, SessionAnswer::Done);
+        assert!(session.has_open_plan());
+    }
+    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::PlansClosed)).answer else {
+        panic!("one is open")
+    };
+    assert_eq!(session.handle(SessionCommand::ClosePlan).wake, [waits]);
+    assert!(!session.has_open_plan() && !session.is_claimed());
+    assert_eq!(session.handle(SessionCommand::Wait(Until::PlansClosed)).answer, SessionAnswer::Done);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
