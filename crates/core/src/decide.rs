@@ -5,3 +5,6 @@ mod moving;
 mod undoing;
 
 pub use marking::{FoldRequest, MarkRequest, Targets};
+
+#[cfg(test)]
+mod tests;

@@ -268,3 +268,21 @@ impl Log {
         }
     }
 }
+
+/// What scripts lead to, in the words of `show`: rows of a script and the expected words.
+pub(crate) fn check(show: impl Fn(&Log) -> String, rows: &[(&str, &str)]) {
+    let found: Vec<_> = rows.iter().map(|(script, _)| (*script, show(&Log::after(script)))).collect();
+    let expected: Vec<_> = rows.iter().map(|(script, text)| (*script, (*text).to_owned())).collect();
+    assert_eq!(found, expected);
+}
+
+/// The code of the refusal that the last step of each script ends with; all steps before it are done.
+pub(crate) fn refused(rows: &[(&str, &str)]) {
+    for (script, code) in rows {
+        let (before, last) = script.rsplit_once(';').unwrap_or(("", script));
+        let mut log = Log::after(before);
+        let (now, found) = (log.now.clone(), log.run(last).map_err(|refusal| refusal.code()));
+        assert_eq!(found, Err(*code), "{script}");
+        assert_eq!(log.now, now, "{script}: a refusal changes nothing");
+    }
+}

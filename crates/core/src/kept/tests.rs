@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::Log;
+use crate::testing::{Log, check};
 
 fn keep() -> impl Strategy<Value = Keep> {
     prop_oneof![Just(Keep::ByPath), Just(Keep::Adopted), Just(Keep::TakenOut)]
@@ -94,15 +94,9 @@ fn kept(log: &Log) -> String {
     text
 }
 
-fn check(rows: &[(&str, &str)]) {
-    let found: Vec<_> = rows.iter().map(|(script, _)| (*script, kept(&Log::after(script)))).collect();
-    let expected: Vec<_> = rows.iter().map(|(script, text)| (*script, (*text).to_owned())).collect();
-    assert_eq!(found, expected);
-}
-
 #[test]
 fn files_belong_to_the_turns_of_the_path_until_one_half_moves_alone() {
-    check(&[
+    let rows = [
         ("uaua", "1-4 | 1-4"),
         ("uaua; rewind 3", "1-2 | 1-2"),
         ("uaua; drop 3-4", "1-4 | 1-2"),
@@ -143,7 +137,8 @@ fn files_belong_to_the_turns_of_the_path_until_one_half_moves_alone() {
         // A fork has files of its own entries only.
         ("uaua; conversation: rewind 3; checkout 4; fork 4; ua", "0:1-4 1-2 | 1-2"),
         ("uaua; fork 4; ua; conversation: rewind 1", "0:1-4 | 1-2 +1-2"),
-    ]);
+    ];
+    check(kept, &rows);
 }
 
 #[test]

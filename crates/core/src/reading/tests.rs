@@ -4,13 +4,7 @@ use super::*;
 use crate::conversation::Commit;
 use crate::entry::Totals;
 use crate::id::OpNo;
-use crate::testing::Log;
-
-fn check(show: impl Fn(&Log) -> String, rows: &[(&str, &str)]) {
-    let found: Vec<_> = rows.iter().map(|(script, _)| (*script, show(&Log::after(script)))).collect();
-    let expected: Vec<_> = rows.iter().map(|(script, text)| (*script, (*text).to_owned())).collect();
-    assert_eq!(found, expected);
-}
+use crate::testing::{Log, check};
 
 /// The timeline: what is excluded in brackets, what a fold covers with its number.
 fn timeline(log: &Log) -> String {
