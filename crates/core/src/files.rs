@@ -12,6 +12,8 @@ mod record;
 mod renames;
 mod shown;
 mod stack;
+#[cfg(test)]
+mod testing;
 mod tree;
 mod whose;
 

@@ -396,4 +396,85 @@ mod tests {
         let said = told(&[commit], &(at("main", "a"), &[("refs/heads/main", "a")]), &[]);
         assert_eq!(said.split("; ").count(), 1, "one sentence for one commit: {said}");
     }
+
+    #[test]
+    fn a_worktree_is_known_again_by_its_folder_and_branch() {
+        let tree = |path: &str, head| GitWorktree { path: path.to_owned(), head, locked: false };
+        let rows = [
+            ("/w", at("main", "a"), true),
+            ("/w", at("main", "b"), true),
+            ("/w", at("two", "a"), false),
+            ("/x", at("main", "a"), false),
+            ("/w", at("", "a"), false),
+        ];
+        for (path, head, same) in rows {
+            assert_eq!(tree("/w", at("main", "a")).is_as(&tree(path, head.clone())), same, "{path} {head:?}");
+        }
+        let detached = |commit| tree("/w", at("", commit));
+        assert!(detached("a").is_as(&detached("a")) && !detached("a").is_as(&detached("b")));
+    }
+
+    #[test]
+    fn commits_are_asked_for_against_those_that_had_a_name() {
+        let refs = BTreeMap::from(
+            [("refs/heads/main", "b"), ("refs/heads/two", "c")]
+                .map(|(name, commit)| (name.to_owned(), commit.to_owned())),
+        );
+        let commit =
+            GitMove { head: Some((at("main", "a"), at("main", "b"))), ..moved("refs/heads/main", "a", "b") };
+        let (now, there) = (at("main", "b"), BTreeMap::new());
+        let back = GitBack::new(&[commit], &now, &refs, &there);
+        assert_eq!(back.tips(), ["a", "c", "a"], "branches as they were, and where HEAD was");
+        assert_eq!(back.asked(), ["b", "b"], "where HEAD is, and what branches got");
+        let had = HashSet::from(["b".to_owned()]);
+        assert_eq!(back.files(&had), Some(("b".to_owned(), at("main", "a"))), "it only went there");
+        assert_eq!(back.files(&HashSet::new()), None, "git's command leaves files as they are");
+        let switched = [head(at("main", "a"), at("new", "x")), moved("refs/heads/new", "a", "x")];
+        let (now, refs) = (at("new", "x"), [("refs/heads/new".to_owned(), "x".to_owned())].into());
+        let back = GitBack::new(&switched, &now, &refs, &there);
+        assert_eq!(
+            back.files(&HashSet::new()),
+            Some(("a".to_owned(), at("main", "a"))),
+            "up to its own commits"
+        );
+    }
+
+    #[test]
+    fn the_command_for_head_depends_on_what_moved() {
+        let goes_back = |moves: &[GitMove], state: &State<'_>, had: &[&str]| {
+            let said = told(moves, state, had);
+            said.split('`').nth(1).unwrap_or_default().to_owned()
+        };
+        let on = |place: GitPlace| (place, &[][..]);
+        let to = |before: GitPlace, after: GitPlace| [head(before, after)];
+        let rows = [
+            (to(at("", "a"), at("", "b")), on(at("", "b")), &["b"][..], "git switch --detach a"),
+            (to(at("", "a"), at("", "b")), on(at("", "b")), &[], "git reset --soft a"),
+            (to(at("main", "a"), at("main", "b")), on(at("main", "b")), &["b"], "git reset --keep a"),
+            (to(at("main", ""), at("main", "b")), on(at("main", "b")), &[], "git update-ref -d HEAD"),
+            (
+                to(at("main", ""), at("two", "b")),
+                on(at("two", "b")),
+                &["b"],
+                "git symbolic-ref HEAD refs/heads/main",
+            ),
+        ];
+        for (moves, state, had, command) in rows {
+            assert_eq!(goes_back(&moves, &state, had), command, "{moves:?}");
+        }
+        let gone = [head(at("main", "a"), at("two", "b")), moved("refs/heads/main", "a", "")];
+        assert_eq!(goes_back(&gone, &on(at("two", "b")), &["b"]), "git switch -c main a");
+        let refs = [("refs/heads/main", "c"), ("refs/heads/two", "b")];
+        let further = [head(at("main", "a"), at("two", "b")), moved("refs/heads/main", "a", "c")];
+        let command = goes_back(&further, &(at("two", "b"), &refs), &["b"]);
+        assert_eq!(command, "git switch main && git reset --soft a");
+        let refs = [("refs/heads/new", "x")];
+        let committed = [head(at("main", "a"), at("new", "x")), moved("refs/heads/new", "a", "x")];
+        let command = goes_back(&committed, &(at("new", "x"), &refs), &[]);
+        assert_eq!(command, "git reset --soft a && git switch main");
+        let born = [head(at("main", ""), at("two", "b")), moved("refs/heads/main", "", "b")];
+        let refs = [("refs/heads/main", "b"), ("refs/heads/two", "b")];
+        let command = goes_back(&born, &(at("two", "b"), &refs), &["b"]);
+        assert_eq!(command, "git symbolic-ref HEAD refs/heads/main && git update-ref -d HEAD");
+    }
 }

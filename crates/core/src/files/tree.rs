@@ -174,3 +174,6 @@ fn made(path: FilePath) -> PathPlan {
         outcomes: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

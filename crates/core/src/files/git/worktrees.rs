@@ -129,3 +129,6 @@ fn place(tree: &GitWorktree) -> Option<String> {
         (None, None) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,3 +125,6 @@ impl Look for Found<'_> {
         false
     }
 }
+
+#[cfg(test)]
+mod tests;

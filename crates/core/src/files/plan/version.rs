@@ -74,3 +74,6 @@ pub(super) fn plan(
         outcomes: Vec::new(),
     }))
 }
+
+#[cfg(test)]
+mod tests;

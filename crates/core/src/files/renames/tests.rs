@@ -212,3 +212,5 @@ fn trial_04_a_removal_that_is_the_person_s_own_is_a_conflict_as_one_by_hand_is()
         assert_eq!(planned(&[("f", have, want, ' ')], &[]), "f Unchanged nothing -> nothing, 1 left\n");
     }
 }
+
+mod again;

@@ -1,0 +1,130 @@
+//! What is told of linked worktrees, as tables.
+
+use super::*;
+use crate::files::git::GitPlace;
+
+/// A worktree in words: its folder, its branch and its commit, `-` for none of it; a `!` at the end locks it.
+fn tree(words: &str) -> Option<GitWorktree> {
+    let (words, locked) = words.strip_suffix('!').map_or((words, false), |words| (words, true));
+    let words: Vec<&str> = words.split(' ').collect();
+    let some = |word: &str| (word != "-").then(|| word.to_owned());
+    let [path, branch, commit] = words[..] else { return None };
+    let head = GitPlace { branch: some(branch), commit: some(commit) };
+    Some(GitWorktree { path: path.to_owned(), head, locked })
+}
+
+/// What stays of the worktrees `one` that these moves, each from and to, have led to, when it is `now`.
+fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<String> {
+    let moves: Vec<GitMove> = moves
+        .iter()
+        .map(|(before, after)| GitMove {
+            worktrees: vec![GitWorktreeMove {
+                name: "one".to_owned(),
+                before: tree(before),
+                after: tree(after),
+            }],
+            ..GitMove::default()
+        })
+        .collect();
+    let there = tree(now).map(|tree| ("one".to_owned(), tree)).into_iter().collect();
+    let (head, refs) = (GitPlace::default(), BTreeMap::new());
+    let back = GitBack::new(&moves, &head, &refs, &there);
+    back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect())
+}
+
+#[test]
+fn what_stays_of_a_worktree_is_told_with_the_command_that_takes_it_back() {
+    let removes = |path: &str, force: &str, name: &str| {
+        format!(
+            "the folder {path} stays, it is a worktree of git: `git worktree remove {force} {name}` removes it, with what is \
+             not committed in it"
+        )
+    };
+    let moved = "the worktree /w stays at /x, where a command moved it: `git worktree move /x /w` goes back";
+    let at = |path: &str, to: &str| {
+        format!("the worktree {path} stays where a command put its HEAD: `git -C /w switch {to}` goes back")
+    };
+    let switched = |to: &str| at("/w", to);
+    let away = "the worktree /w stays away, which a command removed";
+    let with =
+        |how: &str| format!("{away}: `git worktree add {how}` brings it back, with what was committed");
+    let rows: Vec<(&[(&str, &str)], &str, Vec<String>)> = vec![
+        (&[("", "/w main a")], "/w main a", vec![removes("/w", "--force", "/w")]),
+        (&[("", "/w main a")], "/w main a!", vec![removes("/w", "--force --force", "/w")]),
+        (&[("", "/it's main a")], "/it's main a", vec![removes("/it's", "--force", "'/it'\\''s'")]),
+        (&[("", "/\u{fffd} main a")], "/\u{fffd} main a", vec![removes("/\u{fffd}", "--force", "PATH")]),
+        // Its HEAD may be the only name of its commits.
+        (
+            &[("", "/w - a")],
+            "/w - a",
+            vec!["the folder /w stays, it is a worktree of git with commits that no branch has: remove it yourself when \
+                  nobody needs them"
+                .to_owned()],
+        ),
+        (&[("", "/w - had")], "/w - had", vec![removes("/w", "--force", "/w")]),
+        (&[("", "/w - -")], "/w - -", vec![removes("/w", "--force", "/w")]),
+        (&[("/w main a", "/x main a")], "/x main a", vec![moved.to_owned()]),
+        (&[("/w main a", "/w two a")], "/w two a", vec![switched("main")]),
+        (&[("/w - aaaaaaaaaaaaaaaa", "/w two a")], "/w two a", vec![switched("--detach aaaaaaaaaaaa")]),
+        (&[("/w - -", "/w two a")], "/w two a", vec![]),
+        (&[("/w main a", "/x two a")], "/x two a", vec![moved.to_owned(), at("/x", "main")]),
+        (&[("/w main a", "")], "", vec![with("/w main")]),
+        (&[("/w - aaaaaaaaaaaaaaaa", "")], "", vec![with("--detach /w aaaaaaaaaaaa")]),
+        (&[("/w - -", "")], "", vec![away.to_owned()]),
+        // What was committed in it moves its branch.
+        (&[("/w main a", "/w main b")], "/w main b", vec![]),
+        // Of several moves the first and the last count.
+        (&[("", "/v main a"), ("/v main a", "/w main a")], "/w main a", vec![removes("/w", "--force", "/w")]),
+        (&[("", "/w main a"), ("/w main a", "")], "", vec![]),
+        // Somebody has gone on since.
+        (&[("", "/w main a")], "", vec![]),
+        (&[("", "/w main a")], "/w two a", vec![]),
+        (&[("/w main a", "")], "/w main a", vec![]),
+    ];
+    for (moves, now, told) in rows {
+        assert_eq!(stays(moves, now, &["had"]), told, "{moves:?}, now {now:?}");
+    }
+}
+
+#[test]
+fn commits_are_asked_for_that_only_a_new_worktree_may_lead_to() {
+    let (head, refs) = (GitPlace::default(), BTreeMap::new());
+    let there: BTreeMap<_, _> = [("a", "/a - x"), ("b", "/b main y"), ("c", "/c - z")]
+        .into_iter()
+        .map(|(name, words)| (name.to_owned(), tree(words).expect("a worktree")))
+        .collect();
+    let worktrees = [("a", ""), ("b", ""), ("c", "/c - w")].map(|(name, before)| GitWorktreeMove {
+        name: name.to_owned(),
+        before: tree(before),
+        after: there.get(name).cloned(),
+    });
+    let moves = [GitMove { worktrees: worktrees.to_vec(), ..GitMove::default() }];
+    let back = GitBack::new(&moves, &head, &refs, &there);
+    assert_eq!(back.asked(), ["x"]);
+    assert_eq!(back.worktrees_made().collect::<Vec<_>>(), ["/a", "/b"]);
+    // `b` goes, and `c` goes back to where it was: a branch is checked out in none of them.
+    assert_eq!(back.checked_out("main"), None);
+    let none = GitBack::new(&[], &head, &refs, &there);
+    assert_eq!((none.checked_out("main"), none.checked_out("two")), (Some("/b"), None));
+}
+
+#[test]
+fn a_branch_that_a_worktree_has_is_moved_there_and_not_removed() {
+    let there = [("one".to_owned(), tree("/w two b").expect("a worktree"))].into();
+    let head = GitPlace { branch: Some("main".to_owned()), commit: Some("a".to_owned()) };
+    let told = |before: Option<&str>| {
+        let moved = super::super::GitRef {
+            name: "refs/heads/two".to_owned(),
+            before: before.map(str::to_owned),
+            after: Some("b".to_owned()),
+        };
+        let moves = [GitMove { refs: vec![moved], ..GitMove::default() }];
+        let refs = [("refs/heads/two".to_owned(), "b".to_owned())].into();
+        GitBack::new(&moves, &head, &refs, &there).stays(&["b".to_owned()].into())
+    };
+    assert_eq!(
+        told(Some("a")),
+        ["the branch two stays where a command put it: `git -C /w reset --soft a` goes back"]
+    );
+    assert_eq!(told(None), ["the branch two stays, which a command made"]);
+}

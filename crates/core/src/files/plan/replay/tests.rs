@@ -1,0 +1,71 @@
+//! Steps on files, planned again.
+
+use super::*;
+use crate::files::plan::tests::{Tree, path, record};
+use crate::files::stack::Stack;
+use crate::files::testing::{World, layers, planned, wish};
+use crate::files::{Choice, Grade};
+
+/// What a step did to these paths: layers before, layers wanted, what is there, and the choice for it.
+fn step(rows: &[(&str, &[(u64, &str)], &[(u64, &str)], char)], chosen: &[(&str, Choice)]) -> Moves {
+    let now: Vec<_> = rows.iter().map(|(name, _, _, now)| (*name, *now)).collect();
+    let wishes = rows.iter().map(|(name, have, want, _)| wish(name, have, want)).collect();
+    let plan = planned(wishes, chosen, &mut World::of(&now)).expect("it fits");
+    plan.paths.into_iter().map(|path| (path.path.clone(), path.step)).collect()
+}
+
+fn names(of: BTreeSet<FilePath>) -> Vec<String> {
+    of.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_step_is_a_merge_where_nobody_chose_anything_else() {
+    let rows: [(&str, &[(u64, &str)], &[(u64, &str)], char); 3] =
+        [("a", &[(1, "ab")], &[], 'b'), ("d/x", &[(1, " x")], &[], 'x'), ("d", &[(1, " /")], &[], '/')];
+    for (chosen, merges) in [
+        (&[][..], [true, true, true]),
+        (&[("a", Choice::Disk)], [false, true, true]),
+        (&[("d/x", Choice::Skip)], [true, false, true]),
+    ] {
+        let moves = step(&rows, chosen);
+        let replay = Replay::new(&moves, &mut Tree::default());
+        let found = ["a", "d/x", "d"].map(|name| replay.is_merge(&moves[&path(name)]));
+        assert_eq!(found, merges, "{chosen:?}");
+    }
+    let other = step(&[("z", &[(1, "ab")], &[], 'b')], &[]);
+    let replay = Replay::new(&step(&rows, &[]), &mut Tree::default());
+    assert!(!replay.is_merge(&other[&path("z")]), "it did nothing there");
+}
+
+#[test]
+fn a_step_that_brought_a_turn_back_is_planned_again_with_the_layers_that_it_brought() {
+    let moves =
+        step(&[("a", &[(1, "ab")], &[(1, "ab"), (2, "bc")], 'b'), ("n/b", &[], &[(2, " x")], ' ')], &[]);
+    let replay = Replay::new(&moves, &mut Tree::default());
+    assert!(moves.values().all(|made| replay.is_merge(made)), "{moves:?}");
+}
+
+#[test]
+fn what_git_has_or_was_adopted_is_no_part_of_what_a_step_found() {
+    // `g` is git's now; a step that took it back before has found it as a file.
+    let have = Stack::new(layers(&[(1, "ab")], Grade::Seen));
+    let change = super::super::FileChange { path: path("g"), before: record('b'), after: record('a') };
+    let made = PathMove { change, stack_before: have, stack_after: Stack::default() };
+    let replay = Replay::new(&[(path("g"), made.clone())].into(), &mut Tree::default());
+    assert!(replay.is_merge(&made));
+}
+
+#[test]
+fn paths_that_were_renamed_go_together() {
+    let rows: [(&str, &[(u64, &str)], &[(u64, &str)], char); 4] = [
+        ("a", &[(1, "x ")], &[], ' '),
+        ("b", &[(1, " x"), (2, "x ")], &[], ' '),
+        ("c", &[(2, " x")], &[], 'x'),
+        ("d", &[(2, "yz")], &[], 'z'),
+    ];
+    let moves = step(&rows, &[]);
+    let replay = Replay::new(&moves, &mut Tree::default());
+    for (name, with) in [("a", &["b", "c"][..]), ("b", &["a", "c"]), ("c", &["a", "b"]), ("d", &[])] {
+        assert_eq!(names(replay.renamed_with(&path(name))), with, "{name}");
+    }
+}

@@ -1,0 +1,145 @@
+//! A folder in memory for the tests of plans, with what nobody's call wrote, what deltas left, and what was adopted; and plans in
+//! words. Must never be part of the program.
+
+use std::collections::HashMap;
+
+use super::plan::tests::{Tree, letters, path, record};
+use super::stack::tests::delta;
+use super::{
+    Choice, Chosen, ContentHash, DeltaId, FilePath, FilePlan, Grade, Layer, Look, MergeBytes, NoSuchHunks,
+    Now, PathPlan, Record, Stack, Unfit, Want, Wish,
+};
+
+/// A folder with all that a plan looks at.
+#[derive(Default)]
+pub(super) struct World {
+    pub(super) tree: Tree,
+    pub(super) theirs: HashMap<FilePath, Option<Record>>,
+    pub(super) left: Vec<(FilePath, Option<Record>, DeltaId)>,
+    /// A file of this name can't be reached by any plan.
+    pub(super) sealed: Option<&'static str>,
+}
+
+impl World {
+    /// With what is at each path: the letters of `record`.
+    pub(super) fn of(now: &[(&str, char)]) -> Self {
+        let mut world = Self::default();
+        world.tree.0.extend(now.iter().filter_map(|(name, what)| Some((path(name), record(*what)?))));
+        world
+    }
+}
+
+impl MergeBytes for World {
+    fn merge(
+        &mut self,
+        base: ContentHash,
+        ours: ContentHash,
+        theirs: ContentHash,
+    ) -> Option<(ContentHash, u64)> {
+        self.tree.merge(base, ours, theirs)
+    }
+
+    fn over(&mut self, _: ContentHash, _: ContentHash, _: Option<ContentHash>) -> Option<(ContentHash, u64)> {
+        None
+    }
+
+    fn beside(&mut self, _: ContentHash, _: ContentHash, _: ContentHash) -> Option<(ContentHash, u64)> {
+        None
+    }
+
+    /// The first hunk is the bytes before with a `+`.
+    fn part(
+        &mut self,
+        before: ContentHash,
+        _: ContentHash,
+        hunks: &[u32],
+    ) -> Result<(ContentHash, u64), NoSuchHunks> {
+        let mut hash = before.0;
+        hash[1] = b'+';
+        if hunks == [1] { Ok((ContentHash(hash), 32)) } else { Err(NoSuchHunks::NoText) }
+    }
+}
+
+impl Look for World {
+    fn bytes(&mut self) -> &mut dyn MergeBytes {
+        self
+    }
+
+    fn now(&mut self, path: &FilePath) -> Now {
+        self.tree.now(path)
+    }
+
+    fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
+        let sealed = self.sealed;
+        let reach =
+            |child: Option<FilePath>| child.filter(|child| Some(child.to_string().as_str()) != sealed);
+        self.tree.children(folder).into_iter().map(reach).collect()
+    }
+
+    fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>> {
+        self.theirs.get(path).cloned()
+    }
+
+    fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId> {
+        let mut left = self.left.iter().rev();
+        left.find(|(at, left, _)| at == path && left.as_ref() == record).map(|(_, _, no)| *no)
+    }
+
+    fn is_adopted(&mut self, path: &FilePath, delta: DeltaId) -> bool {
+        self.tree.is_adopted(path, delta)
+    }
+
+    fn is_git_s(&mut self, path: &FilePath) -> bool {
+        self.tree.is_git_s(path)
+    }
+}
+
+/// Layers, each told as its delta and what it found and left.
+pub(super) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
+    let layer = |(no, versions): &(u64, &str)| {
+        let mut versions = versions.chars().map(record);
+        let (before, after) = (versions.next().unwrap(), versions.next().unwrap());
+        Layer { delta: delta(*no), grade, before, after }
+    };
+    told.iter().map(layer).collect()
+}
+
+/// A wish for layers, where it has others.
+pub(super) fn wish(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> Wish {
+    let stack = Stack::new(layers(have, Grade::Seen));
+    Wish { path: path(name), stack, want: Want::Layers(layers(want, Grade::Seen)) }
+}
+
+/// The plan of wishes with choices.
+pub(super) fn planned(
+    wishes: Vec<Wish>,
+    chosen: &[(&str, Choice)],
+    world: &mut World,
+) -> Result<FilePlan, Unfit> {
+    let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
+    FilePlan::new(wishes, &Chosen { paths, others: None }, world)
+}
+
+/// A path of a plan in words: its verdict, what it becomes, the layers that are left, what can be chosen, and whose work is in the way.
+pub(super) fn told(plan: &PathPlan) -> String {
+    let change = &plan.step.change;
+    let (before, after) = (letters(change.before.as_ref()), letters(change.after.as_ref()));
+    let left: Vec<String> =
+        plan.step.stack_after.layers().iter().map(|layer| layer.delta.no.to_string()).collect();
+    let choices: Vec<String> = plan.choices.iter().map(|choice| format!("{choice:?}")).collect();
+    let against =
+        plan.against.map_or(String::new(), |against| format!(", {against:?}").replace(" of log 1", ""));
+    let renamed = plan.renamed.as_ref().map_or(String::new(), |name| format!(", with {name}"));
+    format!(
+        "{} {:?} {before} -> {after} [{}] {}{against}{renamed}",
+        plan.path,
+        plan.verdict,
+        left.join(" "),
+        choices.join("/")
+    )
+}
+
+/// All paths of a plan in words.
+pub(super) fn all_told(plan: &FilePlan) -> Vec<String> {
+    plan.paths.iter().map(told).collect()
+}
