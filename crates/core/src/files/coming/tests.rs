@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, observed, record, slots, writes};
-use crate::files::{FileChange, FilePath, Record};
+use crate::files::plan::tests::record as letter;
+use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, delta, observed, record, slots, writes};
+use crate::files::{FileChange, FilePath, Record, testing};
 
 /// What is there, and the layers in it.
 type State = (Option<Record>, Stack);
@@ -117,5 +118,117 @@ proptest! {
         for slot in (0..SLOTS).filter(|slot| *slot >= SLOTS / 2 || once(*slot)) {
             prop_assert_eq!(back[slot], there[slot], "slot {}", slot);
         }
+    }
+}
+
+/// Layers, each told as its delta and what it found and left.
+type Told<'a> = &'a [(u64, &'a str)];
+
+fn told(layers: Told<'_>) -> Vec<Layer> {
+    testing::layers(layers, crate::files::Grade::Seen)
+}
+
+/// A step from what is there with these layers to what is there with those.
+fn moved((before, had): (char, Told<'_>), (after, has): (char, Told<'_>)) -> PathMove {
+    let stack = |layers| Stack::new(told(layers));
+    let change =
+        FileChange { path: FilePath::new(b"f").unwrap(), before: letter(before), after: letter(after) };
+    PathMove { change, stack_before: stack(had), stack_after: stack(has) }
+}
+
+/// Steps, the last one first, with the layers before and after and whether nobody chose anything; what each look says, and with
+/// which layers delta 2 lies above delta 1 then.
+type Looks<'a> = (&'a [(Told<'a>, Told<'a>, bool)], &'a [bool], Option<Told<'a>>);
+
+#[test]
+fn a_delta_comes_back_above_others_with_the_layers_that_it_had_upon_them() {
+    let (both, upon, alone, none): (Told<'_>, Told<'_>, Told<'_>, Told<'_>) =
+        (&[(1, "ab"), (2, "bc")], &[(2, "bc")], &[(2, "ac")], &[]);
+    let below: Told<'_> = &[(1, "ab")];
+    let other: Told<'_> = &[(3, "ab")];
+    let rows: [Looks<'_>; 11] = [
+        // The others went from below it.
+        (&[(both, alone, true)], &[true], Some(upon)),
+        (&[(both, none, true)], &[true], Some(upon)),
+        // It came upon them.
+        (&[(below, both, true)], &[true], Some(upon)),
+        (&[(alone, both, true)], &[true], Some(upon)),
+        // Somebody has chosen since what it does.
+        (&[(both, alone, false)], &[true], None),
+        (&[(both, none, false)], &[true], Some(upon)),
+        (&[(alone, alone, false), (both, alone, true)], &[false, true], Some(upon)),
+        // It was made when they were away.
+        (&[(below, none, true)], &[true], None),
+        // It had come again, so it was made before that.
+        (&[(none, alone, true), (below, none, true)], &[false, false], None),
+        (&[(none, alone, true), (both, none, true)], &[false, true], Some(upon)),
+        (&[(other, none, true)], &[false], None),
+    ];
+    for (steps, said, layers) in rows {
+        let mut above = Above::new(delta(2), vec![delta(1)]);
+        assert_eq!(above.delta(), delta(2));
+        let looks: Vec<bool> = steps
+            .iter()
+            .map(|(had, has, is_merge)| above.look_at(&moved(('x', had), ('x', has)), *is_merge))
+            .collect();
+        assert_eq!((&looks[..], above.layers()), (said, layers.map(told).as_deref()), "{steps:?}");
+    }
+}
+
+#[test]
+fn layers_upon_others_stand_for_those_that_were_left_of_them() {
+    let (both, alone): (Told<'_>, Told<'_>) = (&[(1, "ab"), (2, "bc")], &[(2, "ac")]);
+    let mut above = Above::new(delta(2), vec![delta(1)]);
+    assert!(above.look_at(&moved(('c', both), ('c', alone)), true));
+    assert_eq!(above.instead_of(&told(alone)), Some(&told(&[(2, "bc")])[..]));
+    assert_eq!(above.instead_of(&told(&[(2, "xc")])), None, "they are something else");
+    let mut twice = Above::new(delta(2), vec![delta(1)]);
+    assert!(!twice.look_at(&moved(('c', alone), ('a', &[])), true));
+    assert!(twice.look_at(&moved(('c', both), ('c', alone)), true));
+    assert_eq!(twice.instead_of(&told(alone)), Some(&told(&[(2, "bc")])[..]), "and it went since");
+}
+
+#[test]
+fn a_step_says_whether_it_is_told_by_others_and_what_it_left() {
+    let (one, none): (Told<'_>, Told<'_>) = (&[(1, "ab")], &[]);
+    for (step, by_others) in [
+        (moved(('b', one), ('a', none)), false),
+        (moved((' ', one), ('a', none)), true),
+        (moved(('b', one), (' ', none)), true),
+        // It was away before.
+        (moved(('b', &[(1, "a "), (2, " b")]), ('a', none)), true),
+        (moved(('b', &[(1, " a"), (2, "ab")]), ('a', &[(1, " a")])), false),
+    ] {
+        assert_eq!(step.is_told_by_others(), by_others, "{step:?}");
+    }
+    let two: Told<'_> = &[(1, "ab"), (2, "bc")];
+    let step = moved(('c', two), ('b', one));
+    let stack = |layers| Stack::new(told(layers));
+    assert!(step.led_from(&told(two), &stack(one)));
+    assert!(!step.led_from(&told(one), &stack(one)), "other deltas are wanted");
+    assert!(!step.led_from(&told(two), &stack(two)), "it is no longer as the step left it");
+    assert!(!step.led_from(&told(&[(1, "ab"), (2, "bc"), (3, "cd")]), &stack(one)));
+    for (had, has, parted) in [
+        (one, &[(1, "xb")][..], true),
+        (one, one, false),
+        (one, none, false),
+        (none, one, false),
+        (&[(2, "ab")], &[(2, "xb")], false),
+    ] {
+        assert_eq!(moved(('b', had), ('b', has)).parted(delta(1)), parted, "{had:?} {has:?}");
+    }
+}
+
+#[test]
+fn a_step_is_a_merge_where_it_did_what_layers_come_to() {
+    let (one, none): (Told<'_>, Told<'_>) = (&[(1, "ab")], &[]);
+    let mut bytes = testing::World::default();
+    for (step, is_merge) in [
+        (moved(('b', one), ('a', none)), true),
+        (moved(('b', one), ('b', none)), false),
+        (moved(('b', one), ('a', one)), false),
+        (moved(('x', one), ('a', none)), false),
+    ] {
+        assert_eq!(step.is_merge(&mut bytes), is_merge, "{step:?}");
     }
 }

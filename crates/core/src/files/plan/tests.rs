@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::*;
 use crate::files::stack::tests::delta;
-use crate::files::{ContentHash, NoSuchHunks, Uncertain};
+use crate::files::{ContentHash, NoSuchHunks, Uncertain, testing};
 
 /// A tree: what is at each path. The content of a file is one letter; two letters merge when one of them is a digit,
 /// which stands for a change elsewhere in the file.
@@ -296,4 +296,83 @@ fn reversing_what_an_operation_did_is_exact_also_over_what_others_wrote_before_i
     let back = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
     assert_eq!(back.paths[0].step.change, step.change.inverse());
     assert_eq!(back.paths[0].step.stack_after, step.stack_before);
+}
+
+#[test]
+fn a_plan_tells_what_is_left_to_choose_what_changes_and_what_is_adopted() {
+    let rows = [("a", &[(1, "ab")][..], 'b'), ("b", &[(1, "ab"), (2, "bc")], 'x'), ("c", &[(1, "ab")], 'a')];
+    let plan = |chosen: &[(&str, Choice)]| {
+        let now: Vec<_> = rows.iter().map(|(name, _, now)| (*name, *now)).collect();
+        let wishes = rows.iter().map(|(name, have, _)| testing::wish(name, have, &[])).collect();
+        let plan = testing::planned(wishes, chosen, &mut testing::World::of(&now)).expect("it fits");
+        let changes: Vec<_> = plan.changes().map(|change| change.path.to_string()).collect();
+        let adopted: Vec<_> = plan.adopted().map(|(delta, path)| format!("{path} {}", delta.no)).collect();
+        (plan.is_clean(), changes.join(" "), adopted.join(", "))
+    };
+    let told = |clean, changes: &str, adopted: &str| (clean, changes.to_owned(), adopted.to_owned());
+    assert_eq!(plan(&[]), told(false, "a", ""));
+    assert_eq!(plan(&[("b", Choice::Disk)]), told(true, "a", "b 2, b 1"));
+    assert_eq!(plan(&[("b", Choice::Skip)]), told(true, "a", ""));
+    assert_eq!(plan(&[("b", Choice::Checkpoint), ("a", Choice::Disk)]), told(true, "b", "a 1"));
+}
+
+#[test]
+fn what_a_step_did_holds_what_others_wrote_where_no_call_has_left_or_found_it() {
+    let step = |before: char, have: &[(u64, &str)], after: char, left: &[(u64, &str)]| {
+        let stack = |told| Stack::new(testing::layers(told, Grade::Seen));
+        let change = FileChange { path: path("f"), before: record(before), after: record(after) };
+        PathMove { change, stack_before: stack(have), stack_after: stack(left) }
+    };
+    for (step, verdict, alone) in [
+        (step('b', &[(1, "ab")], 'a', &[]), Verdict::Revert, true),
+        (step('c', &[(1, "ab"), (2, "bc")], 'b', &[(1, "ab")]), Verdict::Revert, true),
+        (step('x', &[(1, "ab")], 'y', &[]), Verdict::Merge, false),
+        (step('x', &[(1, "ab")], 'a', &[]), Verdict::Revert, false),
+        (step('b', &[(1, "ab")], 'y', &[]), Verdict::Merge, false),
+        // Layers that do nothing only say that what was put back is there.
+        (step('x', &[(1, "aa")], 'y', &[(1, "aa")]), Verdict::Revert, false),
+        (step('b', &[(1, " b")], ' ', &[]), Verdict::Delete, true),
+        (step(' ', &[(1, "b ")], 'b', &[]), Verdict::Recreate, true),
+        (step('b', &[(1, "ab")], 'b', &[(1, "ab")]), Verdict::Unchanged, true),
+    ] {
+        assert_eq!((step.verdict(), step.is_of_layers_alone()), (verdict, alone), "{step:?}");
+    }
+}
+
+#[test]
+fn what_is_kept_because_nobody_knows_whose_it_is_says_why() {
+    let layers = |told, grade| testing::layers(told, grade);
+    let unsure = Grade::Ambiguous(Uncertain::Late);
+    let stack = [layers(&[(1, "ab")], Grade::Seen), layers(&[(2, "b1")], unsure)].concat();
+    let wish = Wish { path: path("f"), stack: Stack::new(stack), want: Want::Layers(Vec::new()) };
+    let plan = |chosen: &[(&str, Choice)]| {
+        let plan = testing::planned(vec![wish.clone()], chosen, &mut testing::World::of(&[("f", '1')]));
+        plan.expect("it fits").paths.remove(0)
+    };
+    let kept = plan(&[]);
+    assert_eq!((kept.grade, kept.uncertain(), kept.is_chosen()), (unsure, [Uncertain::Late].into(), false));
+    assert_eq!(testing::told(&kept), "f Merge 1 -> 1a [2] Merge/Disk/Checkpoint/Skip");
+    let skipped = plan(&[("f", Choice::Skip)]);
+    assert_eq!((skipped.uncertain(), skipped.is_chosen()), ([Uncertain::Late].into(), true));
+    let gone = plan(&[("f", Choice::Checkpoint)]);
+    assert_eq!((gone.uncertain(), gone.is_chosen()), ([].into(), false));
+    assert!(plan(&[("f", Choice::Disk)]).is_chosen());
+}
+
+#[test]
+fn what_is_not_covered_is_left_alone_and_told() {
+    let have: &[(u64, &str)] = &[(1, "ab"), (2, "bc")];
+    let unsure = Grade::Ambiguous(Uncertain::Job);
+    let stack = Stack::new(testing::layers(have, unsure));
+    let want = Want::Layers(testing::layers(&[(3, "ax")], Grade::Seen));
+    let wish = Wish { path: path("f"), stack, want };
+    let world = || testing::World::of(&[("f", '@')]);
+    let plan = testing::planned(vec![wish.clone()], &[], &mut world()).expect("it fits");
+    let one = &plan.paths[0];
+    assert_eq!(
+        (one.grade, &one.out[..], &one.into[..]),
+        (unsure, &[delta(2), delta(1)][..], &[delta(3)][..])
+    );
+    let hunks = testing::planned(vec![wish], &[("f", Choice::Hunks(vec![1]))], &mut world());
+    assert_eq!(hunks.map(drop).map_err(|unfit| unfit.why), Err(WhyUnfit::NotPlanned));
 }

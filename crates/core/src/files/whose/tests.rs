@@ -173,3 +173,55 @@ fn what_is_in_a_folder_is_its_maker_s() {
         assert_eq!(plan.paths[0].against, Some(expected));
     }
 }
+
+#[test]
+fn what_a_choice_comes_to_names_the_delta_that_it_is_told_by() {
+    let no = delta(3);
+    let rows = [
+        (Becomes::Left(no), Some(no)),
+        (Becomes::Before(no), Some(no)),
+        (Becomes::Stays(Some(no)), Some(no)),
+        (Becomes::Stays(None), None),
+        (Becomes::Gone, None),
+        (Becomes::Yours, None),
+        (Becomes::Merged, None),
+        (Becomes::Other, None),
+    ];
+    for (becomes, delta) in rows {
+        assert_eq!(becomes.delta(), delta, "{becomes:?}");
+    }
+    let rows = [
+        (Against::Later(no), Some(no)),
+        (Against::There(no), Some(no)),
+        (Against::Missing(no), Some(no)),
+        (Against::Hand, None),
+        (Against::Git, None),
+        (Against::Uncovered, None),
+        (Against::Others, None),
+    ];
+    for (against, delta) in rows {
+        assert_eq!(against.delta(), delta, "{against:?}");
+    }
+}
+
+#[test]
+fn a_choice_says_what_it_makes_of_the_path() {
+    let (stack, wanted) = (Stack::new(layers(&[(1, "ab"), (2, "bc")])), Stack::new(layers(&[(1, "ab")])));
+    let rows = [
+        (Choice::Skip, 'c', 'c', Becomes::Stays(Some(delta(2)))),
+        (Choice::Skip, 'x', 'x', Becomes::Stays(None)),
+        (Choice::Merge, 'y', 'c', Becomes::Merged),
+        (Choice::Merge, ' ', 'c', Becomes::Merged),
+        (Choice::Yours, 'y', 'c', Becomes::Yours),
+        (Choice::Yours, ' ', 'c', Becomes::Gone),
+        (Choice::Checkpoint, 'b', 'c', Becomes::Left(delta(1))),
+        (Choice::Checkpoint, 'a', 'c', Becomes::Before(delta(1))),
+        (Choice::Checkpoint, 'c', 'x', Becomes::Left(delta(2))),
+        (Choice::Checkpoint, 'y', 'c', Becomes::Other),
+    ];
+    for (choice, then, disk, expected) in rows {
+        let (then, disk) = (record(then), record(disk));
+        let found = becomes((&choice, then.as_ref()), disk.as_ref(), (&stack, &wanted));
+        assert_eq!(found, expected, "{choice:?} {then:?}");
+    }
+}
