@@ -1,5 +1,6 @@
 //! Decisions: what each verb becomes, as pure functions of a conversation and its rows.
 
+mod action;
 mod marking;
 mod moving;
 mod undoing;
