@@ -1,11 +1,17 @@
 //! Design invariant 5: whatever is said, done, undone and forked, every reading equals that of a naive model that
-//! copies lists.
+//! copies lists. The model itself is core's: `core/tests/model`.
 
 mod checks;
+#[path = "../../core/tests/model/found.rs"]
 mod found;
+#[path = "../../core/tests/model/naive.rs"]
 mod naive;
+#[path = "../../core/tests/model/requests.rs"]
+mod requests;
+#[path = "../../core/tests/model/steps.rs"]
 mod steps;
 mod tree;
+#[path = "../../core/tests/model/verbs.rs"]
 mod verbs;
 mod world;
 
@@ -34,22 +40,22 @@ fn run(home: Home, steps: &[(u8, Do)]) {
         let mut memories: HashMap<ConversationId, Vec<Remembered>> = HashMap::new();
         for (number, (talk, step)) in steps.iter().enumerate() {
             let touched = world.step(*talk, step).await;
-            for talk in &world.talks {
+            for talk in &world.talks.all {
                 let memory = memories.entry(talk.id).or_default();
                 let revision = Revision(talk.revision);
                 if memory.last().is_none_or(|(last, _)| *last != revision) {
                     memory.push((revision, checks::seen(talk)));
                 }
-                if talk.id == world.talks[touched].id {
+                if talk.id == world.talks.all[touched].id {
                     checks::now(world.store(), talk).await;
                     checks::one_of_many(world.store(), talk, memory, number * 7919).await;
-                    checks::everywhere(world.store(), &world.talks, talk, number * 7919).await;
+                    checks::everywhere(world.store(), &world.talks.all, talk, number * 7919).await;
                 } else {
                     checks::glance(world.store(), talk).await;
                 }
             }
         }
-        for talk in &world.talks {
+        for talk in &world.talks.all {
             let memory = &memories[&talk.id];
             for chance in 0..memory.len().max(talk.said.len()).max(talk.heads.len()) {
                 checks::one_of_many(world.store(), talk, memory, chance).await;

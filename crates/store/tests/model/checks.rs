@@ -1,5 +1,7 @@
 //! Holds every reading of a conversation against the naive model. It must never change anything.
 
+use std::collections::BTreeMap;
+
 use retake_core::{
     EntryId, EntryPage, Fact, FoldId, Head, Hit, Include, Mark, NO_MESSAGE, OpRange, PageRequest, Part, Path,
     Planned, Projection, PromptPiece, Reading, Receipt, Revision, SearchRequest, ShownEntry, Sort, Standing,
@@ -7,8 +9,8 @@ use retake_core::{
 use retake_store::{Result, Store, StoreError};
 
 use super::naive::{Item, Talk};
+use super::requests::FACT_KEYS;
 use super::verbs::{Outcome, Verdict};
-use super::world::FACT_KEYS;
 use crate::kit::word;
 
 const ALL: usize = 1000;
@@ -113,9 +115,18 @@ pub(super) async fn now(store: &dyn Store, talk: &Talk) {
     assert_eq!(numbers, Vec::from_iter(1..=talk.ops));
 }
 
+/// What the last entry that says something of each key says, without what was taken away.
+fn told(talk: &Talk) -> BTreeMap<String, String> {
+    let timeline = talk.timeline();
+    let facts = timeline.iter().flat_map(|index| &talk.said[*index].facts);
+    let mut last: BTreeMap<_, _> = facts.map(|fact| (fact.key.clone(), fact.value.clone())).collect();
+    last.retain(|_, value| !value.is_empty());
+    last
+}
+
 /// What entries make known: each key on its own, and by prefix.
 async fn facts(store: &dyn Store, talk: &Talk) {
-    let told = talk.facts();
+    let told = told(talk);
     for key in FACT_KEYS {
         let fact = store.fact(talk.id, key.to_owned()).await.expect("looked up");
         assert_eq!(fact.as_ref(), told.get(key), "{key}");
@@ -233,7 +244,7 @@ async fn turns(store: &dyn Store, talk: &Talk) {
     let timeline = talk.timeline();
     let openers = timeline.iter().enumerate().filter(|(_, index)| talk.said[**index].opens);
     let expected: Vec<_> = openers
-        .map(|(at, index)| (talk.said[*index].id, talk.said[*index].number, talk.totals(&timeline[at..])))
+        .map(|(at, index)| (talk.said[*index].id, talk.said[*index].number(), talk.totals(&timeline[at..])))
         .rev()
         .collect();
     let targets = |before, limit| async move {
@@ -254,7 +265,7 @@ async fn turns(store: &dyn Store, talk: &Talk) {
         let error = store.targets(talk.id, Some(id), 2).await.expect_err("a cursor that nobody sees");
         assert!(matches!(error, StoreError::BadCursor(bad) if bad == id), "{error}");
     }
-    let last = talk.said.iter().map(|said| said.number).max().unwrap_or(0);
+    let last = talk.said.iter().map(|said| said.number()).max().unwrap_or(0);
     for number in 1..=last + 1 {
         let opener = expected.iter().find(|(_, other, _)| *other == number).map(|(id, ..)| *id);
         assert_eq!(store.turn(talk.id, number).await.expect("a turn"), opener, "turn {number}");

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use retake_core::{
-    Action, Answering, EntryId, Fact, FoldId, Mark, Part, Reason, Role, SayRequest, Step, joined_text,
-    opens_turn,
+    Action, Answering, EntryId, Fact, FoldId, Mark, Part, Reason, Role, SayRequest, Step, Totals,
+    joined_text, opens_turn,
 };
 
 use super::naive::{Done, Folded, Kind, Said, Talk, Undone};
@@ -55,7 +55,10 @@ impl Talk {
             None => parent.and_then(|parent| self.said[parent].turn),
         };
         let call = say.parts.iter().find_map(|part| part.answered_call());
-        let before = parent.map_or(0, |parent| self.said[parent].number);
+        let before = parent.map_or(Totals::default(), |parent| self.said[parent].totals);
+        let calls: Vec<String> =
+            say.parts.iter().filter_map(|part| part.call_id().map(str::to_owned)).collect();
+        let own = Totals { messages: 1, calls: calls.len() as u64, turns: opens.into() };
         let rewords = self.rewords();
         self.said.push(Said {
             id: say.id,
@@ -64,11 +67,11 @@ impl Talk {
             role: say.role,
             flags,
             word: joined_text(&say.parts),
-            calls: say.parts.iter().filter_map(|part| part.call_id().map(str::to_owned)).collect(),
+            calls,
             answers: call.and_then(|call| self.call_before(parent, call)),
             opens,
             turn,
-            number: before + u64::from(opens),
+            totals: before.plus(own),
             platform: say.platform_id.clone(),
             facts: say.parts.iter().flat_map(facts_of).cloned().collect(),
         });
@@ -129,7 +132,7 @@ impl Talk {
         None
     }
 
-    fn did(&mut self, name: &'static str, step: Step, kind: Kind) {
+    pub(super) fn did(&mut self, name: &'static str, step: Step, kind: Kind) {
         let undone_before = std::mem::take(&mut self.undone);
         self.done.push(Rc::new(Done { name, step, kind, undone_before }));
     }
@@ -244,7 +247,7 @@ impl Talk {
     }
 
     /// One more operation is in the log.
-    fn recorded(&mut self, composer: Option<EntryId>) -> Outcome {
+    pub(super) fn recorded(&mut self, composer: Option<EntryId>) -> Outcome {
         self.ops += 1;
         self.remember();
         Outcome { ops: 1, entry: None, composer }

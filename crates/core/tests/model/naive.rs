@@ -24,10 +24,17 @@ pub(super) struct Said {
     pub(super) answers: Option<usize>,
     pub(super) opens: bool,
     pub(super) turn: Option<usize>,
-    /// Of an opener: its number among the openers of its path.
-    pub(super) number: u64,
+    /// All that was said up to here, this included, whatever its marks.
+    pub(super) totals: Totals,
     pub(super) platform: Option<String>,
     pub(super) facts: Vec<Fact>,
+}
+
+impl Said {
+    /// Of an opener: its number among the openers of its path.
+    pub(super) fn number(&self) -> u64 {
+        self.totals.turns
+    }
 }
 
 /// A compaction: the list of what it covers.
@@ -288,15 +295,6 @@ impl Talk {
             said.role == Role::Assistant && !said.flags.detached && self.mark(*sibling).is_visible()
         });
         if siblings.contains(&index) { siblings } else { Vec::new() }
-    }
-
-    /// What the last entry that says something of each key says, without what was taken away.
-    pub(super) fn facts(&self) -> BTreeMap<String, String> {
-        let timeline = self.timeline();
-        let facts = timeline.iter().flat_map(|index| &self.said[*index].facts);
-        let mut last: BTreeMap<_, _> = facts.map(|fact| (fact.key.clone(), fact.value.clone())).collect();
-        last.retain(|_, value| !value.is_empty());
-        last
     }
 
     /// What a run started now would answer.

@@ -1,0 +1,17 @@
+//! Ids and authors for tests. Ids count up: no clock, no chance.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use retake_core::{By, Time};
+
+/// A new id.
+pub(crate) fn new_id() -> uuid::Uuid {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    uuid::Uuid::from_u128(0x0194_0000_0000_7000_8000_0000_0000_0000 + u128::from(next))
+}
+
+/// The author of every request.
+pub(crate) fn by() -> By {
+    By { author: "ann".into(), time: Time(1_700_000_000_000), ..By::default() }
+}
