@@ -172,7 +172,7 @@ impl Conversation {
         Ok(next)
     }
 
-    /// Whether an entry is what the last operation, an edit, has gone back for: the first that is said after it.
+    /// Whether an entry is the new wording of the last operation, an edit: the first entry after it.
     fn is_reworded_by<R: Records>(&self, records: &R, commit: &Commit, pos: Pos) -> Result<bool, R::Error> {
         let last = self.head.op;
         if self.line.done != Some(Step::Op(last)) {

@@ -46,7 +46,7 @@ impl Conversation {
     }
 
     /// The newest `limit` pieces of what is marked on the path, newest first; with `before`, of what stands before that entry. Reads
-    /// what it shows; O(spans + marks) besides.
+    /// what it shows, and O(spans + marks) of the state.
     pub fn marked<R: Records>(
         &self,
         records: &R,

@@ -115,7 +115,7 @@ impl Settled {
     }
 }
 
-/// What the model is told where only reading is free.
+/// What the model reads where only reading is free.
 const PLAN: &str =
     "plan mode only reads: say what you would do, step by step, and leave it until the person agrees";
 

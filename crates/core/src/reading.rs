@@ -1,6 +1,6 @@
 //! The five projections: the only readings of a state there are. Nobody filters by hand.
 //!
-//! Each gives spans, in path order, in O(runs + marks + folds); whoever needs contents fetches them.
+//! Each gives spans, in path order, in O(runs + marks + folds); a reader that needs contents fetches them.
 //! `ARCHITECTURE.md` names them (*Projections*).
 
 use crate::conversation::Conversation;
@@ -124,7 +124,7 @@ impl Conversation {
         self.timeline()
     }
 
-    /// How an entry stands now, for whoever searches everything.
+    /// How an entry stands now, for a search of everything.
     pub fn standing(&self, pos: Pos) -> Standing {
         if self.is_on_path(pos) { Standing::OnPath(self.mark(pos)) } else { Standing::Rewound }
     }

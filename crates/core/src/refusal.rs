@@ -4,7 +4,7 @@ use crate::hint::{Field, Hint, Remedy};
 use crate::id::{Head, OpNo, Pos};
 use crate::mark::Mark;
 
-/// A refusal. The texts name no entry: whoever shows one adds the id that was asked for.
+/// A refusal. The texts name no entry: the client that shows one adds the id of the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The position names no entry of this conversation.

@@ -63,7 +63,7 @@ pub struct SayRequest {
 }
 
 impl SayRequest {
-    /// Something that is said, and nothing else of it.
+    /// A message with these parts and nothing else.
     pub fn new(id: EntryId, role: Role, parts: Vec<Part>, by: By) -> Self {
         Self {
             id,

@@ -229,7 +229,7 @@ impl Turn {
         effects
     }
 
-    /// Lets go of what runs and of what is asked.
+    /// Ends what runs, and withdraws approval requests.
     fn let_go(&mut self) -> Vec<TurnEffect> {
         let mut effects = Vec::new();
         for (call, at) in &mut self.calls {

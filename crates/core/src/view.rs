@@ -274,12 +274,12 @@ pub struct NetChange {
     /// Folds no longer in force.
     pub lifted: Vec<FoldId>,
 }
-/// What is told with a receipt beside what is recorded.
+/// What a client gets with a receipt in addition to what is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiptDetails {
     /// What its operations did to files, in their order.
     pub moved: Vec<Moved>,
-    /// What the composer gets, read afresh.
+    /// What the composer gets, read at the time of the reply.
     pub composer: Option<Vec<Part>>,
 }
 
@@ -356,9 +356,9 @@ pub struct CommitEvent {
 pub enum ChangeEvent {
     /// A commit.
     Changed(CommitEvent),
-    /// Somebody's draft in this conversation is another one; only who follows this one conversation hears it.
+    /// Somebody's draft in this conversation is another one. Only subscribers of this one conversation get this event.
     Drafts(ConversationId),
-    /// It has fallen behind, and was not told of some: what it follows is to be read anew.
+    /// The subscriber has fallen behind and missed some events: it must read the conversation again.
     Missed,
 }
 
@@ -425,7 +425,7 @@ pub struct Capture {
     pub time: Time,
     /// The name that somebody gave it.
     pub name: Option<String>,
-    /// What nobody's call changed: the user's, as far as anybody knows.
+    /// What no call changed: the user's, as far as is known.
     pub changes: Vec<FileChange>,
     /// All that was there, as an object: of a capture that somebody named.
     pub manifest: Option<ContentHash>,

@@ -22,8 +22,8 @@ impl FileChange {
     }
 }
 
-/// Of these changes of one folder, in the order of their paths, those that are told and counted: a folder that came or went is
-/// told by what is in it.
+/// Of these changes of one folder, in the order of their paths, those that are shown and counted. A folder that came or went is
+/// not shown when something in it is.
 pub fn without_full_folders<T>(changes: Vec<T>, change: impl Fn(&T) -> &FileChange) -> Vec<T> {
     let is_folder = |change: &FileChange| {
         let folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));

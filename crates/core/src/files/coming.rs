@@ -1,6 +1,5 @@
-//! With which layers a delta comes back into a path that it went from, and those that stay above it: what a person had removed
-//! of it before it went does not come back with it, and what a later delta did to it is done to it again (spec `rewind.md`,
-//! *After*, case 58).
+//! The layers of a delta that comes back into a path, and of those that stay above it (spec `rewind.md`, *After*, case 58). What a
+//! person had removed of it before it went does not come back. What a later delta did to it is done to it again.
 
 use super::merge::{MergeBytes, merge};
 use super::plan::PathMove;
@@ -81,13 +80,13 @@ impl Coming {
     }
 }
 
-/// Finds out with which layers a delta lies above others that come back: with those that it had when it last lay upon them, as it
-/// may have lost what it did to them while they were away.
+/// Finds the layers of a delta above others that come back: those that it had when it last lay above them. It may have lost what it
+/// did to them while they were away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Above {
     delta: DeltaId,
     below: Vec<DeltaId>,
-    /// Its layers upon the others, where there was such a time.
+    /// Its layers above the others, where there was such a time.
     upon: Option<Vec<Layer>>,
     /// Its layers right after that.
     since: Option<Vec<Layer>>,
@@ -106,12 +105,12 @@ impl Above {
         self.delta
     }
 
-    /// Its layers upon the others; nothing, where it never lay upon them, or somebody has chosen since what it does.
+    /// Its layers above the others. Nothing where it never lay above them, or somebody has chosen since what it does.
     pub fn layers(&self) -> Option<&[Layer]> {
         self.upon.as_deref()
     }
 
-    /// Its layers upon the others, where it comes back with these and they are what was left of those.
+    /// Its layers above the others, where it comes back with these and they are what was left of those.
     pub fn instead_of(&self, coming: &[Layer]) -> Option<&[Layer]> {
         self.layers().filter(|_| self.since.as_deref() == Some(coming))
     }

@@ -76,7 +76,7 @@ pub enum Want {
     Version {
         /// It.
         record: Option<Record>,
-        /// Whether it was asked for in so many words: what somebody else made since goes only then.
+        /// Whether the path was named in the request: what somebody else made since goes only then.
         named: bool,
     },
 }

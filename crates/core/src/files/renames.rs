@@ -47,9 +47,9 @@ struct Names<'a> {
     going: Vec<&'a FilePath>,
 }
 
-/// What was chosen, and for both names of a rename: a file that is kept as it is under one of them is not taken away from, or
-/// put at, the other one besides. So it is with these further names, an old and a new one each. Also returns the names that
-/// got a choice by that, each with the name that it was made for.
+/// What was chosen, for both names of a rename: a file that is kept as it is under one name is not removed from, or put at, the
+/// other one. The same holds for these further names, an old and a new one each. Also returns the names that got a choice by
+/// that, each with the name that it was made for.
 pub(super) fn choose_both(
     wishes: &[Wish],
     further: &[(FilePath, FilePath)],
@@ -167,8 +167,8 @@ fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<whose::Against>,
     (path.against, path.renamed) = (against, Some(other.clone()));
 }
 
-/// What somebody has removed under one name of a rename, or what is not there as the turn that made it is not, is not made again
-/// under the other one without a word.
+/// A file is not made again under one name of a rename without a notice, where somebody has removed it under the other one. The
+/// same holds where it is missing because the turn that made it is off the path.
 pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &mut dyn Look) {
     for (comes, goes) in pairs {
         let is_removed = |path: &&PathPlan| {
@@ -273,7 +273,7 @@ fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'
 }
 
 /// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what they wrote goes to `a`. A rename
-/// is told by equal bytes. Where it is in doubt, it stays a conflict.
+/// is recognised by equal bytes. Where it is in doubt, it stays a conflict.
 pub(super) fn follow(paths: &mut Paths, bytes: &mut dyn MergeBytes) {
     let mut moved: Vec<(FilePath, FilePath, Record)> = Vec::new();
     for clash in paths.values() {
@@ -381,8 +381,8 @@ fn carried(paths: &Paths, clash: &PathPlan, bytes: &mut dyn MergeBytes) -> Optio
     None
 }
 
-/// What the agent had made a path with, of its lowest layers, that it is to vanish from: the layer; and what is left there without
-/// the layers above that. Nothing that stays, or of which nobody is sure, lies upon it; and there are enough bytes to know them again.
+/// Of a path that is to vanish, the lowest layer that the agent had made it with, and what is left there without the layers above
+/// that. Nothing that stays, or whose author is uncertain, lies above it. There are enough bytes to recognise them.
 fn as_made(
     plan: &PathPlan,
     layers: usize,

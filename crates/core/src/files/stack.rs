@@ -13,7 +13,7 @@ pub(super) use one::Step;
 pub(super) use one::what_is_left_in_all;
 use one::{Becomes, as_far_as, as_it_is_left, stepped, upon, upon_steps, what_is_left, without_written};
 
-/// A delta of the store. Layers of several logs can lie upon one path.
+/// A delta of the store. One path can have layers of several logs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeltaId {
     /// The log of the conversation whose call made it.
@@ -63,7 +63,7 @@ pub enum ClashedBy {
     Found(Option<Record>),
     /// What this delta did above, and what is to stay.
     Stays(DeltaId),
-    /// This layer is to come, and was made upon something else than is there; the delta right below it, if there is one.
+    /// This layer is to come, and was made on something else than is there; the delta right below it, if there is one.
     Comes(Box<Layer>, Option<DeltaId>),
 }
 
@@ -322,7 +322,7 @@ impl Stack {
     }
 
     /// The layers when the path becomes what they left when `wanted` were the ones in it, whatever others wrote. What was
-    /// dropped does not come back with a layer that was made upon it (case 36), and what comes in lies below what stays. What
+    /// dropped does not come back with a layer that was made on it (case 36), and what comes in lies below what stays. What
     /// others wrote between them stays there, too.
     #[must_use]
     pub fn exactly(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {

@@ -23,11 +23,11 @@ pub enum Against {
     Later(DeltaId),
     /// What this delta did, and what is there.
     There(DeltaId),
-    /// What this delta did isn't there, and what comes back was made upon it.
+    /// What this delta did isn't there, and what comes back was made on it.
     Missing(DeltaId),
     /// No call: a person's edit, or that of another program, which a capture saw.
     Hand,
-    /// Git's own folder, or its own file: what it keeps there no plan reaches, whoever had git make it.
+    /// Git's own folder, or its own file: what it keeps there no plan reaches, whatever program had git make it.
     Git,
     /// What captures do not cover: nobody knows who made it.
     Uncovered,
@@ -65,7 +65,7 @@ pub enum Becomes {
 }
 
 impl Becomes {
-    /// The delta that it is told by.
+    /// The delta that it is recognised by.
     pub fn delta(self) -> Option<DeltaId> {
         match self {
             Self::Left(no) | Self::Before(no) => Some(no),

@@ -51,7 +51,7 @@ pub enum RunEffect {
     Say(Words),
     /// The run with this number begins, with this leave to write.
     Start(RunNo, Fence),
-    /// Whoever carries out the run with this fence stops.
+    /// The worker that carries out the run with this fence stops.
     Stop(Fence),
 }
 

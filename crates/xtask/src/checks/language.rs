@@ -65,7 +65,7 @@ const SPEAKING: &[&str] = &["cli", "engine", "server", "tools", "tui"];
 const CEILINGS: &[(&str, usize)] = &[
     ("bench", 6),
     ("cli", 4),
-    ("core", 41),
+    ("core", 0),
     ("engine", 122),
     ("server", 64),
     ("store", 46),

@@ -1,4 +1,4 @@
-//! Whoever wrote a line, by its text: every write puts a token of its own into the file, and the test knows who wrote which
+//! The author of each line, by its text: every write puts a token of its own into the file, and the test knows who wrote which
 //! token when. It knows no layer and no rule of a plan. After any steps and choices, what a person wrote last in a place is
 //! never taken back, and what was taken out of the file stays out.
 

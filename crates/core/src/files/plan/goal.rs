@@ -139,8 +139,8 @@ impl Goal {
         })
     }
 
-    /// Where a step that is reversed did not come to this path, as it was skipped there, and the layers are those that it is to have,
-    /// nothing is to be done: what others wrote is in nobody's way. A step that changed the content is reversed as ever.
+    /// A step that is reversed may have skipped this path. Where the layers are those that it is to have, nothing is to be done: what
+    /// others wrote is not in the way. A step that changed the content is reversed as always.
     fn as_it_is(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
         let last = self.reversed.first()?;
         let is_plain = self.moved.below.is_empty() && self.reversed.iter().all(PathMove::is_of_layers_alone);
@@ -188,7 +188,7 @@ impl Goal {
         Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
     }
 
-    /// The path with what goes along into it, and only then what comes in above that: it may have been made upon it. Nothing where
+    /// The path with what goes along into it, and only then what comes in above that, which may build on it. Nothing where
     /// that does not go together, or nothing goes along.
     fn upon_along(
         &self,

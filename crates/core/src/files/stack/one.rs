@@ -1,4 +1,4 @@
-//! One layer of a path: what is left of it, and what it is upon another version than it found.
+//! One layer of a path: what is left of it, and what it is on another version than it found.
 
 use super::super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::super::record::Record;
@@ -104,9 +104,9 @@ pub(super) fn as_it_is_left(layer: &Layer, left: &[(&Layer, Layer)], bytes: &mut
     }
 }
 
-/// A layer upon another version than it found: what it did not write over becomes what is there. Where that can't be, as it wrote
-/// into a file that is none there, the layer loses only what it wrote over, or, where the file is gone, all that it did not write.
-/// Says whether it is upon the other version.
+/// A layer on another version than it found: what it did not write over becomes what is there. That can't be where it wrote into a
+/// file that is not there. Then the layer loses only what it wrote over; where the file is gone, all that it did not write. Also
+/// returns whether it is on the other version.
 pub(super) fn upon(
     layer: &Layer,
     before: Option<Record>,
@@ -145,7 +145,7 @@ fn merged_over(
     }
 }
 
-/// The version that a layer is upon, without lines that were only added where the layer wrote: they are not in what it left, and it
+/// The version that a layer is made on, without lines that were only added where the layer wrote: they are not in what it left, and it
 /// did not remove them.
 fn beside(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> Option<Record> {
     let hash = |record: &Option<Record>| record.as_ref().and_then(Record::hash);

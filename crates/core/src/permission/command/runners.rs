@@ -20,7 +20,7 @@ pub(super) enum Runs {
     Script,
     /// Code.
     Code,
-    /// The name of what it does, without which nothing is said.
+    /// The name of its subcommand; without it, the row holds for none.
     Named,
 }
 
