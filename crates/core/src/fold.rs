@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn in_force_only_while_its_entries_stand_together() {
+    fn fold_is_in_force_only_while_its_entries_stand_together() {
         let none = Marks::default();
         let hidden = Marks::from_ranges([(Span::new(0, 2, 2), Mark::Hidden)]);
         let folds = [fold(1, &[(1, 4)])];
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn of_overlapping_ones_the_latest_counts() {
+    fn latest_of_overlapping_folds_counts() {
         let none = Marks::default();
         let folds = [fold(1, &[(1, 2)]), fold(2, &[(1, 6)]), fold(3, &[(8, 9)])];
         assert_eq!(in_force(&folds, &path(&[(1, 9)]), &none), [2, 3]);

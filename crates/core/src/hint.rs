@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a {} for each remedy")]
-    fn a_remedy_too_many_is_a_defect() {
+    fn remedy_without_a_placeholder_is_a_defect() {
         drop(Hint::new("wait", [Remedy::Undo]));
     }
 }

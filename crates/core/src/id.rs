@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_reads_what_it_writes() {
+    fn printed_head_is_parsed_back() {
         let head = Head::new(12, 340);
         assert_eq!(head.to_string().parse(), Ok(head));
         for bad in ["", "12", "12.", ".3", "a.b", "-1.2", "1.2.3"] {

@@ -56,7 +56,7 @@ mod tests {
     proptest! {
         /// Against an array with a mark per entry.
         #[test]
-        fn agrees_with_an_array(sets in prop::collection::vec((0u32..2, 1u64..30, 0u64..8, mark()), 0..40)) {
+        fn ranges_agree_with_an_array_of_values(sets in prop::collection::vec((0u32..2, 1u64..30, 0u64..8, mark()), 0..40)) {
             let mut marks = Marks::default();
             let mut model = vec![vec![Mark::Normal; 41]; 2];
             for (depth, from, more, mark) in sets {

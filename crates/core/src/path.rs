@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts() {
+    fn paths_are_cut_at_positions_and_spans() {
         let p = path(&[(0, 1, 5), (0, 8, 9), (1, 1, 2)]);
         assert_eq!(p.up_to(Some(Pos::new(0, 8))), path(&[(0, 1, 5), (0, 8, 8)]));
         assert_eq!(p.behind(Some(Pos::new(0, 8))), path(&[(0, 9, 9), (1, 1, 2)]));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn common_prefixes() {
+    fn common_prefix_ends_where_paths_part() {
         let p = path(&[(0, 1, 5), (0, 8, 9)]);
         assert_eq!(p.common_prefix(&path(&[(0, 1, 3)])), Some(Pos::new(0, 3)));
         assert_eq!(p.common_prefix(&path(&[(0, 1, 5), (0, 10, 12)])), Some(Pos::new(0, 5)));

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_tool_answered_is_told_by_its_first_line() {
+    fn preview_of_a_tool_result_is_its_first_line() {
         let result = |content: &str, outcome| {
             preview(&[Part::ToolResult { call: "1".into(), content: content.into(), outcome }])
         };

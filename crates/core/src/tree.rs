@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_on_a_path_is_found_without_it() {
+    fn next_entry_towards_a_tip_equals_that_of_the_path() {
         let own = tree();
         let mut fork = Tree::new(1, own.path(Some(p(6))));
         for after in [p(6), Pos::new(1, 1), p(5), Pos::new(1, 1)] {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_follow_runs() {
+    fn path_follows_the_stretches_of_the_tree() {
         let tree = tree();
         let seqs = |tip| tree.path(Some(p(tip))).positions().map(|pos| pos.seq).collect::<Vec<_>>();
         assert_eq!(seqs(4), [1, 2, 3, 4]);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_children_and_latest_leaf() {
+    fn tree_finds_leaves_children_and_the_latest_leaf() {
         let tree = tree();
         let leaves: Vec<_> =
             tree.leaves().iter().map(|leaf| (leaf.pos.seq, leaf.fork.map(|f| f.seq))).collect();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detached_entry_is_no_tip() {
+    fn detached_entry_is_never_the_tip() {
         assert_eq!(tree().last_attached(0, 7), Some(p(6)));
         assert_eq!(tree().last_attached(6, 7), None);
     }

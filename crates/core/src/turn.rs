@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn leave_is_sought_for_one_at_a_time() {
+    fn approvals_are_requested_one_at_a_time() {
         check("a? b?", "a?", &[("+b", ""), ("+a", "a"), (".a", "b?"), ("-b", "b!"), (".b", "model")]);
         check("a& b?& c&", "a b?", &[(".a", ""), ("+b", "b c"), (".c", ""), (".b", "model")]);
         check("a! b", "a!", &[(".a", "b")]);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_lets_go_and_waits_for_the_results() {
+    fn stop_cancels_calls_and_waits_for_their_results() {
         check(
             "a b c?",
             "a",
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn without_leave_to_write_nothing_is_waited_for() {
+    fn turn_that_lost_its_fence_waits_for_nothing() {
         check("a b?", "a", &[("fenced", "stop Fenced"), (".a", "")]);
         check("a?", "a?", &[("fenced", "a. Fenced")]);
     }

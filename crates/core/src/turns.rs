@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_found_in_as_few_readings_however_many_there_are() {
+    fn turn_is_found_in_as_few_reads_among_many_turns_as_among_few() {
         for turns in [20, 2_000] {
             assert!(Counted::new(0, vec![2; turns]).most_read() <= 2, "question and answer");
             let uneven = (0..turns as u64).map(|turn| 1 + turn * 7 % 5);
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_found_among_the_strangest() {
+    fn turn_is_found_in_few_reads_among_turns_of_uneven_lengths() {
         let long_one = (0..400).map(|turn| if turn == 100 { 5_000 } else { 1 });
         let ever_longer = (1..150).map(|turn| 1 + turn * turn / 100);
         for strange in [Counted::new(900, long_one), Counted::new(0, ever_longer), Counted::new(0, [1])] {

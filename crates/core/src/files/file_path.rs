@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_comes_right_before_what_is_in_it() {
+    fn folder_is_sorted_right_before_its_content() {
         let mut paths = ["a.txt", "a/b", "a", "a-b", "a/b/c", "b"].map(path);
         paths.sort();
         assert_eq!(paths.map(|path| path.to_string()), ["a", "a/b", "a/b/c", "a-b", "a.txt", "b"]);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_can_not_act_on_a_terminal() {
+    fn shown_path_has_no_terminal_control_characters() {
         let hostile = FilePath::new(b"a\x1b[2J\xff\n").unwrap();
         assert_eq!(hostile.to_string(), "a\\u{1b}[2J\\xff\\n");
     }

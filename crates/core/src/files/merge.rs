@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn one_side_alone_is_taken_as_it_is() {
+    fn change_of_one_side_alone_is_taken_unchanged() {
         let (a, b) = (file(1, 0o644), file(2, 0o600));
         for (base, ours, theirs, expected) in [
             (Some(&a), Some(&a), Some(&b), Some(&b)),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_named() {
+    fn merge_conflict_names_what_clashes() {
         let (a, b, c) = (file(1, 0o644), file(2, 0o644), file(3, 0o644));
         let link = Record::Link { target: Arc::from(b"x".as_slice()) };
         for (base, ours, theirs, clash) in [

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn globs() {
+    fn glob_matches_paths() {
         for (glob, path_text, expected) in [
             ("src/main.rs", "src/main.rs", true),
             ("./src//main.rs", "src/main.rs", true),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_of_many_stars_ends() {
+    fn glob_with_many_stars_is_matched_in_bounded_time() {
         let pattern = "*a".repeat(30) + "b";
         assert!(!word(&pattern, &"a".repeat(10_000)));
     }

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts() {
+    fn host_of_an_address_is_read_as_clients_read_it() {
         for (url, name, plain) in [
             ("https://example.org/a?b", "example.org", true),
             ("HTTP://Example.ORG.:8080", "example.org", true),

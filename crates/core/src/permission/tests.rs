@@ -87,7 +87,7 @@ fn what_rules_say_of_reading_a_path_does_not_hang_on_the_mode() {
 }
 
 #[test]
-fn modes() {
+fn each_mode_allows_asks_or_denies_by_effect() {
     check(&[
         ("ask", &[], "read src/a", "allow"),
         ("ask", &[], "read /srv/other/a", "allow"),
@@ -373,7 +373,7 @@ fn rules_are_read_and_printed() {
 }
 
 #[test]
-fn names_are_read_back() {
+fn printed_names_of_modes_are_parsed_back() {
     assert!(Mode::ALL.iter().all(|mode| Mode::from_name(mode.name()) == Some(*mode)));
     assert!(Ruling::ALL.iter().all(|ruling| Ruling::from_name(ruling.name()) == Some(*ruling)));
 }

@@ -121,7 +121,7 @@ fn a_stop_is_asked_for_once_and_heard_with_each_sign_of_life() {
 
 /// What waits is listed as a whole: it has a bound.
 #[test]
-fn trial_17_so_many_words_wait_and_no_more() {
+fn trial_17_number_of_waiting_messages_is_limited() {
     let say = |number: usize| RunInput::Enqueue(say(&number.to_string(), Steer::Queue), T);
     let full: Vec<_> = [asked(), RunInput::Claim(T)].into_iter().chain((0..MOST_WORDS).map(say)).collect();
     let stepped = steps(full.clone()).unwrap();
@@ -130,7 +130,7 @@ fn trial_17_so_many_words_wait_and_no_more() {
 }
 
 #[test]
-fn words_wait_join_or_interrupt() {
+fn messages_wait_join_or_interrupt_a_run() {
     let running = || vec![asked(), RunInput::Claim(T)];
     let then = |more: Vec<RunInput>| running().into_iter().chain(more).collect::<Vec<_>>();
     check(then(vec![said("a", Steer::Queue)]), &[]);
@@ -151,7 +151,7 @@ fn words_wait_join_or_interrupt() {
 }
 
 #[test]
-fn words_are_said_as_they_were_made_ready() {
+fn waiting_messages_are_stored_as_they_were_prepared() {
     let waits = [asked(), RunInput::Claim(T), said("a", Steer::Join)];
     let then = |more: Vec<RunInput>| waits.clone().into_iter().chain(more).collect::<Vec<_>>();
     let ready = |waiting: Vec<Words>| RunInput::Ready(waiting, vec![words("a with b")], T);

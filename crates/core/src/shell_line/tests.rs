@@ -191,7 +191,7 @@ fn trial_19_what_is_not_proven_plain_is_refused() {
 }
 
 #[test]
-fn nesting_without_end_ends() {
+fn deep_nesting_is_read_in_bounded_time() {
     for piece in ["(", "$(", "a $(", "`$(", "\"$(", "a;", "a\n"] {
         let line = piece.repeat(10_000);
         assert!(plain_line(&line).is_none_or(|line| line.commands.len() == 10_000), "{piece}");

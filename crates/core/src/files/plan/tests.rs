@@ -150,7 +150,7 @@ fn check(versions: &str, now: char, expected: &str) {
 }
 
 #[test]
-fn each_verdict() {
+fn each_situation_of_a_path_has_its_verdict() {
     check("ab", 'b', "Revert b -> a, 0 left");
     check("abc", 'c', "Revert c -> a, 0 left");
     check(" b", 'b', "Delete b -> nothing, 0 left");
@@ -166,7 +166,7 @@ fn each_verdict() {
 }
 
 #[test]
-fn each_choice() {
+fn each_choice_has_its_outcome() {
     for (choice, expected) in [
         (Choice::Checkpoint, "f Revert x -> a, 0 left"),
         (Choice::Disk, "f Unchanged x -> x, 0 left"),

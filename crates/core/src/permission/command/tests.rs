@@ -103,7 +103,7 @@ fn trial_30_options_before_the_words_of_a_rule_hide_nothing_from_it() {
 }
 
 #[test]
-fn nesting_without_end_ends() {
+fn deep_nesting_is_read_in_bounded_time() {
     assert!(parts(&"(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
     assert!(parts(&"`$(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
 }
