@@ -94,6 +94,6 @@ pub use upkeep::{Care, Checked, Copied};
 pub use view::{
     Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,
     EntryLine, EntryPage, Hit, Hits, MarkedLine, MarkedPage, Moved, NetChange, OpLine, OpPage, Planned,
-    ReceiptDetails, RunResult, ShownEntry, StartedCall, StepLine, StepTarget, Summary, TargetLine, TurnWork,
-    Unanswered, WorkspaceInfo,
+    ReceiptDetails, RunResult, ShownEntry, StartedCall, StepLine, StepTarget, Steps, Summary, TargetLine,
+    TurnWork, Unanswered, WorkspaceInfo,
 };

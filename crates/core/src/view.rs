@@ -32,17 +32,25 @@ pub struct Summary {
     pub tip: Option<EntryId>,
     /// Totals of the timeline.
     pub counts: Totals,
+    /// The steps that were taken back, and the next ones of undo and redo.
+    pub steps: Steps,
+    /// Why nothing can be written.
+    pub read_only: Option<String>,
+    /// Whether somebody has put it away.
+    pub archived: bool,
+}
+
+/// The steps of a conversation that were taken back, and the next ones of undo and redo.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
     /// How many rewinds it has seen.
     pub rewinds: u64,
     /// What undo takes back next, as a word: `turn`, `rewind`, `hide` …
     pub undo: Option<String>,
     /// What redo brings back next.
     pub redo: Option<String>,
-    /// Why nothing can be written.
-    pub read_only: Option<String>,
-    /// Whether somebody has put it away.
-    pub archived: bool,
 }
+
 /// Entries of a reading, in path order.
 #[derive(Debug, Default)]
 pub struct EntryPage {

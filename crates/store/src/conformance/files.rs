@@ -270,7 +270,10 @@ pub async fn what_is_turned_back_is_as_if_it_had_never_been(store: Arc<dyn Store
         assert!(stage.store.intents().await.expect("intents")[0].back);
         stage.store.settle(workspace).await.expect("settled");
         let after = stage.store.summary(stage.id).await.expect("it");
-        assert_eq!((after.tip, after.counts, after.undo), (before.tip, before.counts, before.undo));
+        assert_eq!(
+            (after.tip, after.counts, after.steps.undo),
+            (before.tip, before.counts, before.steps.undo)
+        );
         assert_eq!(layers(&stage, "f").await, stack);
         assert_eq!(deltas(&stage).await[0].applied, 1);
     }

@@ -150,7 +150,7 @@ pub async fn what_is_turned_is_turned_in_all_workspaces(store: Arc<dyn Store>) {
         stage.store.settle(no).await.expect("settled");
     }
     let after = stage.store.summary(stage.id).await.expect("it");
-    assert_eq!((after.tip, after.counts, after.undo), (before.tip, before.counts, before.undo));
+    assert_eq!((after.tip, after.counts, after.steps.undo), (before.tip, before.counts, before.steps.undo));
     let applied = stage.store.deltas(stage.id).await.expect("deltas");
     assert!(applied.iter().all(|(line, _)| line.applied == 1));
 }

@@ -3,7 +3,7 @@
 use retake_core::{
     Action, Alternative, CallLine, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head, Mark,
     Message, OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, PromptPiece,
-    Reason, Records, Role, ShownEntry, Span, Summary, Totals, preview, repaired, summary_message,
+    Reason, Records, Role, ShownEntry, Span, Steps, Summary, Totals, preview, repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -300,9 +300,11 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         revision: conversation.revision,
         tip,
         counts: conversation.counters(&records)?,
-        rewinds: row.now.rewinds,
-        undo: conversation.next_undo(&records)?.map(step).transpose()?,
-        redo: redo.map(step).transpose()?,
+        steps: Steps {
+            rewinds: row.now.rewinds,
+            undo: conversation.next_undo(&records)?.map(step).transpose()?,
+            redo: redo.map(step).transpose()?,
+        },
         read_only: conversation.writable().err().map(|refusal| refusal.to_string()),
         archived: row.now.archived,
     })
@@ -375,9 +377,7 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
         revision: row.now.revision,
         tip: None,
         counts: Totals::default(),
-        rewinds: row.now.rewinds,
-        undo: None,
-        redo: None,
+        steps: Steps { rewinds: row.now.rewinds, ..Steps::default() },
         read_only: Some(error.to_string()),
         archived: row.now.archived,
     }

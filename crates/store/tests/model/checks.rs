@@ -86,9 +86,9 @@ pub(super) async fn glance(store: &dyn Store, talk: &Talk) {
     assert_eq!((summary.head, summary.revision.0), (talk.head(), talk.revision));
     assert_eq!(summary.tip, talk.now.tip.map(|tip| talk.said[tip].id));
     assert_eq!(summary.counts, talk.totals(&talk.timeline()));
-    assert_eq!(summary.rewinds, talk.rewinds);
-    assert_eq!(summary.undo, talk.done.last().map(name), "undo");
-    assert_eq!(summary.redo, talk.undone.last().map(|undone| name(&undone.done)), "redo");
+    assert_eq!(summary.steps.rewinds, talk.rewinds);
+    assert_eq!(summary.steps.undo, talk.done.last().map(name), "undo");
+    assert_eq!(summary.steps.redo, talk.undone.last().map(|undone| name(&undone.done)), "redo");
     assert_eq!(as_seen(&whole(store, talk, Projection::Timeline, None).await.entries), seen(talk));
 }
 

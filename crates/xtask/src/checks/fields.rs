@@ -21,7 +21,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("Receipt", 16),
     ("Settings", 23),
     ("Status", 16),
-    ("Summary", 17),
     ("Tab", 39),
     ("View", 25),
 ];
