@@ -1,4 +1,4 @@
-//! A conversation in memory: its tree, its state, its head and its undo line; and how a say becomes an entry.
+//! A conversation in memory: its tree, its state, its head and its undo history; and how a say becomes an entry.
 //!
 //! A *decision* takes a conversation and a request and gives a [`Commit`], the rows to append, or a
 //! [`Refusal`]. It changes nothing: the store appends the rows and then applies the commit.
@@ -10,7 +10,6 @@ use crate::entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 use crate::fold::Folds;
 use crate::id::{ConversationId, EntryId, Head, OpNo, Pos, RequestId, Revision, Seq, Time};
 use crate::kept::{Kept, KeptChange};
-use crate::line::{Line, Step};
 use crate::mark::{Mark, Marks};
 use crate::op::{Change, LabelTarget, Operation, Reason};
 use crate::path::Path;
@@ -18,6 +17,7 @@ use crate::records::Records;
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::tree::Tree;
+use crate::undo_history::{Step, UndoHistory};
 
 /// Who asks, when, and by which request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,8 +120,8 @@ pub struct Conversation {
     pub head: Head,
     /// How many commits it has seen.
     pub revision: Revision,
-    /// The undo line at the head.
-    pub line: Arc<Line>,
+    /// The undo history at the head.
+    pub history: Arc<UndoHistory>,
     /// Running totals at the tip.
     pub totals: Totals,
     /// The operation that this version does not know, if there is one: then nothing may be written.
@@ -137,7 +137,7 @@ impl Conversation {
             state: State::default(),
             head: Head::default(),
             revision: Revision(1),
-            line: Arc::default(),
+            history: Arc::default(),
             totals: Totals::default(),
             unknown: None,
         }
@@ -159,7 +159,7 @@ impl Conversation {
         for op in &commit.ops {
             next.state.follow(op);
             next.head.op = op.no;
-            next.line = Arc::new(op.line_after.clone());
+            next.history = Arc::new(op.history_after.clone());
             next.revision = op.revision;
         }
         if next.state.tip != self.state.tip {
@@ -175,7 +175,7 @@ impl Conversation {
     /// Whether an entry is the new wording of the last operation, an edit: the first entry after it.
     fn is_reworded_by<R: Records>(&self, records: &R, commit: &Commit, pos: Pos) -> Result<bool, R::Error> {
         let last = self.head.op;
-        if self.line.done != Some(Step::Op(last)) {
+        if self.history.done != Some(Step::Op(last)) {
             return Ok(false);
         }
         match commit.ops.last() {
@@ -193,7 +193,8 @@ impl Conversation {
             self.state.tip = Some(pos);
             self.totals = meta.totals;
             let opened = meta.opens_turn() && !rewords;
-            self.line = Arc::new(if opened { self.line.did(Step::Turn(pos)) } else { self.line.said() });
+            self.history =
+                Arc::new(if opened { self.history.did(Step::Turn(pos)) } else { self.history.said() });
         }
     }
 
@@ -374,7 +375,8 @@ impl Conversation {
     /// An operation of this conversation, with its place in the log.
     pub(crate) fn operation(&self, by: &By, reason: Reason, change: Change) -> Operation {
         let no = self.head.op.next();
-        let line_after = if reason.is_step() { self.line.did(Step::Op(no)) } else { (*self.line).clone() };
+        let history_after =
+            if reason.is_step() { self.history.did(Step::Op(no)) } else { (*self.history).clone() };
         Operation {
             no,
             at: self.head.seq,
@@ -384,8 +386,8 @@ impl Conversation {
             change,
             kept: KeptChange::default(),
             summary: None,
-            line_before: (*self.line).clone(),
-            line_after,
+            history_before: (*self.history).clone(),
+            history_after,
             author: by.author.clone(),
             time: by.time,
             request: by.request.clone(),

@@ -16,7 +16,6 @@ mod fold;
 mod hint;
 mod id;
 mod kept;
-mod line;
 mod mark;
 mod marked;
 pub mod name;
@@ -40,6 +39,7 @@ mod testing;
 mod tree;
 mod turn;
 mod turns;
+mod undo_history;
 mod upkeep;
 mod view;
 mod walk;
@@ -63,7 +63,6 @@ pub use id::{
     BadId, ConversationId, EntryId, Head, LogNo, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo,
 };
 pub use kept::{Keep, Kept, KeptChange, KeptPath, Scope, Undecided};
-pub use line::{Line, Step};
 pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
 pub use op::{Change, LabelTarget, Operation, Reason};
@@ -90,6 +89,7 @@ pub use state::State;
 pub use tree::{Leaf, Stretch, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
+pub use undo_history::{Step, UndoHistory};
 pub use upkeep::{Care, Checked, Copied};
 pub use view::{
     Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,

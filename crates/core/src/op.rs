@@ -5,8 +5,8 @@
 use crate::fold::Fold;
 use crate::id::{OpNo, Pos, RequestId, Revision, Seq, Time};
 use crate::kept::KeptChange;
-use crate::line::{Line, Step};
 use crate::mark::MarkChange;
+use crate::undo_history::{Step, UndoHistory};
 
 /// What an operation changes, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,9 +89,9 @@ pub enum LabelTarget {
 pub enum Reason {
     /// Back to before an entry.
     Rewind,
-    /// One step back on the undo line.
+    /// One step back on the undo history.
     Undo(Step),
-    /// One step forward on the undo line; names the step that is there again.
+    /// One step forward on the undo history; names the step that is there again.
     Redo(Step),
     /// Back to what an earlier head left.
     Restore(crate::id::Head),
@@ -103,7 +103,7 @@ pub enum Reason {
     Retry,
     /// To before an entry, for another wording.
     Edit,
-    /// Takes back something that failed or was stopped before it came to anything; no step of the undo line.
+    /// Takes back something that failed or was stopped before it came to anything; no step of the undo history.
     Compensate(Step),
     /// Marks entries hidden.
     Hide,
@@ -119,15 +119,15 @@ pub enum Reason {
     Files,
     /// A fold that somebody asked for.
     Fold,
-    /// A fold that the engine made by itself; no step of the undo line.
+    /// A fold that the engine made by itself; no step of the undo history.
     AutoFold,
     /// A fold taken away.
     Unfold,
-    /// A label set or removed; no step of the undo line.
+    /// A label set or removed; no step of the undo history.
     Label,
-    /// The title set or removed; no step of the undo line.
+    /// The title set or removed; no step of the undo history.
     Title,
-    /// Content erased; no step of the undo line.
+    /// Content erased; no step of the undo history.
     Erase,
 }
 
@@ -186,7 +186,7 @@ impl Reason {
         }
     }
 
-    /// Whether an operation for this reason is a step of the undo line.
+    /// Whether an operation for this reason is a step of the undo history.
     pub fn is_step(self) -> bool {
         !matches!(
             self,
@@ -220,10 +220,10 @@ pub struct Operation {
     pub tip: Option<Pos>,
     /// Of a fold: what stands for the covered entries in the prompt.
     pub summary: Option<String>,
-    /// The undo line before it.
-    pub line_before: Line,
-    /// The undo line after it.
-    pub line_after: Line,
+    /// The undo history before it.
+    pub history_before: UndoHistory,
+    /// The undo history after it.
+    pub history_after: UndoHistory,
     /// Who asked for it; may be empty.
     pub author: String,
     /// When.
@@ -233,7 +233,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Whether an entry of the same log rewords what an edit went back before: both are one step of the undo line.
+    /// Whether an entry of the same log rewords what an edit went back before: both are one step of the undo history.
     pub fn is_reworded_by(&self, pos: Pos) -> bool {
         self.reason == Reason::Edit && self.at.0 + 1 == pos.seq
     }

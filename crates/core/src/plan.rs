@@ -5,11 +5,11 @@ use crate::conversation::{Commit, Conversation};
 use crate::entry::Totals;
 use crate::fold::FoldId;
 use crate::id::{Head, Pos};
-use crate::line::Step;
 use crate::op::{Change, Operation, Reason};
 use crate::path::Path;
 use crate::reading::{difference, marked};
 use crate::records::Records;
+use crate::undo_history::Step;
 
 /// What a commit would do to the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -91,9 +91,9 @@ pub enum Action {
     Edit(EntryId),
     /// Back to a prompt, for another answer.
     Retry(EntryId),
-    /// Steps back on the undo line.
+    /// Steps back on the undo history.
     Undo(usize),
-    /// Steps forward on the undo line.
+    /// Steps forward on the undo history.
     Redo(usize),
     /// To what an earlier head left.
     Restore(Head),

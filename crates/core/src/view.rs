@@ -385,7 +385,7 @@ pub struct Changes {
     pub changed: Vec<ShownEntry>,
 }
 
-/// An operation and how it stands on the undo line.
+/// An operation and how it stands on the undo history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpLine {
     /// The operation.

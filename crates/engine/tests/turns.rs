@@ -38,7 +38,7 @@ async fn stopped_before_any_output_the_turn_is_taken_back() {
     assert_eq!(words, [Part::text("two")]);
     assert_eq!(table.shows().await, "one | 1");
     table.undo().await;
-    assert_eq!(table.shows().await, "", "what was stopped is no step of the undo line");
+    assert_eq!(table.shows().await, "", "what was stopped is no step of the undo history");
     assert!(!table.engine.cancel(table.id));
 }
 

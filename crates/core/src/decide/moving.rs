@@ -4,10 +4,10 @@ use crate::content::Role;
 use crate::conversation::{By, Commit, Conversation, Seen};
 use crate::id::{Head, OpNo, Pos};
 use crate::kept::KeptChange;
-use crate::line::{Line, Step};
 use crate::op::{Change, Operation, Reason};
 use crate::records::Records;
 use crate::refusal::Refusal;
+use crate::undo_history::{Step, UndoHistory};
 
 impl Conversation {
     /// A Move of the tip; nothing, when it is there already.
@@ -194,7 +194,7 @@ impl Conversation {
         Ok(self.move_keeping(by, Reason::Choose, tip, self.returning(tip)))
     }
 
-    /// Takes back a turn or a Move that came to nothing, as if it had never been: the undo line does not see it.
+    /// Takes back a turn or a Move that came to nothing, as if it had never been: the undo history does not see it.
     pub fn compensate<R: Records>(&self, records: &R, by: &By, step: Step) -> Result<Commit, R::Error> {
         self.writable()?;
         let tip = self.state.tip;
@@ -219,13 +219,13 @@ impl Conversation {
         }
         let mut op = self.operation(by, Reason::Compensate(step), Change::Move { before: tip, after: back });
         op.kept = self.kept_change(kept);
-        op.line_after = if self.next_undo(records)? == Some(step) {
-            let before = self.line_before(records, step)?;
-            Line { void: self.line.void.clone(), ..before }
+        op.history_after = if self.next_undo(records)? == Some(step) {
+            let before = self.history_before(records, step)?;
+            UndoHistory { void: self.history.void.clone(), ..before }
         } else {
-            let mut line = (*self.line).clone();
-            line.void.push(step);
-            line
+            let mut history = (*self.history).clone();
+            history.void.push(step);
+            history
         };
         Ok(Self::one(op))
     }
@@ -242,7 +242,7 @@ impl Conversation {
             let (back, kept) = op.inverse(now.state.tip).ok_or(Refusal::Overtaken)?;
             let mut back = now.operation(&by, Reason::Compensate(Step::Op(op.no)), back);
             back.kept = now.kept_change(kept);
-            back.line_after = Line { void: self.line.void.clone(), ..op.line_before };
+            back.history_after = UndoHistory { void: self.history.void.clone(), ..op.history_before };
             back.revision = self.revision.next();
             now = now.after(records, &Self::one(back.clone()))?;
             commit.ops.push(back);
@@ -262,16 +262,16 @@ impl Conversation {
     /// Whether a step is done and nothing that was done after it moved the tip: an equal tip alone may be another
     /// step's work.
     fn moved_last<R: Records>(&self, records: &R, step: Step) -> Result<bool, R::Error> {
-        let mut next = self.line.done;
+        let mut next = self.history.done;
         while let Some(done) = next {
-            let void = self.line.void.contains(&done);
+            let void = self.history.void.contains(&done);
             if done == step {
                 return Ok(!void);
             }
             if !void && self.is_move(records, done)? {
                 return Ok(false);
             }
-            next = self.line_before(records, done)?.done;
+            next = self.history_before(records, done)?.done;
         }
         Ok(false)
     }

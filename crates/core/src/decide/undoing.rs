@@ -1,4 +1,4 @@
-//! Undo and redo: one step back or forward on the undo line, each an operation of its own.
+//! Undo and redo: one step back or forward on the undo history, each an operation of its own.
 
 use crate::content::Part;
 use crate::conversation::{By, Commit, Conversation, Seen};
@@ -6,11 +6,11 @@ use crate::entry::Meta;
 use crate::fold::FoldId;
 use crate::id::{OpNo, Pos};
 use crate::kept::KeptChange;
-use crate::line::{Line, Step};
 use crate::op::{Change, Operation, Reason};
 use crate::path::Span;
 use crate::records::Records;
 use crate::refusal::Refusal;
+use crate::undo_history::{Step, UndoHistory};
 
 /// One step back or forward, if there is one.
 type StepOne<R> = fn(&Conversation, &Pending<'_, R>, &By) -> Result<Option<Operation>, <R as Records>::Error>;
@@ -120,25 +120,25 @@ impl Conversation {
         };
         let mut op = self.operation(by, Reason::Undo(step), change);
         op.kept = self.kept_change(kept);
-        let done = self.line_before(records, step)?.done;
+        let done = self.history_before(records, step)?.done;
         // What is passed over stays void: a redo puts this step upon it again.
-        op.line_after = Line { done, undone: Some(op.no), void: self.line.void.clone() };
+        op.history_after = UndoHistory { done, undone: Some(op.no), void: self.history.void.clone() };
         Ok(Some(op))
     }
 
     /// The step that undo takes back next: the last one done that was not compensated.
     pub fn next_undo<R: Records>(&self, records: &R) -> Result<Option<Step>, R::Error> {
-        let mut next = self.line.done;
+        let mut next = self.history.done;
         while let Some(step) = next
-            && self.line.void.contains(&step)
+            && self.history.void.contains(&step)
         {
-            next = self.line_before(records, step)?.done;
+            next = self.history_before(records, step)?.done;
         }
         Ok(next)
     }
 
     fn redo_one<R: Records>(&self, records: &R, by: &By) -> Result<Option<Operation>, R::Error> {
-        let Some(undone) = self.line.undone else {
+        let Some(undone) = self.history.undone else {
             return Ok(None);
         };
         let undone = records.op(undone)?;
@@ -148,35 +148,39 @@ impl Conversation {
         };
         let mut op = self.operation(by, Reason::Redo(step), change);
         op.kept = self.kept_change(kept);
-        let void = self.line.void.clone();
-        op.line_after = Line { done: Some(step), undone: undone.line_before.undone, void };
+        let void = self.history.void.clone();
+        op.history_after = UndoHistory { done: Some(step), undone: undone.history_before.undone, void };
         Ok(Some(op))
     }
 
-    /// The undo line just before a step was done.
-    pub(crate) fn line_before<R: Records>(&self, records: &R, step: Step) -> Result<Line, R::Error> {
+    /// The undo history just before a step was done.
+    pub(crate) fn history_before<R: Records>(
+        &self,
+        records: &R,
+        step: Step,
+    ) -> Result<UndoHistory, R::Error> {
         match step {
-            Step::Op(no) => Ok(records.op(no)?.line_before),
-            Step::Turn(opener) => self.line_at(records, opener.seq - 1),
+            Step::Op(no) => Ok(records.op(no)?.history_before),
+            Step::Turn(opener) => self.history_at(records, opener.seq - 1),
         }
     }
 
-    /// The undo line when the own log's last entry was `seq` and the next entry was about to be said.
-    pub fn line_at<R: Records>(&self, records: &R, seq: u64) -> Result<Line, R::Error> {
+    /// The undo history when the own log's last entry was `seq` and the next entry was about to be said.
+    pub fn history_at<R: Records>(&self, records: &R, seq: u64) -> Result<UndoHistory, R::Error> {
         let last = self.last_op_at(records, seq)?;
-        let (line, from) = match &last {
-            Some(op) => (op.line_after.clone(), op.at.0),
-            None => (Line::default(), 0),
+        let (history, from) = match &last {
+            Some(op) => (op.history_after.clone(), op.at.0),
+            None => (UndoHistory::default(), 0),
         };
         if self.tree.last_attached(from, seq).is_none() {
-            return Ok(line);
+            return Ok(history);
         }
         let opener = records.last_opener(Span::new(self.tree.depth(), from + 1, seq))?;
         Ok(match opener {
             Some(pos) if !last.is_some_and(|op| op.is_reworded_by(pos)) => {
-                line.did(Step::Turn(Pos::new(self.tree.depth(), pos.seq)))
+                history.did(Step::Turn(Pos::new(self.tree.depth(), pos.seq)))
             }
-            _ => line.said(),
+            _ => history.said(),
         })
     }
 

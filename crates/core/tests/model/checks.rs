@@ -83,7 +83,7 @@ pub(super) fn at_a_glance(world: &World, at: usize) {
     assert_eq!(now.counters(&rows), Ok(talk.totals(&talk.timeline())));
     assert_eq!(now.totals, totals_to(talk, talk.now.tip), "totals at the tip");
     assert_eq!(now.next_undo(&rows), Ok(talk.done.last().map(|done| done.step)), "undo");
-    let redo = now.line.undone.map(|no| rows.op(no).expect("an operation").reason);
+    let redo = now.history.undone.map(|no| rows.op(no).expect("an operation").reason);
     let expected = talk.undone.last().map(|undone| Reason::Undo(undone.done.step));
     assert_eq!(redo, expected, "redo");
     assert_eq!(*now.state.labels, talk.labels());

@@ -85,7 +85,7 @@ impl<'a> Rows<'a> {
         let tip = loaded.tip_at(&self, head).expect("a tip");
         loaded.state.tip = tip;
         loaded.totals = tip.map_or(Totals::default(), |tip| self.entry(tip).meta.totals);
-        loaded.line = std::sync::Arc::new(loaded.line_at(&self, head.seq.0).expect("an undo history"));
+        loaded.history = std::sync::Arc::new(loaded.history_at(&self, head.seq.0).expect("an undo history"));
         let by_op = ops.last().map_or(Revision(1), |op| op.revision);
         let by_say = entries.last().map_or(Revision(1), |entry| entry.meta.revision);
         loaded.revision = by_op.max(by_say);

@@ -283,7 +283,7 @@ pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<dy
     assert_eq!(stage.store.apply(stage.id, other).await.expect("the same id"), shown);
 }
 
-/// Labels and titles are no steps of the undo line.
+/// Labels and titles are no steps of the undo history.
 pub async fn labels_and_titles_are_no_steps(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.undo().await;
@@ -339,7 +339,7 @@ pub async fn a_regeneration_is_one_step(store: Arc<dyn Store>) {
     assert_eq!(stage.read(Projection::Timeline).await, "T1 T1! T2 other!");
 }
 
-/// A turn that was stopped before any output is as if it had never been, for the undo line.
+/// A turn that was stopped before any output is as if it had never been, for the undo history.
 pub async fn what_came_to_nothing_is_no_step(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.undo().await;

@@ -251,7 +251,7 @@ pub async fn a_stale_file_half_changes_nothing(store: Arc<dyn Store>) {
     assert!(matches!(refused, Err(StoreError::Unsettled)));
 }
 
-/// What can't be carried out is taken back: conversation and layers are as before, and the undo line does not see it.
+/// What can't be carried out is taken back: conversation and layers are as before, and the undo history does not see it.
 pub async fn what_is_turned_back_is_as_if_it_had_never_been(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;

@@ -1,8 +1,9 @@
 //! Tests of the transactions in memory, and of what no other backend is compared with.
 
 use retake_core::{
-    Change, ConversationId, Entry, EntryId, Flags, Fold, FoldId, LabelTarget, Line, ListRequest, Meta, OpNo,
+    Change, ConversationId, Entry, EntryId, Flags, Fold, FoldId, LabelTarget, ListRequest, Meta, OpNo,
     Operation, Part, Path, Pos, Reason, Revision, Role, SearchRequest, Seq, Sort, State, Time, Totals,
+    UndoHistory,
 };
 use uuid::Uuid;
 
@@ -57,8 +58,8 @@ fn op(no: u64, change: Change, summary: Option<&str>) -> Operation {
         change,
         kept: Default::default(),
         summary: summary.map(str::to_owned),
-        line_before: Line::default(),
-        line_after: Line::default(),
+        history_before: UndoHistory::default(),
+        history_after: UndoHistory::default(),
         author: String::new(),
         time: Time(0),
         request: None,

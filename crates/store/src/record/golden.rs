@@ -11,9 +11,9 @@ use proptest::prelude::*;
 use retake_core::{
     Answering, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
     FoldId, Folds, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Grade, Head, Keep, Kept,
-    KeptChange, KeptPath, LabelTarget, Layer, Line, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part,
-    Path, PathMove, Pos, RangeChange, Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State,
-    Step, Time, ToolOutcome, Uncertain, Usage, WorkspaceNo,
+    KeptChange, KeptPath, LabelTarget, Layer, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part, Path,
+    PathMove, Pos, RangeChange, Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step,
+    Time, ToolOutcome, Uncertain, UndoHistory, Usage, WorkspaceNo,
 };
 use uuid::Uuid;
 
@@ -263,7 +263,7 @@ fn plain_reason(verb: &str) -> Option<Reason> {
 
 fn operation(reason: Reason, change: Change) -> Operation {
     let no = OpNo(8);
-    let line_before = Line { done: Some(Step::Op(OpNo(7))), undone: None, void: Vec::new() };
+    let history_before = UndoHistory { done: Some(Step::Op(OpNo(7))), undone: None, void: Vec::new() };
     Operation {
         no,
         at: Seq(9),
@@ -276,8 +276,12 @@ fn operation(reason: Reason, change: Change) -> Operation {
         change,
         kept: KeptChange::default(),
         summary: None,
-        line_after: if reason.is_step() { line_before.did(Step::Op(no)) } else { line_before.clone() },
-        line_before,
+        history_after: if reason.is_step() {
+            history_before.did(Step::Op(no))
+        } else {
+            history_before.clone()
+        },
+        history_before,
         author: "mia".into(),
         time: Time(1_795_300_000_000),
         request: None,
@@ -310,12 +314,15 @@ fn operations() {
     }
     let mut undo = operation(Reason::Undo(Step::Op(OpNo(7))), Change::Fold(fold()));
     undo.summary = Some("in short".into());
-    undo.line_after =
-        Line { done: None, undone: Some(OpNo(8)), void: vec![Step::Op(OpNo(3)), Step::Turn(Pos::new(0, 2))] };
+    undo.history_after = UndoHistory {
+        done: None,
+        undone: Some(OpNo(8)),
+        void: vec![Step::Op(OpNo(3)), Step::Turn(Pos::new(0, 2))],
+    };
     writeln!(text, "{}", pin_op(&undo)).unwrap();
     let mut first = operation(Reason::Label, Change::Mark(Vec::new()));
-    first.line_before = Line::default();
-    first.line_after = Line::default();
+    first.history_before = UndoHistory::default();
+    first.history_after = UndoHistory::default();
     writeln!(text, "{}", pin_op(&first)).unwrap();
     let mut keeps = operation(Reason::Rewind, Change::Files);
     keeps.kept = KeptChange {

@@ -1,9 +1,9 @@
-//! Operations: what changed, why, and the undo line. A row says nothing twice.
+//! Operations: what changed, why, and the undo history. A row says nothing twice.
 
 use std::str::FromStr;
 
 use retake_core::{
-    Change, Head, Line, MarkChange, OpNo, Operation, Pos, Reason, RequestId, Revision, Seq, Step, Time,
+    Change, Head, MarkChange, OpNo, Operation, Pos, Reason, RequestId, Revision, Seq, Step, Time, UndoHistory,
 };
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +27,9 @@ pub(crate) struct OpRecord {
     pub(crate) kept: Option<String>,
     pub(crate) tip: Option<i64>,
     pub(crate) summary: Option<String>,
-    /// The undo line before; an empty one is not written.
+    /// The undo history before; an empty one is not written.
     pub(crate) before: Option<String>,
-    /// The undo line after, where it does not follow from the one before.
+    /// The undo history after, where it does not follow from the one before.
     pub(crate) after: Option<String>,
     pub(crate) author: String,
     pub(crate) time: i64,
@@ -37,7 +37,7 @@ pub(crate) struct OpRecord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LineRecord {
+struct HistoryRecord {
     #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     done: Option<String>,
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
@@ -65,9 +65,9 @@ pub(crate) fn encode_op(op: &Operation) -> OpRecord {
         kept: encode_kept(&op.kept),
         tip: op.tip.map(encode_pos),
         summary: op.summary.clone(),
-        before: encode_line(&op.line_before),
-        after: (op.line_after != line_after(op.reason, op.no, &op.line_before))
-            .then(|| to_json(&line_record(&op.line_after))),
+        before: encode_history(&op.history_before),
+        after: (op.history_after != history_after(op.reason, op.no, &op.history_before))
+            .then(|| to_json(&history_record(&op.history_after))),
         author: op.author.clone(),
         time: op.time.0,
     }
@@ -87,13 +87,13 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
             (change, reason.unwrap_or(Reason::Label))
         }
     };
-    let line_before = match &record.before {
-        Some(json) => decode_line(json)?,
-        None => Line::default(),
+    let history_before = match &record.before {
+        Some(json) => decode_history(json)?,
+        None => UndoHistory::default(),
     };
-    let line_after = match &record.after {
-        Some(json) => decode_line(json)?,
-        None => line_after(reason, no, &line_before),
+    let history_after = match &record.after {
+        Some(json) => decode_history(json)?,
+        None => history_after(reason, no, &history_before),
     };
     Ok(Operation {
         no,
@@ -104,16 +104,16 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
         kept: decode_kept(record.kept.as_deref())?,
         tip,
         summary: record.summary,
-        line_before,
-        line_after,
+        history_before,
+        history_after,
         author: record.author,
         time: Time(record.time),
         request,
     })
 }
 
-/// The line after most operations: a step is done, anything else leaves it.
-fn line_after(reason: Reason, no: OpNo, before: &Line) -> Line {
+/// The undo history after most operations: a step is done, anything else leaves it.
+fn history_after(reason: Reason, no: OpNo, before: &UndoHistory) -> UndoHistory {
     if reason.is_step() { before.did(Step::Op(no)) } else { before.clone() }
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn erased_delta(kind: &str, delta: &str) -> Decoded<Option<String>> {
     Ok(Some(to_json::<LabelRecord>(&(target, erased(before), erased(after)))))
 }
 
-/// A step of the undo line: `t5` is the turn that entry 5 opened, `o7` operation 7.
+/// A step of the undo history: `t5` is the turn that entry 5 opened, `o7` operation 7.
 pub(super) fn encode_step(step: Step) -> String {
     match step {
         Step::Turn(pos) => format!("t{}", encode_pos(pos)),
@@ -187,7 +187,7 @@ pub(super) fn encode_step(step: Step) -> String {
 }
 
 pub(super) fn decode_step(text: &str) -> Decoded<Step> {
-    let bad = || format!("“{text}” is no step of the undo line");
+    let bad = || format!("“{text}” is no step of the undo history");
     if let Some(packed) = text.strip_prefix('t') {
         Ok(Step::Turn(decode_pos(packed.parse().map_err(|_| bad())?)?))
     } else if let Some(no) = text.strip_prefix('o') {
@@ -197,22 +197,22 @@ pub(super) fn decode_step(text: &str) -> Decoded<Step> {
     }
 }
 
-fn line_record(line: &Line) -> LineRecord {
-    LineRecord {
-        done: line.done.map(encode_step),
-        undone: line.undone.map(|no| no.0),
-        void: line.void.iter().copied().map(encode_step).collect(),
+fn history_record(history: &UndoHistory) -> HistoryRecord {
+    HistoryRecord {
+        done: history.done.map(encode_step),
+        undone: history.undone.map(|no| no.0),
+        void: history.void.iter().copied().map(encode_step).collect(),
     }
 }
 
-fn encode_line(line: &Line) -> Option<String> {
-    (*line != Line::default()).then(|| to_json(&line_record(line)))
+fn encode_history(history: &UndoHistory) -> Option<String> {
+    (*history != UndoHistory::default()).then(|| to_json(&history_record(history)))
 }
 
-fn decode_line(json: &str) -> Decoded<Line> {
-    let record: LineRecord = from_json("undo line", json)?;
+fn decode_history(json: &str) -> Decoded<UndoHistory> {
+    let record: HistoryRecord = from_json("undo history", json)?;
     let void = record.void.iter().map(|step| decode_step(step));
-    Ok(Line {
+    Ok(UndoHistory {
         done: record.done.as_deref().map(decode_step).transpose()?,
         undone: record.undone.map(OpNo),
         void: void.collect::<Decoded<_>>()?,

@@ -144,11 +144,11 @@ fn finish<R: Rows>(
     loaded.conversation.head = head;
     replay(rows, &mut loaded)?;
     let tip = loaded.conversation.tip_at(&loaded.records(rows), head)?;
-    let line = loaded.conversation.line_at(&loaded.records(rows), head.seq.0)?;
+    let history = loaded.conversation.history_at(&loaded.records(rows), head.seq.0)?;
     let totals =
         tip.map_or(Ok(Totals::default()), |tip| rows.meta(loaded.key(tip)?).map(|meta| meta.totals))?;
     loaded.conversation.state.tip = tip;
-    loaded.conversation.line = Arc::new(line);
+    loaded.conversation.history = Arc::new(history);
     loaded.conversation.totals = totals;
     Ok(loaded)
 }

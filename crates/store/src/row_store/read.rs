@@ -255,7 +255,7 @@ pub(super) fn plan<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result
 
 /// Operations, newest first.
 pub(super) fn ops<R: Rows>(rows: &R, loaded: &Loaded, range: OpRange) -> Result<OpPage> {
-    let undone = loaded.conversation.line.undone;
+    let undone = loaded.conversation.history.undone;
     let next = loaded.conversation.next_undo(&loaded.records(rows))?;
     let last = range.before.map_or(loaded.conversation.head.op, |before| OpNo(before.0.saturating_sub(1)));
     let first = OpNo((last.0 + 1).saturating_sub(range.limit as u64).max(1));
@@ -284,7 +284,7 @@ pub(super) fn summary<R: Rows>(rows: &R, loaded: &Loaded) -> Result<Summary> {
         retake_core::Step::Turn(_) => Ok::<_, StoreError>("turn".to_owned()),
         retake_core::Step::Op(no) => Ok(records.op(no)?.reason.name().to_owned()),
     };
-    let redo = conversation.line.undone.map(|no| records.op(no)).transpose()?;
+    let redo = conversation.history.undone.map(|no| records.op(no)).transpose()?;
     let redo =
         redo.and_then(|op| if let retake_core::Reason::Undo(step) = op.reason { Some(step) } else { None });
     Ok(Summary {

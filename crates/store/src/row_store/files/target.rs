@@ -15,9 +15,9 @@ use crate::rows::Rows;
 /// What an action wants of files: what was done is wanted while its entry is on the path and not dropped. An undo or a
 /// redo changes only what it takes back.
 pub(super) fn wanted<R: Rows>(rows: &R, loaded: &Loaded, action: Action) -> Result<Wanted> {
-    let goes_along_the_line = matches!(action, Action::Undo(_) | Action::Redo(_) | Action::Compensate(_));
+    let goes_along_the_history = matches!(action, Action::Undo(_) | Action::Redo(_) | Action::Compensate(_));
     let commit = decide(rows, loaded, &undecided(action))?;
-    wanted_by(rows, loaded, commit, goes_along_the_line)
+    wanted_by(rows, loaded, commit, goes_along_the_history)
 }
 
 /// The same of a commit.
@@ -25,7 +25,7 @@ pub(super) fn wanted_by<R: Rows>(
     rows: &R,
     loaded: &Loaded,
     commit: Commit,
-    goes_along_the_line: bool,
+    goes_along_the_history: bool,
 ) -> Result<Wanted> {
     let records = &loaded.records(rows);
     let after = loaded.conversation.after(records, &commit)?;
@@ -43,7 +43,7 @@ pub(super) fn wanted_by<R: Rows>(
     };
     let git = git.map(taken).collect();
     let redone = redone(rows, loaded, &commit.ops)?;
-    let files = if goes_along_the_line && is_whole(rows, loaded, &redone)? {
+    let files = if goes_along_the_history && is_whole(rows, loaded, &redone)? {
         back(rows, loaded, commit.ops.clone(), &redone)?
     } else {
         let lines = rows.deltas(log)?.into_iter();
@@ -79,8 +79,8 @@ fn is_wanted(conversation: &Conversation, seq: u64) -> bool {
 fn redone<R: Rows>(rows: &R, loaded: &Loaded, ops: &[Operation]) -> Result<Vec<Operation>> {
     let mut undos: Vec<Operation> = Vec::new();
     for _ in ops.iter().filter(|op| matches!(op.reason, Reason::Redo(_))) {
-        let line = undos.last().map_or(&*loaded.conversation.line, |last| &last.line_before);
-        undos.extend(line.undone.map(|no| loaded.records(rows).op(no)).transpose()?);
+        let history = undos.last().map_or(&*loaded.conversation.history, |last| &last.history_before);
+        undos.extend(history.undone.map(|no| loaded.records(rows).op(no)).transpose()?);
     }
     Ok(undos)
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use retake_core::{
-    Change, ConversationId, Entry, EntryId, Flags, Head, Line, Meta, OpNo, Operation, Part, Pos, Reason,
-    RequestId, Revision, Role, SearchRequest, Seq, Step, Time, Totals,
+    Change, ConversationId, Entry, EntryId, Flags, Head, Meta, OpNo, Operation, Part, Pos, Reason, RequestId,
+    Revision, Role, SearchRequest, Seq, Step, Time, Totals, UndoHistory,
 };
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -113,8 +113,9 @@ pub(super) fn operation(no: u64, reason: Reason, change: Change) -> Operation {
         Change::Move { after, .. } => *after,
         _ => Some(Pos::new(0, 9)),
     };
-    let line_before = Line::default().did(Step::Op(OpNo(no)));
-    let line_after = if reason.is_step() { line_before.did(Step::Op(OpNo(no))) } else { line_before.clone() };
+    let history_before = UndoHistory::default().did(Step::Op(OpNo(no)));
+    let history_after =
+        if reason.is_step() { history_before.did(Step::Op(OpNo(no))) } else { history_before.clone() };
     Operation {
         no: OpNo(no),
         at: Seq(9),
@@ -124,8 +125,8 @@ pub(super) fn operation(no: u64, reason: Reason, change: Change) -> Operation {
         kept: retake_core::KeptChange::default(),
         tip,
         summary: None,
-        line_before,
-        line_after,
+        history_before,
+        history_after,
         author: "mia".into(),
         time: NOW,
         request: None,

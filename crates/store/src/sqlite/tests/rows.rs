@@ -159,7 +159,7 @@ fn operations_and_states() {
         ),
     ];
     ops[1].summary = Some("in short".into());
-    ops[2].line_after.undone = Some(OpNo(3));
+    ops[2].history_after.undone = Some(OpNo(3));
     let state = State {
         tip: Some(Pos::new(0, 9)),
         marks: Arc::new(Marks::from_ranges([(span, Mark::Hidden)])),

@@ -1,6 +1,6 @@
-//! The undo line: what `undo` takes back next, and what `redo` brings forward.
+//! The undo history: what `undo` takes back next, and what `redo` brings forward.
 //!
-//! It is a linked list through the log: every operation keeps the line before and after it, a turn's is derived
+//! It is a linked list through the log: every operation keeps the undo history before and after it, a turn's is derived
 //! from the operation before it. So a step back or forward reads a row or two, whatever the history's length.
 
 use crate::id::{OpNo, Pos};
@@ -15,9 +15,9 @@ pub enum Step {
     Op(OpNo),
 }
 
-/// The undo line at a head.
+/// The undo history at a head.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Line {
+pub struct UndoHistory {
     /// The step that `undo` takes back next.
     pub done: Option<Step>,
     /// The undo operation that `redo` reverses next.
@@ -26,14 +26,14 @@ pub struct Line {
     pub void: Vec<Step>,
 }
 
-impl Line {
-    /// The line after `step` was done: nothing is left to redo.
+impl UndoHistory {
+    /// The undo history after `step` was done: nothing is left to redo.
     #[must_use]
     pub fn did(&self, step: Step) -> Self {
         Self { done: Some(step), undone: None, void: self.void.clone() }
     }
 
-    /// The line after something was said that is no step of its own.
+    /// The undo history after something was said that is no step of its own.
     #[must_use]
     pub fn said(&self) -> Self {
         Self { undone: None, ..self.clone() }
