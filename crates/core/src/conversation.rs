@@ -376,7 +376,7 @@ impl Conversation {
     pub(crate) fn operation(&self, by: &By, reason: Reason, change: Change) -> Operation {
         let no = self.head.op.next();
         let history_after =
-            if reason.is_step() { self.history.did(Step::Op(no)) } else { (*self.history).clone() };
+            if reason.traits().is_step { self.history.did(Step::Op(no)) } else { (*self.history).clone() };
         Operation {
             no,
             at: self.head.seq,

@@ -41,6 +41,7 @@ mod turn;
 mod turns;
 mod undo_history;
 mod upkeep;
+mod verb;
 mod view;
 mod walk;
 
@@ -91,6 +92,7 @@ pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
 pub use undo_history::{Step, UndoHistory};
 pub use upkeep::{Care, Checked, Copied};
+pub use verb::Traits;
 pub use view::{
     Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,
     EntryLine, EntryPage, Hit, Hits, MarkedLine, MarkedPage, Moved, NetChange, OpLine, OpPage, Planned,

@@ -100,7 +100,7 @@ impl Engine {
                 let (receipt, objects) = self.erase(of, apply).await?;
                 return Ok(Done::Erased(receipt, objects));
             }
-            if !apply.action.touches_files() {
+            if !apply.action.traits().touches_files {
                 return Ok(Done::Changed(self.apply(of, apply).await?));
             }
             match steps_of(&apply.action) {
@@ -206,7 +206,7 @@ impl Engine {
         let Some(no) = done.ops.first() else { return Ok(false) };
         let range = OpRange { before: Some(no.next()), limit: 1 };
         let page = self.store().ops(done.conversation, range).await?;
-        Ok(page.ops.first().is_some_and(|line| line.op.reason.touches_files()))
+        Ok(page.ops.first().is_some_and(|line| line.op.reason.traits().touches_files))
     }
 
     /// Whether there was another step to take after the last one of these.

@@ -203,7 +203,9 @@ impl Conversation {
                 (tip == Some(opener)).then(|| (self.tree.after(opener), KeptChange::default()))
             }
             Step::Op(no) => match records.op(no)? {
-                op @ Operation { change: Change::Move { before, after }, .. } if op.reason.is_step() => {
+                op @ Operation { change: Change::Move { before, after }, .. }
+                    if op.reason.traits().is_step =>
+                {
                     // Of an edit the new words go along.
                     let words = Pos::new(self.tree.depth(), op.at.0 + 1);
                     let reworded =

@@ -276,7 +276,7 @@ fn operation(reason: Reason, change: Change) -> Operation {
         change,
         kept: KeptChange::default(),
         summary: None,
-        history_after: if reason.is_step() {
+        history_after: if reason.traits().is_step {
             history_before.did(Step::Op(no))
         } else {
             history_before.clone()

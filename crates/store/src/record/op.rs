@@ -114,7 +114,7 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
 
 /// The undo history after most operations: a step is done, anything else leaves it.
 fn history_after(reason: Reason, no: OpNo, before: &UndoHistory) -> UndoHistory {
-    if reason.is_step() { before.did(Step::Op(no)) } else { before.clone() }
+    if reason.traits().is_step { before.did(Step::Op(no)) } else { before.clone() }
 }
 
 /// The kinds of change that this version can read.

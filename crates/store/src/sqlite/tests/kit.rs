@@ -115,7 +115,7 @@ pub(super) fn operation(no: u64, reason: Reason, change: Change) -> Operation {
     };
     let history_before = UndoHistory::default().did(Step::Op(OpNo(no)));
     let history_after =
-        if reason.is_step() { history_before.did(Step::Op(OpNo(no))) } else { history_before.clone() };
+        if reason.traits().is_step { history_before.did(Step::Op(OpNo(no))) } else { history_before.clone() };
     Operation {
         no: OpNo(no),
         at: Seq(9),
