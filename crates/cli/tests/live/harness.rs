@@ -63,10 +63,11 @@ impl HomeDir {
 impl Drop for HomeDir {
     fn drop(&mut self) {
         let began = now();
-        while !std::thread::panicking() && !self.owners().is_empty() && now() - began < LEFT {
+        let mut left = self.owners();
+        while !std::thread::panicking() && !left.is_empty() && now() - began < LEFT {
             std::thread::sleep(Duration::from_millis(10));
+            left = self.owners();
         }
-        let left = self.owners();
         self.kill_owners();
         assert!(std::thread::panicking() || left.is_empty(), "a test leaves an owner behind: {left:?}");
     }

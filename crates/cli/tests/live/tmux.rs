@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::harness::{World, runs, until};
+use super::harness::{World, runs};
 use crate::term::pty::now;
 
 /// How often the screen is looked at, and how long it may take to show what is waited for.
@@ -238,17 +238,14 @@ impl Tmux {
 
     /// Closes the window, as a person who has enough of it.
     pub(super) fn closes(self) {
-        let children = self.children();
-        self.does(&["kill-server"]);
-        // Who is closed still tells the owner what was typed.
-        until("all of it has ended", || !children.split_whitespace().any(runs));
+        drop(self);
     }
 
-    /// The processes that the shell of the window has started.
+    /// The processes that the shell of the window has started; none if it has ended.
     fn children(&self) -> String {
-        let shell = self.does(&["display-message", "-p", "#{pane_pid}"]);
-        let shell = shell.trim();
-        std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("Linux")
+        let shown = self.command().args(["display-message", "-p", "#{pane_pid}"]).output();
+        let shell = String::from_utf8_lossy(&shown.expect("tmux is installed").stdout).trim().to_owned();
+        std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap_or_default()
     }
 
     /// The process of the program that runs in the window.
@@ -268,8 +265,15 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 impl Drop for Tmux {
+    /// Closes the window. A client whose terminal was closed stores what was typed, and starts an owner for that if there is none. So this
+    /// waits for its end: then no owner starts any more.
     fn drop(&mut self) {
+        let children = self.children();
         // The shell may have ended by itself, and the server with it.
         drop(self.command().arg("kill-server").output());
+        let end = now() + PATIENCE;
+        while now() < end && children.split_whitespace().any(runs) {
+            std::thread::sleep(LOOK);
+        }
     }
 }
