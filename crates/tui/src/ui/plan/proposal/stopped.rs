@@ -58,9 +58,11 @@ impl Proposal {
     /// The plan was made anew behind a stop: it goes on where only the run itself has added something, else it is shown, and the next
     /// Enter applies it. Whether there was a stop.
     pub(super) fn goes_on_stopped(&mut self, cx: &mut Cx<'_>) -> bool {
-        let Some(mut stopped) = self.stopped.take().filter(|_| self.stage == Stage::Looking) else {
+        // A plan that arrives while the step is on its way must not make the stop forgotten.
+        if self.stage != Stage::Looking {
             return false;
-        };
+        }
+        let Some(mut stopped) = self.stopped.take() else { return false };
         let Some(plan) = self.plan.as_ref().filter(|_| self.problem.is_none()) else {
             self.note = Some("stopped, and not applied".to_owned());
             return true;

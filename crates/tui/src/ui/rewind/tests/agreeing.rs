@@ -152,3 +152,18 @@ fn what_runs_can_be_stopped_while_its_plan_is_made_anew() {
     stage.press("ctrl+x");
     assert!(stage.screen(100, 24).contains("the plan is being made: a moment"), "not of what is wished now");
 }
+
+/// The plan that was on its way says nothing of the stop.
+#[test]
+fn a_plan_that_arrives_while_a_run_is_stopped_keeps_the_step_going() {
+    let mut stage = at_work(written_more());
+    stage.owner.plans.push_front(Ok(Plan { at_work: true, ..with_files() }));
+    stage.owner.silent.extend(["plan", "apply"]);
+    stage.changed();
+    stage.wait(5_000);
+    stage.keys("ctrl+x enter");
+    assert_eq!(stage.applied().len(), 1);
+    stage.release();
+    assert_eq!(stage.applied().len(), 2);
+    assert!(stage.is_closed());
+}
