@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_is_gone_is_no_other_one() {
+    fn a_removed_folder_is_not_confused_with_another_one() {
         let gone = || Err(io::Error::from(io::ErrorKind::NotFound));
         let named = |name: &str| folder(gone(), Some(OsString::from(name))).ok();
         assert_eq!(named("/work/gone"), Some(PathBuf::from("/work/gone")));

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_clear_yes_is_a_yes() {
+    fn only_an_explicit_yes_counts() {
         for line in ["", " ", "\n"] {
             assert!(matches!(parse_answer(line), Answer::Nothing), "{line:?}");
         }

@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_owner_tells_of_a_run_is_told_once() {
+    fn text_that_a_new_owner_repeats_is_shown_once() {
         assert_eq!(heard(&["one ", "two "], &["one two "]), "one two |");
         assert_eq!(heard(&["one ", "two "], &["one "]), "one two |", "a little less was stored");
         assert_eq!(heard(&["one ", "two "], &["one two three ", "four"]), "one two |three four");

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn trial_11_work_goes_on_while_it_is_asked_how_far_it_is() {
+    async fn trial_11_work_goes_on_while_its_progress_is_read() {
         let lock = Arc::new(Mutex::new(()));
         let client = Busy(Arc::clone(&lock), Notify::new());
         let others = Arc::clone(&lock).lock_owned().await;

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_face_and_the_settings_file_have_the_same_settings() {
+    fn the_settings_pane_and_the_settings_file_have_the_same_settings() {
         let mut text = String::new();
         let defaults = parse_ui_settings(&text).expect("nothing is set");
         assert_eq!(defaults, ui::Settings::default());
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_said_with_its_file_and_line() {
+    fn every_error_is_reported_with_its_file_and_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("config.toml");
         let said = |text: &str| -> Vec<String> {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_face_would_find_wrong_is_not_set() {
+    fn a_setting_that_the_full_screen_program_would_refuse_is_not_stored() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("config.toml");
         std::fs::write(&file, "[face]\ntheme = \"gone\"\n").expect("written");

@@ -175,7 +175,7 @@ fn a_no_changes_nothing() {
 }
 
 #[test]
-fn an_edit_is_said_in_the_place_of_the_old_words() {
+fn an_edit_replaces_the_old_message() {
     let home = Home::new();
     let pty = home.talking();
     pty.send("/edit t2\r");
@@ -233,7 +233,7 @@ fn a_script_asks_looks_rewinds_and_undoes() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_reader_that_closes_the_pipe_is_no_failure() {
     let home = Home::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_retake"))
         .args(["completions", "zsh"])
@@ -249,7 +249,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn what_is_typed_while_an_answer_comes_waits_and_runs_nothing() {
+fn text_typed_during_an_answer_waits_and_runs_nothing() {
     let home = Home::new();
     std::fs::write(home.0.path().join("config.toml"), "[demo]\nword_delay_ms = 60\n").expect("written");
     let mut pty = home.start(&[]);
@@ -277,7 +277,7 @@ fn what_is_typed_while_an_answer_comes_waits_and_runs_nothing() {
 }
 
 #[test]
-fn what_is_typed_stays_unseen_after_ctrl_z_and_fg() {
+fn typed_keys_are_not_echoed_after_ctrl_z_and_fg() {
     let home = Home::new();
     std::fs::write(home.0.path().join("config.toml"), "[demo]\nword_delay_ms = 60\n").expect("written");
     let mut pty = home.run(Path::new("/bin/bash"), &["--norc", "--noprofile"]);

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_16_a_link_to_nothing_yet_leads_to_the_new_file() {
+    fn trial_16_a_dangling_link_leads_to_the_new_file() {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir(dir.path().join("below")).expect("made");
         let (link, next) = (dir.path().join("link"), dir.path().join("below/next"));

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_is_behind_the_last_sign() {
+    fn a_choice_follows_the_last_equals_sign() {
         let chosen = typed(OsStr::new("a=b/c=disk")).expect("a choice");
         assert_eq!((chosen.name.path.as_str(), chosen.choice), ("a=b/c", Choice::Disk));
         let chosen = typed(OsStr::new("a=hunks:3, 1")).expect("a choice");

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_clear_yes_is_a_yes() {
+    fn only_an_explicit_yes_counts() {
         let plain = KeyModifiers::NONE;
         let control = KeyModifiers::CONTROL;
         for (code, modifiers, on_enter, expected) in [

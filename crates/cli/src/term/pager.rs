@@ -93,12 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_pager_is_none() {
+    fn an_empty_pager_setting_disables_the_pager() {
         assert!(start(Some(OsString::new())).is_none());
     }
 
     #[test]
-    fn a_pager_that_reads_nothing_is_a_broken_pipe_at_worst() {
+    fn a_pager_that_reads_nothing_causes_at_most_a_broken_pipe() {
         let mut pager = start(Some("exit 0".into())).expect("a shell");
         let text = "line\n".repeat(1_000_000);
         assert_eq!(feed(&mut pager, &text).map_err(|error| error.kind()), Err(ErrorKind::BrokenPipe));

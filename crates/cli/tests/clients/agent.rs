@@ -100,18 +100,18 @@ fn work() -> Vec<RunEvent> {
 }
 
 #[test]
-fn what_the_agent_does_is_shown_as_it_happens() {
+fn the_work_of_the_agent_is_shown_as_it_happens() {
     let acts = [Line("go on"), Line("/quit")];
     assert_snapshot!(Case::terminal(acts).run(run(work())).see(&[]));
 }
 
 #[test]
-fn what_the_agent_does_in_colours() {
+fn the_work_of_the_agent_in_colours() {
     assert_snapshot!(Case::terminal([Line("go on")]).coloured().run(run(work())).see(&[]));
 }
 
 #[test]
-fn what_is_asked_is_answered_by_a_clear_yes_only() {
+fn a_question_is_confirmed_only_by_an_explicit_yes() {
     let acts = [Line("go on"), Says(""), Says("  "), Says("y"), Says("yes"), Line("/quit")];
     let events = [
         asks_edit(),
@@ -135,7 +135,7 @@ fn a_rule_is_chosen_before_it_is_remembered() {
 }
 
 #[test]
-fn a_no_is_told_with_its_words_and_ctrl_c_stops() {
+fn a_rejection_is_sent_with_its_reason_and_ctrl_c_stops_the_run() {
     let acts = [Line("go on"), Says("n"), Says("use the staging remote, please"), Stop];
     let no = "not run: the person said no";
     let events =
@@ -144,7 +144,7 @@ fn a_no_is_told_with_its_words_and_ctrl_c_stops() {
 }
 
 #[test]
-fn what_nobody_asks_any_more_is_said_and_the_run_goes_on() {
+fn an_approval_that_was_answered_elsewhere_is_reported_and_the_run_goes_on() {
     let gone = Problem { message: "nobody asks that any more".to_owned(), ..super::fixtures::stale() };
     let gone = Problem { kind: retake_wire::ProblemKind::NotFound, hint: None, head: None, ..gone };
     let case = Case::terminal([Line("go on"), Says("y")]).reply("decide", Err(gone));
@@ -152,7 +152,7 @@ fn what_nobody_asks_any_more_is_said_and_the_run_goes_on() {
 }
 
 #[test]
-fn words_for_what_nobody_asks_any_more_are_no_message_and_return_to_the_line() {
+fn an_answer_to_a_closed_approval_is_no_message_and_returns_to_the_line() {
     let gone = || {
         let gone = Problem { message: "nobody asks that any more".to_owned(), ..super::fixtures::stale() };
         Err(Problem { kind: retake_wire::ProblemKind::NotFound, hint: None, head: None, ..gone })
@@ -177,7 +177,7 @@ fn a_question_is_answered_by_a_number_or_by_words() {
 }
 
 #[test]
-fn words_typed_meanwhile_go_where_the_setting_says() {
+fn messages_typed_during_an_answer_follow_the_setting() {
     let joined = RunEvent::Joined { receipt: Box::new(receipt()) };
     let queued = vec![RunEvent::Queued, ended(Outcome::Joined, None)];
     let case = Case::terminal([Line("go on"), Line("/quit")]).run(run([joined])).run(Ok(queued));
@@ -185,7 +185,7 @@ fn words_typed_meanwhile_go_where_the_setting_says() {
 }
 
 #[test]
-fn words_that_waited_are_answered_next() {
+fn waiting_messages_are_answered_next() {
     let case = Case::terminal([Line("go on")]).run(run([]));
     let mut next = vec![RunEvent::Queued];
     next.extend(run([]).expect("events"));
@@ -193,19 +193,19 @@ fn words_that_waited_are_answered_next() {
 }
 
 #[test]
-fn a_command_typed_meanwhile_is_done_meanwhile() {
+fn a_command_typed_during_an_answer_runs_at_once() {
     let case = Case::terminal([Line("go on")]).run(run([])).types("I look.", "/todo");
     assert_snapshot!(case.see(&[]));
 }
 
 #[test]
-fn words_that_can_not_be_said_meanwhile_stay_in_the_line() {
+fn text_that_can_not_be_sent_during_an_answer_stays_in_the_line() {
     let case = Case::terminal([Line("go on"), Line("/quit")]).run(run([])).run(Err(super::fixtures::stale()));
     assert_snapshot!(case.types("I look.", "and the tests, too").see(&[]));
 }
 
 #[test]
-fn in_a_script_nothing_is_allowed_that_would_be_asked() {
+fn a_script_gets_no_approval() {
     let question = Question { id: "q1".to_owned(), question: "Which one?".to_owned(), choices: Vec::new() };
     let mut events = work();
     events.extend([asks_edit(), asks_push(), RunEvent::Question(question)]);
@@ -217,7 +217,7 @@ fn in_a_script_nothing_is_allowed_that_would_be_asked() {
 }
 
 #[test]
-fn what_a_run_may_do_is_said_with_it() {
+fn a_run_shows_its_permissions() {
     let flags =
         ["ask", "go on", "--new", "--mode", "allow-edits", "--allow", "shell(git push)", "--allow", "fetch"];
     let seen = [
@@ -246,7 +246,7 @@ fn lists_of_the_agent() {
 }
 
 #[test]
-fn lists_with_nothing_on_them() {
+fn empty_lists_are_reported() {
     let acts = [Line("/todo"), Line("/jobs"), Line("/tools"), Line("/cost"), Line("/unqueue")];
     let case = Case::terminal(acts)
         .reply("todo", Ok(Reply::Todo(Todo::default())))

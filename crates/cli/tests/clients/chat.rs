@@ -9,7 +9,7 @@ use super::scripted::Act::{Answer, Enter, Escape, Line, Pick};
 use super::scripted::Case;
 
 #[test]
-fn nothing_said_leaves_nothing_behind() {
+fn a_session_without_a_message_stores_nothing() {
     assert_snapshot!(Case::terminal([Line(""), Line("/undo"), Line("/quit")]).see(&[]));
 }
 
@@ -25,12 +25,12 @@ fn a_turn_in_colours() {
 }
 
 #[test]
-fn going_on_with_the_last_one() {
+fn the_last_conversation_is_continued() {
     assert_snapshot!(Case::terminal([Line("more")]).see(&["-c"]));
 }
 
 #[test]
-fn going_on_with_one_that_is_picked_or_named() {
+fn a_picked_or_named_conversation_is_continued() {
     let seen = [
         Case::terminal([Pick(1)]).see(&["-r"]),
         Case::terminal([Escape]).see(&["-r"]),
@@ -52,7 +52,7 @@ fn rewind_to_a_named_turn_and_a_no() {
 }
 
 #[test]
-fn a_run_at_work_is_stopped_by_who_goes_back_and_stands_in_the_way_of_who_edits() {
+fn a_rewind_stops_a_run_and_an_edit_is_refused_while_it_runs() {
     let mut page = targets();
     for target in &mut page.targets {
         target.reason = Some("a model is answering; stop it first".to_owned());
@@ -69,7 +69,7 @@ fn a_run_at_work_is_stopped_by_who_goes_back_and_stands_in_the_way_of_who_edits(
 }
 
 #[test]
-fn a_stale_rewind_is_shown_anew() {
+fn a_stale_rewind_shows_the_new_plan() {
     let acts = [Line("/rewind"), Pick(0), Answer(true), Pick(1), Answer(true), Line("/quit")];
     let later = Plan { head: "13.8".to_owned(), ..plan() };
     // The preview and the plan of the first try, the preview of the second, and the plan that fits.
@@ -83,7 +83,7 @@ fn a_stale_rewind_is_shown_anew() {
 }
 
 #[test]
-fn edit_says_it_in_the_place_of_the_old_one() {
+fn edit_replaces_the_old_message() {
     let acts = [Line("/edit t1"), Line("What is in the other notes?")];
     assert_snapshot!(Case::terminal(acts).see(&["-c"]));
 }
@@ -123,7 +123,7 @@ fn stopped_in_the_middle() {
 }
 
 #[test]
-fn a_model_that_fails_keeps_what_was_said() {
+fn a_failing_model_loses_no_message() {
     let notice = RunEvent::Notice { text: "demo/echo is busy: trying again in 2 s".to_owned() };
     let events = vec![started(), notice, ended(Outcome::Failed, Some(overloaded()))];
     let case = Case::terminal([Line("hello"), Line("/retry")]);
@@ -131,13 +131,13 @@ fn a_model_that_fails_keeps_what_was_said() {
 }
 
 #[test]
-fn a_run_that_does_not_start_gives_the_words_back() {
+fn a_run_that_does_not_start_returns_the_message_to_the_composer() {
     let case = Case::terminal([Line("//hello"), Enter]).run(Err(stale()));
     assert_snapshot!(case.see(&["-c"]));
 }
 
 #[test]
-fn words_that_come_back_are_only_shown_in_the_line() {
+fn returned_text_is_only_shown_in_the_line() {
     let composer = Composer {
         entry: fixtures::id(5),
         text: fixtures::HOSTILE.to_owned(),

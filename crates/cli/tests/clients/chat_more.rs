@@ -12,13 +12,13 @@ fn help() {
 }
 
 #[test]
-fn unknown_commands_offer_the_nearest_and_keep_the_words() {
+fn unknown_commands_show_the_nearest_one_and_keep_the_text() {
     let acts = [Line("/rewnd t1"), Line("/usr/bin/env is here"), Line("/"), Line("/quit")];
     assert_snapshot!(Case::terminal(acts).see(&[]));
 }
 
 #[test]
-fn what_needs_a_conversation_says_so() {
+fn a_verb_without_its_conversation_reports_that() {
     let acts = ["/rewind", "/edit", "/retry", "/tree", "/fork", "/hide", "/ops", "/log", "/export x.md"];
     assert_snapshot!(Case::terminal(acts.map(Line)).see(&[]));
 }

@@ -6,7 +6,7 @@ use super::fixtures;
 use super::scripted::Case;
 
 #[test]
-fn arguments_that_make_no_sense() {
+fn invalid_arguments_are_refused() {
     let lines: [&[&str]; 16] = [
         &["rewnd"],
         &["undo", "0"],

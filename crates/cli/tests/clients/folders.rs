@@ -47,7 +47,7 @@ pub(super) fn pruned(how: PruneHow) -> Pruned {
 }
 
 #[test]
-fn a_folder_is_shown_and_forgotten_only_with_a_clear_yes() {
+fn a_folder_is_shown_and_forgotten_only_after_an_explicit_yes() {
     let seen = [
         Case::script("").see(&["workspace", "show"]),
         Case::script("").see(&["workspace", "show", "3", "--json"]),
@@ -60,7 +60,7 @@ fn a_folder_is_shown_and_forgotten_only_with_a_clear_yes() {
 }
 
 #[test]
-fn what_rewinds_need_is_let_go_only_with_a_clear_yes() {
+fn data_for_rewinds_is_released_only_after_an_explicit_yes() {
     let seen = [
         Case::script("").see(&["workspace", "prune", "--dry-run"]),
         Case::script("").see(&["workspace", "prune"]),

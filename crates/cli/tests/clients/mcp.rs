@@ -89,7 +89,7 @@ fn servers_are_added_and_removed() {
 }
 
 #[test]
-fn a_projects_server_is_let_in_only_with_a_clear_yes() {
+fn a_projects_server_starts_only_after_an_explicit_yes() {
     let one = || {
         let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsLeave) };
         Ok(Reply::McpServers(McpServers { servers: vec![theirs], problems: Vec::new() }))

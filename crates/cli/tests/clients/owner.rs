@@ -6,7 +6,7 @@ use retake_wire::{Problem, ProblemKind, Reply};
 use super::scripted::{Case, status};
 
 #[test]
-fn the_owner_is_told_shown_and_stopped() {
+fn the_owner_is_started_shown_and_stopped() {
     let alone = Status { address: None, running: Vec::new(), following: 1, serves: false, ..status() };
     let refused = Problem {
         code: "not_serving".into(),
@@ -81,7 +81,7 @@ fn a_changed_setting_of_the_ui_reports_when_it_takes_effect() {
 
 /// What the agent may do is read before each decision: a change is in force at once, and nothing has to be restarted.
 #[test]
-fn trial_17_a_changed_permission_is_said_to_be_used_from_now_on() {
+fn trial_17_a_changed_permission_is_reported_to_apply_from_now_on() {
     let serves = || Case::script("").reply("status", Ok(Reply::Status(Status { serves: true, ..status() })));
     for key in ["permissions.mode", "permissions.allow", "permissions.ask", "permissions.deny"] {
         let seen = serves().see(&["config", "unset", key]);

@@ -25,7 +25,7 @@ fn the_timeline_in_colours() {
 }
 
 #[test]
-fn a_call_that_was_not_begun_is_told_apart() {
+fn a_call_that_was_not_started_is_marked() {
     let call = |name: &str| Part::ToolCall {
         id: name.to_owned(),
         name: name.to_owned(),
@@ -152,7 +152,7 @@ fn effects() -> Effects {
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_said_before_and_after() {
+fn irreversible_effects_are_reported_before_and_after() {
     let plan = Plan { effects: effects(), at_work: true, waiting: 2, ..fixtures::plan() };
     let seen = Case::script("").reply("plan", Ok(Reply::Plan(plan))).see(&["plan", "rewind", "t1"]);
     let stays = "! can't be taken back: 6 calls: `$ git push ␛[2J` (1 minute ago),\n\
@@ -178,7 +178,7 @@ fn a_plan_that_changes_nothing() {
 }
 
 #[test]
-fn a_sick_store() {
+fn a_damaged_store_is_reported() {
     let report = Report {
         conversations: 1,
         entries: 1,

@@ -118,7 +118,7 @@ fn asking() {
 }
 
 #[test]
-fn asking_where_there_is_nothing_yet() {
+fn a_question_in_an_empty_folder_begins_a_conversation() {
     let none = || Reply::Conversations(Conversations { conversations: Vec::new(), more: false });
     let ask = Case::script("").reply("list", Ok(none())).see(&["ask", "hello"]);
     let undo = Case::script("").reply("list", Ok(none())).see(&["undo"]);
@@ -249,7 +249,7 @@ fn reading() {
 }
 
 #[test]
-fn what_can_be_asked_is_asked_on_a_terminal() {
+fn missing_answers_are_requested_on_a_terminal() {
     let seen = [
         Case::terminal([Act::Answer(true)]).see(&["rewind", "t1"]),
         Case::terminal([Act::Answer(false)]).see(&["rewind", "t1"]),
@@ -325,7 +325,7 @@ fn importing() {
 
 /// Its id is printed for scripts; that nothing was stored is said beside it.
 #[test]
-fn trial_15_a_message_that_is_there_already_is_not_said_to_be_stored() {
+fn trial_15_a_message_that_exists_already_is_not_reported_as_stored() {
     let say = |unchanged| {
         let there =
             retake_wire::reply::Receipt { unchanged, entries: vec![fixtures::id(7)], ..fixtures::receipt() };
@@ -391,7 +391,7 @@ fn trial_17_half_of_a_surrogate_pair_stops_no_import() {
 }
 
 #[test]
-fn trial_17_an_empty_list_is_said_to_hold_nothing() {
+fn trial_17_an_empty_list_is_reported() {
     for list in ["[]", " [\n]\n"] {
         let seen = Case::script(list).see(&["import", "-"]);
         assert!(seen.contains("there is nothing to import") && seen.contains("--- exit 2"), "{seen}");
@@ -401,7 +401,7 @@ fn trial_17_an_empty_list_is_said_to_hold_nothing() {
 
 /// A page that is not the last says how to go on, and a limit what it takes.
 #[test]
-fn trial_17_targets_say_where_older_ones_are() {
+fn trial_17_targets_show_how_to_list_older_ones() {
     let all = fixtures::targets();
     let more = TargetPage { targets: all.targets[..1].to_vec(), more: true, ..all.clone() };
     let seen = Case::script("").reply("targets", Ok(Reply::Targets(more))).see(&["targets", "--limit", "1"]);

@@ -64,7 +64,7 @@ fn enter_alone_allows_nothing_and_y_does() {
 }
 
 #[test]
-fn keys_that_were_pressed_before_it_was_asked_allow_nothing() {
+fn keys_pressed_before_an_approval_request_approve_nothing() {
     let world = World::working(&[]);
     let pty = begun(&world, 1500);
     pty.send("write a.txt: hello\r");
@@ -86,7 +86,7 @@ fn keys_that_were_pressed_before_it_was_asked_allow_nothing() {
 }
 
 #[test]
-fn words_are_a_no_and_ctrl_c_stops() {
+fn a_text_as_answer_rejects_and_ctrl_c_stops_the_run() {
     let world = World::working(&[]);
     let pty = begun(&world, 0);
     pty.send("run `touch a`\r");
@@ -104,7 +104,7 @@ fn words_are_a_no_and_ctrl_c_stops() {
 }
 
 #[test]
-fn lines_pasted_into_a_question_answer_nothing_and_are_no_messages() {
+fn lines_pasted_into_a_question_are_neither_answers_nor_messages() {
     let world = World::working(&[]);
     let pty = begun(&world, 0);
     for (bracketed, times) in [(false, 1), (true, 2)] {
@@ -161,7 +161,7 @@ fn a_rule_that_is_chosen_holds_for_the_conversation() {
 }
 
 #[test]
-fn words_typed_meanwhile_are_answered_next() {
+fn messages_typed_during_an_answer_are_answered_next() {
     let world = World::working(&[]);
     let pty = begun(&world, 60);
     pty.send("hello\r");
@@ -181,7 +181,7 @@ fn words_typed_meanwhile_are_answered_next() {
 }
 
 #[test]
-fn without_a_person_nothing_is_allowed_that_would_be_asked() {
+fn without_a_person_every_approval_is_rejected() {
     let world = World::working(&[]);
     let file = world.folder().join("a.txt");
     let ask = |flags: &[&str]| {

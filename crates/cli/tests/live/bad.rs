@@ -40,7 +40,7 @@ fn unknown_names_are_refused_with_the_nearest() {
 
 /// What there is can be listed and talked to, whatever the settings say of the one that is used when none is named.
 #[test]
-fn a_default_model_that_no_endpoint_has_is_said_and_stops_no_list() {
+fn an_unknown_default_model_is_reported_and_the_list_still_works() {
     let world = World::new();
     for (default, why) in [
         ("nope/x", "names an endpoint that is not there; there are demo, "),
@@ -99,7 +99,7 @@ fn a_stale_head_is_refused_and_the_new_one_is_given() {
 }
 
 #[test]
-fn steps_that_are_not_there_are_counted() {
+fn missing_steps_are_counted() {
     let world = World::talking();
     let commands: [&[&str]; 6] =
         [&["undo", "99"], &["undo"], &["--json", "redo", "99"], &["undo", "2"], &["redo", "3"], &["redo"]];
@@ -126,7 +126,7 @@ fn a_settings_file_that_is_named_is_there() {
 }
 
 #[test]
-fn what_is_wrong_in_the_settings_is_said_with_its_line() {
+fn errors_in_the_settings_are_reported_with_their_lines() {
     let world = World::new();
     world.settings("[model]\ndefault = \"demo\"\n[face]\ntheme = \"blue\"\n[face.keys]\nrewin = [\"f5\"]\n");
     let commands: [&[&str]; 3] =
@@ -160,13 +160,13 @@ fn a_name_that_is_not_utf_8_is_no_other_file() {
 }
 
 #[test]
-fn words_that_are_none() {
+fn an_empty_message_is_refused() {
     let world = World::talking();
     shows!(changes_nothing(&world, &[&["search", "AND ("], &["title", ""], &["label", "t1", " "]]));
 }
 
 #[test]
-fn a_request_is_done_once_and_its_id_is_for_nothing_else() {
+fn a_request_is_done_once_and_its_id_names_no_other_request() {
     let world = World::talking();
     let id = world.json(&["log"])["entries"][2]["id"].as_str().expect("an id").to_owned();
     let rewind = ["--json", "rewind", &id, "--request-id", "r1"];
@@ -184,7 +184,7 @@ fn a_request_is_done_once_and_its_id_is_for_nothing_else() {
 }
 
 #[test]
-fn a_request_is_done_once_whatever_its_names_mean_by_then() {
+fn a_repeated_request_is_done_once_also_if_its_names_have_other_targets_now() {
     let world = World::talking();
     let rewind = ["--json", "rewind", "t2", "--request-id", "r1"];
     let first = world.does(&rewind);
@@ -224,7 +224,7 @@ fn receipts(printed: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn store_case_22_whatever_makes_something_makes_it_once() {
+fn store_case_22_a_repeated_request_creates_nothing_twice() {
     for request in BY_NAMES {
         let world = World::talking();
         let here = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
@@ -247,14 +247,14 @@ fn store_case_22_whatever_makes_something_makes_it_once() {
 }
 
 #[test]
-fn an_answer_asked_for_again_is_printed_again() {
+fn a_repeated_request_for_an_answer_prints_it_again() {
     let world = World::talking();
     let ask = ["ask", "--request-id", "r1", "three plums"];
     assert_eq!(world.does(&ask), world.does(&ask));
 }
 
 #[test]
-fn a_request_id_is_for_one_message_and_for_one_wording() {
+fn a_request_id_names_one_message_with_one_wording() {
     let world = World::talking();
     let ids = world.json(&["log"]);
     let id = |at: usize| ids["entries"][at]["id"].as_str().expect("an id").to_owned();
@@ -279,7 +279,7 @@ fn a_request_id_is_for_one_message_and_for_one_wording() {
 }
 
 #[test]
-fn a_model_that_is_not_there_leaves_no_conversation() {
+fn an_unknown_model_creates_no_conversation() {
     let world = World::new();
     let seen = world.transcript(&[
         &["ask", "--model", "nope/x", "hello"],
@@ -312,7 +312,7 @@ fn settings_that_make_no_sense_are_named_with_their_line() {
 }
 
 #[test]
-fn a_key_file_that_others_can_read_is_not_used() {
+fn a_key_file_that_other_users_can_read_is_not_used() {
     let world = World::new();
     let file = world.home().join("key");
     std::fs::write(&file, "sk-secret-in-a-file\n").expect("written");
@@ -348,7 +348,7 @@ fn an_empty_name_names_nothing() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_said_to_be_and_is_no_other_folder() {
+fn a_removed_folder_is_reported_and_not_confused_with_another_one() {
     let world = World::talking();
     let program = env!("CARGO_BIN_EXE_retake");
     let there = |verb: &str| {

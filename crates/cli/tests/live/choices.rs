@@ -61,7 +61,7 @@ fn a_conflict_shows_its_hunks() {
 }
 
 #[test]
-fn a_name_that_is_not_utf_8_can_be_chosen_for() {
+fn a_conflict_of_a_file_name_that_is_not_utf_8_can_be_resolved() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 
@@ -77,7 +77,7 @@ fn a_name_that_is_not_utf_8_can_be_chosen_for() {
 }
 
 #[test]
-fn the_conversation_in_the_terminal_lets_choose_for_each_file() {
+fn the_line_conversation_asks_for_each_file() {
     let world = changed();
     world.write("b", "mine\n");
     let pty = world.converse();
@@ -148,7 +148,7 @@ fn line_is(pty: &Pty, line: &str) {
 }
 
 #[test]
-fn what_is_in_conflict_is_chosen_for_where_an_undo_or_a_drop_meets_it() {
+fn a_person_chooses_for_conflicts_of_an_undo_or_a_drop() {
     for (command, done) in [("/undo", "undone: "), ("/undo 3", "undone: "), ("/drop t1", "dropped: ")] {
         let world = in_conflict();
         let both = || [world.read("a").expect("a"), world.read("b").expect("b")];
@@ -179,7 +179,7 @@ fn what_is_in_conflict_is_chosen_for_where_an_undo_or_a_drop_meets_it() {
 }
 
 #[test]
-fn files_that_are_put_back_are_chosen_for_where_they_are_in_conflict() {
+fn a_person_chooses_for_restored_files_in_conflict() {
     let world = in_conflict();
     let pty = world.converse();
     line_is(&pty, "\n>");
@@ -240,7 +240,7 @@ fn folder_in_place() -> World {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file_makes_way_where_that_is_chosen() {
+fn a_folder_in_the_place_of_a_file_is_replaced_if_a_person_chooses_so() {
     let world = folder_in_place();
     let all = || ["sw", "sw/in", "sw/deep/in", "b"].map(|name| world.read(name));
     let now = all();
@@ -264,7 +264,7 @@ fn a_folder_in_the_place_of_a_file_makes_way_where_that_is_chosen() {
 }
 
 #[test]
-fn a_folder_that_can_not_make_way_is_not_offered_to() {
+fn replacing_a_folder_is_not_offered_where_it_is_not_possible() {
     let world = folder_in_place();
     std::fs::create_dir(world.folder().join("sw/.git")).expect("made");
     world.write("sw/.git/mine", "mine\n");
@@ -283,7 +283,7 @@ fn a_folder_that_can_not_make_way_is_not_offered_to() {
 }
 
 #[test]
-fn several_steps_say_in_their_plan_which_one_is_refused_as_they_are_then() {
+fn the_plan_of_several_steps_names_the_step_that_would_be_refused() {
     let world = World::working(&[("f1", "one\n"), ("f2", "one\n"), ("f3", "one\n")]);
     for name in ["f1", "f2", "f3"] {
         world.exec(&format!("echo two > {name}"));
@@ -314,7 +314,7 @@ fn several_steps_say_in_their_plan_which_one_is_refused_as_they_are_then() {
 }
 
 #[test]
-fn what_one_step_makes_and_the_next_one_takes_away_can_be_chosen_for() {
+fn a_person_chooses_for_a_file_that_one_step_creates_and_the_next_removes() {
     let world = World::working(&[]);
     world.exec("echo one > x");
     world.exec("rm x");

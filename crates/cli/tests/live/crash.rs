@@ -69,7 +69,7 @@ fn holds(folder: &Path, needle: &[u8]) -> bool {
 }
 
 #[test]
-fn a_key_is_in_no_error_and_in_no_file() {
+fn an_api_key_appears_in_no_error_and_in_no_file() {
     const SECRET: &str = "sk-secret-0123456789abcdef";
     let world =
         World::new().with("OPENAI_API_KEY", SECRET).with("RUST_BACKTRACE", "1").with("RUST_LOG", "trace");

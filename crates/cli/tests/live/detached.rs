@@ -37,7 +37,7 @@ pub(super) fn shell(world: &World, script: &str) -> Command {
 }
 
 #[test]
-fn trial_18_the_owner_is_a_process_of_its_own_with_nothing_of_whoever_started_it() {
+fn trial_18_the_owner_is_a_separate_process_that_inherits_nothing_from_its_client() {
     let world = staying();
     let told = shell(&world, "exec 7</etc/passwd; \"$1\" new").output().expect("it runs");
     assert!(told.status.success(), "{told:?}");
@@ -117,7 +117,7 @@ fn trial_18_no_command_that_speaks_to_the_owner_alone_reads_certificates() {
     }
 }
 
-/// As in [`trial_18_a_start_that_fails_is_the_error_of_the_client`]; a full disk is `a_disk_that_is_full`.
+/// As in [`trial_18_a_start_that_fails_is_the_error_of_the_client`]; a full disk is `a_full_disk_is_reported`.
 #[test]
 fn trial_18_a_store_of_a_newer_version_is_the_error_of_the_client() {
     let world = World::new();
@@ -173,7 +173,7 @@ fn trial_18_stop_and_sigterm_let_a_run_end_and_then_the_process_is_gone() {
 }
 
 #[test]
-fn trial_18_stop_does_not_say_that_an_owner_is_stopped_that_can_not_answer() {
+fn trial_18_stop_does_not_report_a_silent_owner_as_stopped() {
     let world = staying();
     world.does(&["new"]);
     let owner = pid(&world);
@@ -188,7 +188,7 @@ fn trial_18_stop_does_not_say_that_an_owner_is_stopped_that_can_not_answer() {
 }
 
 #[test]
-fn trial_18_an_owner_with_nothing_to_do_ends_after_the_time_of_its_setting() {
+fn trial_18_an_idle_owner_ends_after_the_configured_time() {
     let world = World::new().with("RETAKE_IDLE_S", "");
     world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[owner]\nidle_s = 2\n");
     world.does(&["new"]);
@@ -203,7 +203,7 @@ fn trial_18_an_owner_with_nothing_to_do_ends_after_the_time_of_its_setting() {
 }
 
 #[test]
-fn trial_18_a_client_and_a_job_keep_the_owner_and_say_so() {
+fn trial_18_a_client_and_a_job_keep_the_owner_and_are_reported() {
     let model = Model::start();
     let world = model.world(&[]);
     let line = world.waits_for("go");
@@ -228,7 +228,7 @@ fn trial_18_a_client_and_a_job_keep_the_owner_and_say_so() {
 
 /// What nobody needs makes way for `serve`, which never ends by itself; what somebody needs does not.
 #[test]
-fn trial_18_serve_takes_the_place_of_an_owner_with_nothing_to_do() {
+fn trial_18_serve_replaces_an_idle_owner() {
     let world = staying();
     world.does(&["new"]);
     let idle = pid(&world);
@@ -273,7 +273,7 @@ fn with_a_job(model: &Model, world: &World) -> String {
 
 /// An owner that is at work stays: whoever comes is told that it has older settings. What it reads again at once is no reason.
 #[test]
-fn trial_18_a_busy_owner_says_that_it_keeps_older_settings() {
+fn trial_18_a_busy_owner_reports_that_it_keeps_older_settings() {
     let model = Model::start();
     let world = model.world(&[]);
     let first = with_a_job(&model, &world);
@@ -355,7 +355,7 @@ fn trial_18_a_job_of_an_earlier_owner_keeps_the_next_one() {
 
 /// Jobs outlive their owner: `stop` says which, and what ends them.
 #[test]
-fn trial_18_stop_says_what_goes_on() {
+fn trial_18_stop_reports_what_goes_on() {
     let model = Model::start();
     let world = model.world(&[]);
     let line = world.waits_for("go");

@@ -20,7 +20,7 @@ pub(super) fn acts(text: &str) -> Option<char> {
 }
 
 #[test]
-fn the_test_sees_what_acts() {
+fn the_test_detects_control_sequences() {
     assert_eq!(acts("\u{1b}[1;31mred\u{1b}[0m\n"), None);
     assert_eq!(acts("\u{1b}[2J"), Some('\u{1b}'));
     assert_eq!(acts("\u{1b}]0;x\u{7}"), Some('\u{1b}'));
@@ -47,7 +47,7 @@ fn hostile() -> World {
 }
 
 #[test]
-fn no_verb_lets_one_through() {
+fn no_verb_prints_a_control_sequence() {
     let world = hostile();
     let head = world.json(&["log"])["head"].as_str().expect("a head").to_owned();
     let verbs: [&[&str]; 24] = [
@@ -86,7 +86,7 @@ fn no_verb_lets_one_through() {
 }
 
 #[test]
-fn what_was_said_is_kept_exactly() {
+fn messages_are_stored_exactly() {
     let world = hostile();
     assert_eq!(world.texts()[0], EVIL);
     let raw = world.does(&["--json", "log"]);
@@ -94,7 +94,7 @@ fn what_was_said_is_kept_exactly() {
 }
 
 #[test]
-fn the_conversation_in_the_terminal_shows_them_too() {
+fn the_line_conversation_shows_them_too() {
     let world = hostile();
     let config = world.config().display().to_string();
     let data = world.data().display().to_string();

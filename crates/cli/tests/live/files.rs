@@ -62,7 +62,7 @@ fn what_a_person_sees() {
 }
 
 #[test]
-fn a_conflict_is_refused_and_can_be_chosen_for() {
+fn a_conflict_is_refused_until_a_person_chooses() {
     for (choice, expected) in
         [("disk", "mine\n"), ("yours", "mine\n"), ("checkpoint", "one\n"), ("skip", "mine\n")]
     {
@@ -89,7 +89,7 @@ fn a_conflict_is_refused_and_can_be_chosen_for() {
 }
 
 #[test]
-fn one_half_alone() {
+fn a_step_on_messages_or_files_alone_is_shown() {
     let world = changed();
     let texts = world.texts().len();
     world.does(&["rewind", "t1", "--scope", "files"]);
@@ -113,7 +113,7 @@ fn a_turn_is_dropped_from_the_middle_with_its_files() {
 }
 
 #[test]
-fn a_plan_names_what_a_turn_changed_also_where_it_is_gone_already() {
+fn a_plan_names_changed_files_also_if_they_are_removed_already() {
     let world = World::working(&[("old", "dear\n"), ("mine", "mine\n")]);
     world.exec("echo new > made; rm old");
     world.exec("rm made");
@@ -177,7 +177,7 @@ fn several_steps_go_one_at_a_time_and_a_repeated_request_does_none() {
 }
 
 #[test]
-fn a_command_that_is_asked_for_again_is_not_run_again() {
+fn a_repeated_request_does_not_run_its_command_again() {
     let world = World::working(&[]);
     let run = |script| world.run(&["exec", "--request-id", "once", "--", "sh", "-c", script]);
     let script = "echo printed; echo x >> count; exit 5";
@@ -192,7 +192,7 @@ fn a_command_that_is_asked_for_again_is_not_run_again() {
 }
 
 #[test]
-fn a_plan_that_was_seen_is_the_one_that_is_done() {
+fn exactly_the_shown_plan_is_applied() {
     let world = changed();
     let plan = world.json(&["plan", "rewind", "t1"]);
     let files = &plan["files"];
@@ -206,7 +206,7 @@ fn a_plan_that_was_seen_is_the_one_that_is_done() {
 }
 
 #[test]
-fn what_others_wrote_is_listed_and_a_checkpoint_has_a_name() {
+fn foreign_changes_are_listed_and_a_checkpoint_has_a_name() {
     let world = changed();
     world.write("mine", "mine, changed\n");
     let made = world.json(&["checkpoint", "before lunch"]);
@@ -244,7 +244,7 @@ const HOSTILE: [&[u8]; 5] =
     [b"\x1b]0;pwned\x07", b"a\x1b[2Jb", b"line\nbreak", "\u{202e}txt".as_bytes(), b"\xff\xfe"];
 
 #[test]
-fn names_of_files_can_not_act_on_the_terminal() {
+fn file_names_are_never_interpreted_as_control_sequences() {
     let world = World::working(&[]);
     world.exec("true");
     let script = r#"for name in "$@"; do echo x > "$name"; done"#;
@@ -291,7 +291,7 @@ fn names_of_files_can_not_act_on_the_terminal() {
 }
 
 #[test]
-fn what_is_not_covered_and_was_changed_is_never_denied() {
+fn changed_files_outside_of_the_coverage_are_reported() {
     let world = World::working(&[]);
     let big = fs::File::create(world.folder().join("big")).expect("made");
     big.set_len(200 << 20).expect("large");
@@ -311,7 +311,7 @@ fn what_is_not_covered_and_was_changed_is_never_denied() {
 }
 
 #[test]
-fn the_conversation_in_the_terminal_offers_the_scopes() {
+fn the_line_conversation_offers_the_scopes() {
     let world = changed();
     let pty = world.converse();
     let prompt = || {
@@ -343,7 +343,7 @@ fn the_conversation_in_the_terminal_offers_the_scopes() {
 }
 
 #[test]
-fn trial_07_a_step_that_changes_no_file_says_so_in_plan_and_refusal() {
+fn trial_07_plan_and_refusal_report_a_step_that_changes_no_file() {
     let world = World::working(&[("b", "one\n")]);
     world.exec("echo two > b");
     world.write("b", "mine\n");

@@ -40,7 +40,7 @@ fn settle(world: &World) -> PathBuf {
 }
 
 #[test]
-fn a_folder_that_can_not_be_written() {
+fn a_read_only_data_directory_is_refused() {
     let world = World::talking();
     settle(&world);
     mode(world.home(), 0o755);
@@ -63,7 +63,7 @@ fn a_folder_that_can_not_be_written() {
 }
 
 #[test]
-fn a_folder_that_can_not_be_made_or_is_somebody_elses() {
+fn a_data_directory_that_can_not_be_created_or_has_another_owner_is_refused() {
     let world = World::new();
     mode(world.home(), 0o555);
     let made = world.seen(&["ask", "hello"], &unprivileged(&world, &["ask", "hello"]));
@@ -77,8 +77,8 @@ fn a_folder_that_can_not_be_made_or_is_somebody_elses() {
 }
 
 #[test]
-fn a_disk_that_is_full() {
-    if !may_mount("live::folder::a_disk_that_is_full") {
+fn a_full_disk_is_reported() {
+    if !may_mount("live::folder::a_full_disk_is_reported") {
         return;
     }
     let world = World::new();
@@ -127,7 +127,7 @@ fn a_folder_that_another_process_owns_is_reached_through_it() {
 }
 
 #[test]
-fn a_folder_that_a_process_holds_and_does_not_serve() {
+fn a_data_directory_locked_by_a_silent_process_is_reported() {
     let world = World::new();
     world.does(&["new"]);
     let lock = world.data().join("owner.lock");
@@ -143,7 +143,7 @@ fn a_folder_that_a_process_holds_and_does_not_serve() {
 }
 
 #[test]
-fn a_slow_pipe_holds_nothing() {
+fn a_slow_pipe_delays_no_other_client() {
     let world = World::new();
     let mut slow = world.command(&["ask", "-"]);
     let mut slow = slow.stdin(std::process::Stdio::piped()).spawn().expect("it starts");
@@ -208,7 +208,7 @@ fn root_page(file: &Path, table: &str) -> usize {
 }
 
 #[test]
-fn a_file_that_was_cut_is_said_to_be_broken() {
+fn a_truncated_file_is_reported_as_damaged() {
     let world = World::talking();
     let file = settle(&world);
     let whole = fs::read(&file).expect("a file");
@@ -219,7 +219,7 @@ fn a_file_that_was_cut_is_said_to_be_broken() {
 }
 
 #[test]
-fn damage_in_the_middle_is_named_and_the_rest_stays_readable() {
+fn damage_in_the_middle_is_reported_and_the_rest_stays_readable() {
     let world = World::talking();
     // A message that is a page of its own, and more.
     world.pipe(&["say", "-"], &"plums ".repeat(2000));
@@ -253,7 +253,7 @@ fn one_damaged_conversation_does_not_hide_the_others() {
 }
 
 #[test]
-fn a_damaged_index_is_made_anew_with_a_notice() {
+fn a_damaged_index_is_rebuilt_with_a_notice() {
     let world = World::talking();
     for table in ["search_config", "search_data", "search_idx"] {
         let file = settle(&world);

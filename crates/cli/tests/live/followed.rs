@@ -52,7 +52,7 @@ fn trial_18_the_answer_to_a_client_that_was_killed_is_stored_whole() {
 }
 
 #[test]
-fn trial_18_a_suspended_client_holds_up_nobody_and_hears_the_rest() {
+fn trial_18_a_suspended_client_delays_no_other_and_gets_the_rest_when_it_resumes() {
     let world = slow();
     let client = asking(&world);
     let pid = client.id().to_string();
@@ -67,7 +67,7 @@ fn trial_18_a_suspended_client_holds_up_nobody_and_hears_the_rest() {
 
 /// Whoever ends `ask` ends what it asked for; whoever closes its terminal does not.
 #[test]
-fn trial_18_a_command_that_is_told_to_end_stops_its_run_and_one_whose_terminal_closes_does_not() {
+fn trial_18_sigterm_stops_the_run_of_a_command_and_a_closed_terminal_does_not() {
     for (told, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
         let world = slow();
         let client = asking(&world);
@@ -82,7 +82,7 @@ fn trial_18_a_command_that_is_told_to_end_stops_its_run_and_one_whose_terminal_c
 
 /// Whoever comes to a run in lines hears what it has said, and how it goes on.
 #[test]
-fn trial_18_a_terminal_in_lines_hears_the_rest_of_a_run_that_an_earlier_client_began() {
+fn trial_18_the_line_conversation_shows_the_rest_of_a_run_that_an_earlier_client_began() {
     let world = slow();
     let mut client = asking(&world);
     client.kill().expect("killed");

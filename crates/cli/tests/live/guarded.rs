@@ -108,7 +108,7 @@ fn trial_20_a_command_with_network_does_not_drive_the_owner() {
 }
 
 #[test]
-fn trial_20_a_token_that_others_could_read_is_replaced() {
+fn trial_20_a_token_that_other_users_could_read_is_replaced() {
     let world = World::new().with("RETAKE_IDLE_S", "600");
     world.does(&["new"]);
     let first = token(&world);
@@ -150,7 +150,7 @@ fn trial_20_a_token_that_is_a_link_or_no_file_is_refused() {
 
 /// The kernel keeps a command from what is guarded by its path, whether it runs unasked as reading or not, and whatever leads there.
 #[test]
-fn trial_23_no_command_reads_what_is_guarded_by_its_path() {
+fn trial_23_no_command_reads_a_file_that_is_guarded_by_its_path() {
     let model = Model::start();
     // Commands may read temporary folders, whatever is in them.
     let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
@@ -267,7 +267,7 @@ fn open_to_others(data: &Path) -> Vec<(PathBuf, u32)> {
 }
 
 #[test]
-fn trial_30_files_of_the_data_folder_are_private_whatever_was_there_before() {
+fn trial_30_files_of_the_data_folder_are_private_whatever_their_earlier_modes() {
     let model = Model::start();
     let world = model.world(&[("a", "a\n")]);
     let work = || {

@@ -82,7 +82,7 @@ async fn hears_of_it_once(world: &World, back: &Request, follow: Follow, had: &[
 }
 
 #[test]
-fn who_follows_hears_once_of_a_rewind_in_which_the_owner_was_killed() {
+fn a_subscriber_gets_a_rewind_once_in_which_the_owner_was_killed() {
     let runtime = Runtime::new().expect("a runtime");
     for point in POINTS {
         let world = World::working(&[("a", "one\n")]);

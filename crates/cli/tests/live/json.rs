@@ -10,7 +10,7 @@ use super::harness::{World, out};
 const LEFT_OUT: [&str; 4] = ["serve", "mcp add", "mcp list", "mcp tools"];
 
 #[test]
-fn what_every_verb_prints_for_a_program_is_json() {
+fn the_output_of_every_verb_for_programs_is_json() {
     let world = World::working(&[("src", "one\n")]);
     for words in ["one apple", "two pears", "three plums"] {
         world.does(&["ask", words]);

@@ -32,7 +32,7 @@ fn secret(world: &World) -> Vec<u8> {
 }
 
 #[test]
-fn erase_reaches_what_commands_wrote_and_leaves_the_folder_alone() {
+fn erase_removes_output_of_commands_and_changes_no_file_of_the_folder() {
     let world = World::working(&[("a", "one\n")]);
     let piece = secret(&world);
     world.exec("cp ../secret s; echo two > a");
@@ -80,7 +80,7 @@ fn a_folder_is_shown_pruned_and_forgotten() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_said_and_can_be_forgotten() {
+fn a_removed_folder_is_reported_and_can_be_forgotten() {
     let world = World::working(&[("a", "one\n")]);
     world.exec("echo two > a");
     let away = world.home().join("away");

@@ -33,7 +33,7 @@ fn says(told: &(String, Value), words: &str) -> bool {
 }
 
 #[test]
-fn trial_26_doctor_says_what_is_not_bounded_where_no_group_can_be_made() {
+fn trial_26_doctor_reports_missing_limits_where_no_control_group_can_be_made() {
     let world = World::new();
     let told = without(&world, NO_GROUPS, "doctor");
     assert!(says(&told, "the memory of commands is not limited: "), "{told:?}");
@@ -45,7 +45,7 @@ fn trial_26_doctor_says_what_is_not_bounded_where_no_group_can_be_made() {
 }
 
 #[test]
-fn trial_23_doctor_says_that_names_of_key_files_are_not_hidden_from_commands_without_namespaces() {
+fn trial_23_doctor_reports_that_names_of_key_files_are_visible_to_commands_without_namespaces() {
     let words = "patterns of names such as *.pem keep files from the file tools, not from commands";
     let world = World::new();
     let told = without(&world, NO_NAMESPACES, "doctor");

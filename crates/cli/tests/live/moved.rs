@@ -36,7 +36,7 @@ fn an_owner_whose_data_are_deleted_ends_by_itself_and_leaves_another_one_alone()
 }
 
 #[test]
-fn a_run_whose_data_are_moved_is_not_said_to_be_done() {
+fn a_run_whose_data_were_moved_is_not_reported_as_done() {
     let world = World::new();
     world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 300\n");
     let serving = Serving::start(&world, &[]);
@@ -57,7 +57,7 @@ fn a_run_whose_data_are_moved_is_not_said_to_be_done() {
 }
 
 #[test]
-fn a_conversation_in_the_terminal_whose_data_are_gone_says_so() {
+fn a_conversation_in_the_terminal_reports_that_its_data_are_gone() {
     let world = World::talking();
     let pty = world.converse();
     pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));

@@ -262,7 +262,7 @@ fn stamped(text: &str) -> String {
 }
 
 #[test]
-fn export_of_an_old_store_is_what_was_exported_then() {
+fn an_old_store_exports_the_same_as_before() {
     let world = old();
     for name in NAMES {
         let id = exported(name);

@@ -117,7 +117,7 @@ fn shows_the_same(world: &World, blocks: &[String]) {
 }
 
 #[test]
-fn what_the_version_before_has_made_is_shown_taken_back_and_brought_back_as_it_was() {
+fn turns_of_the_previous_version_are_shown_rewound_and_redone_unchanged() {
     let world = older();
     let opened = world.run(&["list"]);
     let notice = format!("brought the store from format {FORMAT} to ");
@@ -128,7 +128,7 @@ fn what_the_version_before_has_made_is_shown_taken_back_and_brought_back_as_it_w
 }
 
 #[test]
-fn rewind_case_35_what_is_recorded_from_now_on_is_final_in_an_older_store_too() {
+fn rewind_case_35_new_records_of_an_older_store_are_final() {
     let world = older();
     let rewind = |scope: &str| world.does(&["rewind", "t1", "--scope", scope, "--yes"]);
     world.does(&["redo", "2"]);
@@ -139,7 +139,7 @@ fn rewind_case_35_what_is_recorded_from_now_on_is_final_in_an_older_store_too() 
 }
 
 #[test]
-fn killed_while_it_is_brought_up_to_date_an_older_store_opens_as_it_was() {
+fn a_store_whose_migration_was_killed_opens_unchanged() {
     let (mut before, mut after) = (0, 0);
     // The copy, the steps and their commit: each sync, and some of the writes between.
     for (call, step) in [("fdatasync", 1), ("pwrite64", 13)] {

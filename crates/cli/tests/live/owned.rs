@@ -125,7 +125,7 @@ fn all_commands_work_through_the_owner_until_it_is_told_to_stop() {
 
 /// An answer that comes while the owner is told to end is waited for.
 #[test]
-fn an_owner_that_is_told_to_end_lets_a_run_end_first() {
+fn a_stopped_owner_waits_for_the_end_of_a_run() {
     for way in [None, Some(Signal::TERM), Some(Signal::INT)] {
         let world = World::new();
         world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 40\n");
@@ -175,7 +175,7 @@ fn an_owner_that_is_interrupted_twice_ends_at_once() {
 
 /// Two terminals' worth of commands at once, with an owner between them and without.
 #[test]
-fn two_who_work_at_once_lose_nothing() {
+fn two_concurrent_clients_lose_nothing() {
     for serves in [true, false] {
         let world = World::new().with("RETAKE_WAIT_MS", "20000");
         world.does(&["new"]);
@@ -265,7 +265,7 @@ fn an_owner_of_another_version_is_named() {
 
 /// What they say to each other decides, and not the number of the version.
 #[test]
-fn trial_18_an_owner_of_another_version_that_says_the_same_is_worked_with() {
+fn trial_18_an_owner_of_another_version_with_the_same_protocol_is_used() {
     let world = World::new();
     let status = r#"{"reply":"status","version":"99.1.0","pid":4117,"data_dir":"there","since_ms":0,"serves":true,"running":[],"following":0,"protocol":"#;
     answers_as(&world, &format!("{status}{}}}", retake_wire::PROTOCOL));
@@ -279,7 +279,7 @@ fn trial_18_an_owner_of_another_version_that_says_the_same_is_worked_with() {
 
 /// Whatever is asked for: nothing is done in a way that the owner may understand otherwise, and no second owner is started.
 #[test]
-fn trial_18_an_older_client_is_refused_by_a_newer_owner_and_told_what_to_do() {
+fn trial_18_an_older_client_is_refused_by_a_newer_owner_with_a_hint() {
     let newer = retake_wire::PROTOCOL + 1;
     let status = r#"{"reply":"status","version":"99.1.0","pid":4117,"data_dir":"there","since_ms":0,"serves":true,"running":[],"following":0,"#;
     for arguments in [

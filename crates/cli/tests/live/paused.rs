@@ -64,7 +64,7 @@ fn an_owner_that_was_paused_writes_nothing_after_another_one_took_over() {
 }
 
 #[test]
-fn a_run_whose_owner_is_struck_dead_is_marked_by_the_next_one() {
+fn a_run_whose_owner_was_killed_is_marked_by_the_next_owner() {
     let world = World::new();
     world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 100\n");
     let serving = Serving::start(&world, &[]);
@@ -86,7 +86,7 @@ fn a_run_whose_owner_is_struck_dead_is_marked_by_the_next_one() {
 }
 
 #[test]
-fn a_call_whose_owner_is_struck_dead_is_shown_as_cut_off_also_when_somebody_has_gone_on() {
+fn a_call_whose_owner_was_killed_is_shown_as_interrupted_also_after_the_conversation_continues() {
     let world = World::working(&[]);
     world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n");
     let strikes = |start: &[&str], made: &str| {

@@ -11,7 +11,7 @@ use super::harness::{World, out, runs, signal, until};
 use super::model::{Answer, Model, call, shell, words};
 
 #[test]
-fn trial_27_a_planted_hook_is_told_in_card_plan_and_receipt_and_can_be_put_back() {
+fn trial_27_a_planted_hook_is_reported_in_card_plan_and_receipt_and_can_be_reverted() {
     let model = Model::start();
     let world = model.world(&[("a", "a\n")]);
     // A sandbox with namespaces would prevent it.
@@ -75,7 +75,7 @@ fn card(model: &Model, world: &World, answer: Answer) -> String {
 }
 
 #[test]
-fn trial_27_what_is_planted_in_repositories_below_and_by_jobs_is_told() {
+fn trial_27_planted_files_in_nested_repositories_and_by_jobs_are_reported() {
     let model = Model::start();
     // Its owner lives on between turns.
     let world = model.world(&[("a", "a\n")]).with("RETAKE_IDLE_S", "60");
@@ -122,7 +122,7 @@ fn trial_27_what_is_planted_in_repositories_below_and_by_jobs_is_told() {
 
 /// Without its HEAD, `.git` is none to git, and the folder around it may be one.
 #[test]
-fn trial_27_a_workspace_that_is_made_a_repository_itself_is_told_and_goes_back() {
+fn trial_27_git_init_in_the_workspace_is_reported_and_reverted() {
     let model = Model::start();
     let world = model.world(&[("a", "a\n")]);
     git(&world, &["init", "-q"]);
@@ -138,7 +138,7 @@ fn trial_27_a_workspace_that_is_made_a_repository_itself_is_told_and_goes_back()
 }
 
 #[test]
-fn trial_27_repositories_below_the_workspace_are_held_in_namespaces() {
+fn trial_27_repositories_below_the_workspace_are_protected_in_namespaces() {
     let model = Model::start();
     let world = model.world(&[("a", "a\n"), ("shared.settings", "[a]\n")]).with("RETAKE_IDLE_S", "60");
     git(&world, &["init", "-q"]);
@@ -165,7 +165,7 @@ fn trial_27_repositories_below_the_workspace_are_held_in_namespaces() {
 
 /// Whatever lies in the place of what git keeps there: the call ends, and so does the owner.
 #[test]
-fn trial_24_a_pipe_in_the_place_of_a_repository_holds_nobody_up() {
+fn trial_24_a_pipe_in_the_place_of_a_repository_causes_no_delay() {
     let model = Model::start();
     let world = model.world(&[("a", "a\n")]);
     let pipe = |path: &str| {
@@ -232,7 +232,7 @@ fn ruled(world: &World, megabytes: usize) {
 
 /// A capture of 51 MB of rules takes its time, and nobody else's.
 #[test]
-fn trial_24_others_are_answered_and_sigterm_works_while_a_hostile_repository_is_captured() {
+fn trial_24_other_clients_are_answered_and_sigterm_works_while_a_hostile_repository_is_captured() {
     let world = World::working(&[("a", "a\n")]).with("RETAKE_IDLE_S", "600").with("RETAKE_WAIT_MS", "20000");
     ruled(&world, 51);
     let mut busy = world.command(&["exec", "--", "true"]).spawn().expect("it starts");

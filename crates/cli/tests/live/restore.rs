@@ -19,7 +19,7 @@ fn all(world: &World) -> [Option<String>; 5] {
 }
 
 #[test]
-fn a_checkpoint_is_put_back_and_undo_brings_back_what_was_there() {
+fn a_restored_checkpoint_can_be_undone() {
     let world = since_lunch();
     let now = all(&world);
     world.does(&["files", "restore", ".", "--to", "before lunch"]);
@@ -36,7 +36,7 @@ fn a_checkpoint_is_put_back_and_undo_brings_back_what_was_there() {
 }
 
 #[test]
-fn what_a_person_sees_of_a_restore() {
+fn the_screen_of_a_restore() {
     let world = since_lunch();
     let told = world.transcript(&[
         &["plan", "files", "restore", ".", "--to", "before lunch"],
@@ -79,7 +79,7 @@ fn bad_names_are_refused_and_nothing_has_changed() {
 }
 
 #[test]
-fn a_conflict_is_refused_and_can_be_chosen_for_and_a_request_is_done_once() {
+fn a_conflict_is_refused_until_a_person_chooses_and_a_request_is_done_once() {
     let world = since_lunch();
     world.write("a", "my own\n");
     let refused = world.run(&["files", "restore", "a"]);
@@ -94,7 +94,7 @@ fn a_conflict_is_refused_and_can_be_chosen_for_and_a_request_is_done_once() {
 }
 
 #[test]
-fn the_conversation_in_the_terminal_puts_files_back() {
+fn the_line_conversation_restores_files() {
     let world = since_lunch();
     let now = all(&world);
     let pty = world.converse();
@@ -131,7 +131,7 @@ fn the_conversation_in_the_terminal_puts_files_back() {
 }
 
 #[test]
-fn what_a_person_sees_of_status_and_diffs() {
+fn the_screen_of_status_and_diffs() {
     let world = since_lunch();
     world.write("a", "three\nmy own\n");
     std::fs::create_dir(world.folder().join("node_modules")).expect("made");

@@ -81,7 +81,7 @@ fn killed(world: &World, point: &str, nth: usize, request: &str) -> bool {
 }
 
 #[test]
-fn killed_at_any_step_of_a_rewind_it_is_all_of_before_or_all_of_after() {
+fn a_rewind_killed_at_any_step_is_done_completely_or_not_at_all() {
     let model = Model::start();
     let world = model.world(&[("mine", "mine\n")]);
     std::fs::create_dir(world.folder().join("tree")).expect("made");

@@ -21,7 +21,7 @@ fn both(world: &World) -> [Option<String>; 3] {
 }
 
 #[test]
-fn a_rewind_takes_all_folders_along() {
+fn a_rewind_reverts_all_folders() {
     let world = two_folders();
     let now = both(&world);
     world.does(&["rewind", "t2"]);
@@ -40,7 +40,7 @@ fn a_rewind_takes_all_folders_along() {
 }
 
 #[test]
-fn what_a_person_sees_of_several_folders() {
+fn the_screen_of_several_folders() {
     let world = two_folders();
     world.does(&["checkpoint", "lunch"]);
     fs::write(world.home().join("other/mine"), "mine\n").expect("written");

@@ -76,7 +76,7 @@ fn trial_18_a_terminal_reports_a_stopped_owner_and_works_when_it_is_resumed() {
 
 /// The answer to a command that works for longer than an idle owner would be silent.
 #[test]
-fn trial_18_an_owner_that_is_long_at_work_is_waited_for() {
+fn trial_18_a_client_waits_for_an_owner_that_works_for_long() {
     let world = staying();
     let done = world.run(&["exec", "--", "sh", "-c", "sleep 6; echo done"]);
     assert!(done.status.success() && out(&done) == "done\n", "{done:?}");

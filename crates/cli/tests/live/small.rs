@@ -14,7 +14,7 @@ fn ends(world: &World, arguments: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn trial_16_a_reader_of_a_backup_that_goes_away_is_no_failure() {
+fn trial_16_a_reader_of_a_backup_that_closes_the_pipe_is_no_failure() {
     let world = World::talking();
     let mut child = world
         .command(&["backup", "-"])
@@ -29,7 +29,7 @@ fn trial_16_a_reader_of_a_backup_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn trial_23_a_full_export_works_in_another_folder_only_where_that_is_wanted() {
+fn trial_23_a_full_export_is_used_in_another_folder_only_on_request() {
     let theirs = World::working(&[]);
     theirs.does(&["ask", "one apple"]);
     let file = theirs.home().join("talk.jsonl");
@@ -66,7 +66,7 @@ fn trial_17_a_default_model_that_no_endpoint_has_is_not_set() {
 }
 
 #[test]
-fn trial_17_a_section_says_which_settings_it_has() {
+fn trial_17_a_section_lists_its_settings() {
     let world = World::new();
     for (section, has) in [
         ("files", "files.retention_days, files.quota_mb"),
@@ -83,7 +83,7 @@ fn trial_17_a_section_says_which_settings_it_has() {
 }
 
 #[test]
-fn trial_15_fewer_steps_than_asked_for_are_no_full_success() {
+fn trial_15_fewer_steps_than_requested_are_no_full_success() {
     let world = World::talking();
     let said = ends(&world, &["undo", "50"], 4);
     assert!(said.contains("undone 2 of 50") && said.contains("there is nothing more to undo"), "{said}");
@@ -92,7 +92,7 @@ fn trial_15_fewer_steps_than_asked_for_are_no_full_success() {
 }
 
 #[test]
-fn trial_15_a_step_that_stops_at_a_conflict_says_what_to_do() {
+fn trial_15_a_step_that_stops_at_a_conflict_shows_a_hint() {
     let world = World::working(&[("a", "one\n")]);
     world.exec("echo two > a");
     world.write("a", "mine\n");
@@ -103,7 +103,7 @@ fn trial_15_a_step_that_stops_at_a_conflict_says_what_to_do() {
 }
 
 #[test]
-fn trial_16_a_folder_in_the_place_of_a_file_is_called_one() {
+fn trial_16_a_folder_in_the_place_of_a_file_is_reported() {
     let world = World::talking();
     for arguments in [&["import", "."][..], &["export", "-o", "./"]] {
         let said = ends(&world, arguments, 2);
@@ -117,7 +117,7 @@ fn trial_16_a_folder_in_the_place_of_a_file_is_called_one() {
 }
 
 #[test]
-fn trial_17_what_makes_no_sense_is_told_with_a_next_step() {
+fn trial_17_invalid_input_is_refused_with_a_next_step() {
     let world = World::talking();
     for (arguments, hint) in [
         (&["hide", "--range", "t1"][..], "hint: name its first and its last message"),
@@ -131,7 +131,7 @@ fn trial_17_what_makes_no_sense_is_told_with_a_next_step() {
 }
 
 #[test]
-fn trial_17_no_tip_says_to_send_an_option_as_words() {
+fn trial_17_no_tip_suggests_sending_an_option_as_message() {
     let world = World::new();
     let said = ends(&world, &["ask", "--head", "0.1", "hello"], 2);
     assert!(said.contains("unexpected argument '--head'") && !said.contains("-- --head"), "{said}");
@@ -140,7 +140,7 @@ fn trial_17_no_tip_says_to_send_an_option_as_words() {
 }
 
 #[test]
-fn trial_17_a_server_that_is_added_or_taken_out_is_named() {
+fn trial_17_a_server_that_is_added_or_removed_is_named() {
     let world = World::new();
     let said = world.does(&["mcp", "add", "time", "--", "true"]);
     assert!(said.starts_with("added time to ") && said.ends_with("mcp.json\n"), "{said}");
@@ -149,7 +149,7 @@ fn trial_17_a_server_that_is_added_or_taken_out_is_named() {
 }
 
 #[test]
-fn trial_14_messages_that_are_no_list_are_told_to_be_none() {
+fn trial_14_messages_that_are_no_list_are_refused_with_the_reason() {
     let world = World::new();
     world.write("m.json", "{\"messages\":7}");
     let said = ends(&world, &["import", "m.json"], 2);
@@ -157,7 +157,7 @@ fn trial_14_messages_that_are_no_list_are_told_to_be_none() {
 }
 
 #[test]
-fn trial_16_keys_that_come_at_once_are_told_to_be_no_answer() {
+fn trial_16_keys_that_arrive_in_a_burst_are_reported_as_no_answer() {
     let world = World::working(&[("a", "one\n")]);
     world.exec("echo two > a");
     let pty = world.converse();
@@ -174,7 +174,7 @@ fn trial_16_keys_that_come_at_once_are_told_to_be_no_answer() {
 
 /// What is piped in is words, whatever it looks like: a command is given by a person at a terminal.
 #[test]
-fn trial_15_what_is_piped_in_is_never_a_command() {
+fn trial_15_piped_input_is_never_a_command() {
     let world = World::talking();
     let before = world.texts();
     for (arguments, lines) in [
@@ -194,7 +194,7 @@ fn trial_15_what_is_piped_in_is_never_a_command() {
 }
 
 #[test]
-fn trial_15_a_conversation_without_words_is_called_by_its_id() {
+fn trial_15_a_conversation_without_a_title_is_shown_by_its_id() {
     let world = World::new();
     world.does(&["new"]);
     let said = ends(&world, &["say", "--role", "tool", "figs"], 0)
@@ -208,7 +208,7 @@ fn trial_15_a_conversation_without_words_is_called_by_its_id() {
 
 /// What makes a search that finds nothing is told alike, however it is asked.
 #[test]
-fn trial_14_a_search_without_words_says_what_to_give() {
+fn trial_14_a_search_without_words_shows_a_hint() {
     let world = World::talking();
     for arguments in [&["search", ""][..], &["search", " "], &["search", "--source", "ada"], &["search"]] {
         let said = ends(&world, arguments, 2);
@@ -222,7 +222,7 @@ fn trial_14_a_search_without_words_says_what_to_give() {
 }
 
 #[test]
-fn trial_17_a_tree_is_shown_page_by_page_where_that_is_asked_for() {
+fn trial_17_a_tree_is_shown_page_by_page_on_request() {
     let world = World::talking();
     for _ in 0..2 {
         world.does(&["rewind", "t2"]);

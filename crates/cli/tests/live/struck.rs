@@ -225,7 +225,7 @@ async fn follows(client: HttpClient, of: String, quiet: Arc<AtomicBool>) -> Copy
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_owner_that_is_struck_dead_under_load_loses_nothing_that_was_acknowledged() {
+async fn an_owner_that_is_killed_under_load_loses_no_acknowledged_request() {
     let seed = fastrand::u64(..);
     let world = World::new();
     world.settings(SETTINGS);

@@ -24,7 +24,7 @@ fn pid(world: &World) -> u64 {
 }
 
 #[test]
-fn trial_18_commands_run_in_the_environment_of_the_terminal_that_asked() {
+fn trial_18_commands_run_in_the_environment_of_the_requesting_terminal() {
     let model = Model::start();
     let world = model.world(&[]).with("RETAKE_IDLE_S", "600");
     let path = std::env::var("PATH").expect("there is one");
@@ -68,7 +68,7 @@ fn trial_18_a_key_that_the_owner_lacks_comes_from_the_terminal_that_has_it() {
 
 /// The owner makes its own files for its user only; what is made in a workspace is as the terminal that asked has it.
 #[test]
-fn trial_18_files_get_the_umask_of_the_terminal_that_asked() {
+fn trial_18_files_get_the_umask_of_the_requesting_terminal() {
     let model = Model::start();
     let world = model.world(&[("old", "old\n")]).with("RETAKE_IDLE_S", "600");
     let mode = |name: &str| {

@@ -92,7 +92,7 @@ fn three_turns(model: &Model) -> (World, Tmux) {
 }
 
 #[test]
-fn a_rewind_in_the_full_screen_is_seen_before_and_can_be_taken_back() {
+fn a_rewind_in_the_full_screen_program_shows_its_plan_and_can_be_undone() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"));
@@ -219,7 +219,7 @@ fn typed_commands_and_several_names_lead_to_the_rewind() {
 }
 
 #[test]
-fn two_terminals_see_each_other_and_keep_their_own_words() {
+fn two_terminals_see_each_other_and_keep_their_own_drafts() {
     let model = Model::start();
     let (world, one) = three_turns(&model);
     let two = Tmux::face(&world, "-c");
@@ -245,7 +245,7 @@ fn two_terminals_see_each_other_and_keep_their_own_words() {
 }
 
 #[test]
-fn the_terminal_is_given_back_whatever_happens() {
+fn the_terminal_is_restored_however_the_program_ends() {
     let model = Model::start();
     let world = model.world(&[]);
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_retake"));
@@ -269,7 +269,7 @@ fn the_terminal_is_given_back_whatever_happens() {
 }
 
 #[test]
-fn a_face_seeks_another_owner_when_its_own_is_killed() {
+fn a_client_finds_another_owner_when_its_own_is_killed() {
     let model = Model::start();
     let world = model.world(&[]);
     model.then(vec![words("Hello."), words("Still here.")]);
@@ -297,7 +297,7 @@ fn a_face_seeks_another_owner_when_its_own_is_killed() {
 }
 
 #[test]
-fn what_others_wrote_never_acts_on_the_screen() {
+fn untrusted_text_is_never_interpreted_by_the_terminal() {
     let model = Model::start();
     let (_world, face) = opened(
         &model,
@@ -384,7 +384,7 @@ fn words_are_found_here_and_in_all_conversations() {
 }
 
 #[test]
-fn branches_and_operations_are_seen_and_gone_back_to() {
+fn branches_and_operations_are_shown_and_restored() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     face.types("/rewind t2");

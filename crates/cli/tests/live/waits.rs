@@ -50,7 +50,7 @@ fn trial_18_an_open_approval_survives_its_client_and_another_one_answers_it() {
 }
 
 #[test]
-fn trial_18_a_terminal_in_lines_answers_an_approval_that_an_earlier_client_left_open() {
+fn trial_18_the_line_conversation_answers_an_approval_that_an_earlier_client_left_open() {
     let model = Model::start();
     let (world, mut pty) = asked(&model, 600);
     pty.kill_at_once();
@@ -72,7 +72,7 @@ fn trial_18_a_terminal_in_lines_answers_an_approval_that_an_earlier_client_left_
 }
 
 #[test]
-fn trial_18_an_approval_ends_as_a_no_when_nobody_has_been_there_for_the_time_of_its_setting() {
+fn trial_18_an_approval_is_rejected_when_no_person_was_present_for_the_configured_time() {
     let model = Model::start();
     let (world, mut pty) = asked(&model, 1);
     pty.kill_at_once();
@@ -83,7 +83,7 @@ fn trial_18_an_approval_ends_as_a_no_when_nobody_has_been_there_for_the_time_of_
 
 /// Ctrl+Z in the terminal: the person is not there.
 #[test]
-fn trial_18_a_suspended_terminal_is_nobody_who_could_answer() {
+fn trial_18_a_suspended_terminal_does_not_count_as_present_for_approvals() {
     let model = Model::start();
     let (world, pty) = asked(&model, 1);
     let pid = pty.pid();

@@ -106,7 +106,7 @@ fn stays(said: &str) {
 }
 
 #[test]
-fn ten_turns_are_taken_back_to_the_third_with_everything_that_belongs_to_them() {
+fn a_rewind_from_the_tenth_to_the_third_turn_reverts_all_that_belongs_to_them() {
     let model = Model::start();
     let world = model.world(&[("b.txt", "one\n"), ("gone.txt", "dear\n")]);
     let server = world.home().join("board.py");

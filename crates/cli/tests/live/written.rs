@@ -78,7 +78,7 @@ fn names<const N: usize>(world: &World, names: [&str; N]) -> [PathBuf; N] {
 }
 
 #[test]
-fn trial_16_each_file_that_is_written_anew_keeps_its_mode_and_its_links() {
+fn trial_16_each_rewritten_file_keeps_its_mode_and_its_links() {
     let world = World::talking();
     for (what, writer, before) in WRITERS {
         for (kept, has_another) in [(0o640, false), (0o604, true)] {
@@ -103,7 +103,7 @@ fn trial_16_each_file_that_is_written_anew_keeps_its_mode_and_its_links() {
 }
 
 #[test]
-fn trial_16_a_link_to_nothing_yet_leads_to_each_new_file() {
+fn trial_16_a_dangling_link_leads_to_each_new_file() {
     let world = World::talking();
     for (what, writer) in
         [("export", export as Writer), ("backup", backup), ("config set", set), ("mcp add", add)]
@@ -152,7 +152,7 @@ fn trial_16_no_command_replaces_a_device() {
 
 /// A command may have made the link.
 #[test]
-fn trial_16_an_export_goes_through_a_link_into_no_file_of_our_own_and_says_where_it_went() {
+fn trial_16_an_export_through_a_link_overwrites_no_file_of_retake_and_names_its_target() {
     let world = World::talking();
     let token = world.data().join("token");
     let before = fs::read(&token).expect("a token");

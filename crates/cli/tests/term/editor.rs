@@ -72,7 +72,7 @@ fn a_paste_is_one_insert_and_never_submits() {
 }
 
 #[test]
-fn lines_that_come_at_once_are_one_text_and_wait_for_one_more_enter() {
+fn pasted_lines_are_one_text_that_waits_for_another_enter() {
     let pty = edit(&[]);
     pty.send("first\rsecond\rthird\r");
     let screen = pty.shows("came at once");
@@ -225,7 +225,7 @@ fn tab_in_a_message_does_nothing() {
 }
 
 #[test]
-fn a_panic_elsewhere_leaves_a_readable_message_and_a_sane_terminal() {
+fn a_panic_in_another_thread_leaves_a_readable_message_and_a_working_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let sign = folder.path().join("now");
     let mut pty = Pty::start(&["panic", sign.to_str().expect("a path in UTF-8")]);

@@ -55,7 +55,7 @@ fn a_spinner_is_drawn_after_a_while_and_leaves_no_trace() {
 }
 
 #[test]
-fn quick_work_is_not_talked_about() {
+fn quick_work_shows_no_progress() {
     let mut pty = Pty::start(&["progress"]);
     pty.send(CTRL_D);
     pty.shows("DONE");

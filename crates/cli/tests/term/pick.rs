@@ -66,7 +66,7 @@ fn nothing_found_is_said_and_cancelled() {
 }
 
 #[test]
-fn a_disabled_row_says_why_and_is_not_picked() {
+fn a_disabled_row_shows_the_reason_and_can_not_be_picked() {
     let pty = picker();
     assert!(pty.screen().contains("message 3 漢字  (its files are gone)"), "{}", pty.screen());
     pty.send(format!("{DOWN}{DOWN}{ENTER}"));
@@ -89,7 +89,7 @@ fn the_list_scrolls_by_pages_and_to_its_ends() {
 }
 
 #[test]
-fn a_resize_is_drawn_anew_and_narrow_is_no_harm() {
+fn a_resize_redraws_the_screen_also_when_it_is_narrow() {
     let pty = picker();
     pty.resize(10, 14);
     let screen = pty.until("narrow rows", |screen| screen.contains("Go back to  …"));

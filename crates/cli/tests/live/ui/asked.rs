@@ -22,7 +22,7 @@ fn asked(model: &Model, answers: Vec<Answer>) -> (World, Tmux) {
 }
 
 #[test]
-fn calls_are_asked_about_and_answered_by_keys_or_words() {
+fn approvals_are_answered_by_keys_or_words() {
     let model = Model::start();
     let (world, face) =
         asked(&model, vec![write("one\n"), words("Written."), write("two\n"), words("As you wish.")]);
@@ -47,7 +47,7 @@ fn calls_are_asked_about_and_answered_by_keys_or_words() {
 }
 
 #[test]
-fn words_that_are_typed_when_the_question_comes_stay_whole_and_other_keys_answer() {
+fn text_typed_when_a_question_appears_stays_whole_and_other_keys_answer() {
     let model = Model::start();
     let (world, face) = asked(&model, vec![write("one\n"), words("Written.")]);
     // Each of these letters alone would be an answer, or begin one.
@@ -65,7 +65,7 @@ fn words_that_are_typed_when_the_question_comes_stay_whole_and_other_keys_answer
 
 /// What stands at the end of a long line is what is agreed to, too.
 #[test]
-fn a_long_command_is_asked_about_whole() {
+fn an_approval_shows_a_long_command_completely() {
     let model = Model::start();
     let world = model.world(&[]);
     let long = format!("echo {}; echo {}; rm -rf d; echo ok", "a".repeat(90), "b".repeat(90));

@@ -63,7 +63,7 @@ fn without_colours_there_are_none() {
 }
 
 #[test]
-fn a_light_terminal_is_asked_and_gets_the_colours_for_it() {
+fn a_light_terminal_is_detected_and_gets_light_colours() {
     let model = Model::start();
     let world = model.world(&[]);
     let face = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
@@ -115,7 +115,7 @@ fn an_answer_that_comes_late_and_in_pieces_is_never_typed() {
 }
 
 #[test]
-fn a_terminal_that_answers_nothing_is_as_good() {
+fn a_terminal_that_answers_no_query_works() {
     let world = World::new();
     let mut face = played(&world);
     face.shows(EMPTY);
@@ -130,7 +130,7 @@ fn a_terminal_that_answers_nothing_is_as_good() {
 }
 
 #[test]
-fn a_theme_of_ones_own_is_chosen_and_kept_and_its_mistakes_are_told() {
+fn a_custom_theme_is_chosen_and_kept_and_its_mistakes_are_reported() {
     let model = Model::start();
     let world = model.world(&[]);
     let folder = world.home().join("themes");

@@ -7,7 +7,7 @@ use super::{EMPTY, open, opened, says};
 use crate::live::model::{Model, half, words};
 
 #[test]
-fn words_are_written_in_the_persons_own_editor() {
+fn a_message_is_written_in_the_persons_editor() {
     let model = Model::start();
     let world = model.world(&[]);
     let editor = world.home().join("editor");
@@ -67,7 +67,7 @@ fn a_long_paste_is_folded_and_sent_in_full() {
 }
 
 #[test]
-fn typing_is_undone_and_redone_and_earlier_words_come_back() {
+fn typing_is_undone_and_redone_and_earlier_prompts_are_recalled() {
     let model = Model::start();
     let (_world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "first words", "Hello.");
@@ -156,7 +156,7 @@ fn keys_with_alt_are_keys_however_the_terminal_sends_them() {
 }
 
 #[test]
-fn flags_and_families_leave_nothing_strange_on_the_screen() {
+fn emoji_of_several_code_points_leave_no_artefacts_on_the_screen() {
     let model = Model::start();
     let (_world, face) = opened(&model, vec![words("From 🇩🇪🇫🇷 with 👩‍👩‍👧 and ❤️ it ends.")]);
     let before = face.shows("in the settings answers");

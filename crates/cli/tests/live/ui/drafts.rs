@@ -36,7 +36,7 @@ fn drafts_are_kept_over_a_restart() {
 }
 
 #[test]
-fn what_was_typed_before_a_conversation_has_begun_is_kept_too() {
+fn a_draft_without_a_conversation_is_kept() {
     let model = Model::start();
     let (world, face) = opened(&model, vec![words("Hello.")]);
     face.types("the first thought");
@@ -62,7 +62,7 @@ fn left(model: &Model) -> World {
 }
 
 #[test]
-fn a_terminal_that_is_closed_or_a_face_that_is_killed_loses_no_word() {
+fn closing_the_terminal_or_killing_the_client_loses_no_draft() {
     let model = Model::start();
     let world = left(&model);
     let face = Tmux::face(&world, "-c");
@@ -83,7 +83,7 @@ fn a_terminal_that_is_closed_or_a_face_that_is_killed_loses_no_word() {
 }
 
 #[test]
-fn what_a_rewind_moved_aside_is_kept_over_a_restart_and_a_kill() {
+fn a_draft_that_a_rewind_moved_aside_survives_a_restart_and_a_kill() {
     let model = Model::start();
     let (world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
@@ -115,7 +115,7 @@ fn what_a_rewind_moved_aside_is_kept_over_a_restart_and_a_kill() {
 }
 
 #[test]
-fn a_terminal_that_is_closed_lets_the_owner_of_others_go_on() {
+fn closing_a_terminal_does_not_end_an_owner_that_others_use() {
     let model = Model::start();
     let world = left(&model);
     let mut owner = world.command(&["serve"]).spawn().expect("it starts");
@@ -133,7 +133,7 @@ fn a_terminal_that_is_closed_lets_the_owner_of_others_go_on() {
 }
 
 #[test]
-fn what_is_typed_before_the_conversation_is_there_is_for_it() {
+fn text_typed_before_the_conversation_is_loaded_goes_to_it() {
     let model = Model::start();
     let world = left(&model);
     let face = Tmux::shell(&world, 100, 30);
@@ -150,7 +150,7 @@ fn what_is_typed_before_the_conversation_is_there_is_for_it() {
 }
 
 #[test]
-fn two_terminals_in_a_folder_keep_the_words_of_both() {
+fn two_terminals_in_a_folder_keep_both_drafts() {
     let model = Model::start();
     let world = model.world(&[]);
     let mut owner = world.command(&["serve"]).spawn().expect("it starts");
@@ -173,7 +173,7 @@ fn two_terminals_in_a_folder_keep_the_words_of_both() {
 }
 
 #[test]
-fn words_in_the_place_of_a_message_are_kept_and_named() {
+fn an_invalid_reference_to_a_message_is_kept_and_named() {
     let model = Model::start();
     let world = left(&model);
     let face = Tmux::face(&world, "-c");
@@ -206,7 +206,7 @@ fn kept(world: &World) -> String {
 }
 
 #[test]
-fn words_that_another_living_terminal_shows_are_given_to_nobody_else() {
+fn a_draft_that_another_terminal_shows_is_given_to_no_other() {
     let model = Model::start();
     let world = left(&model);
     // The first is the owner for the second.

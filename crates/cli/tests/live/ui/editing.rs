@@ -4,7 +4,7 @@ use super::{EMPTY, answers, three_turns};
 use crate::live::model::{Model, words};
 
 #[test]
-fn a_sent_edit_says_what_it_took_back_and_undo_takes_it_back_in_two_steps() {
+fn a_sent_edit_reports_what_it_reverted_and_is_undone_in_two_steps() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     model.then(vec![words("Another answer.")]);
@@ -51,7 +51,7 @@ fn an_edit_is_given_up_by_escape() {
 }
 
 #[test]
-fn a_rewind_is_agreed_to_in_a_small_window() {
+fn a_rewind_is_confirmed_in_a_small_window() {
     let model = Model::start();
     for (columns, rows) in [(40, 10), (30, 8)] {
         let (world, face) = three_turns(&model);

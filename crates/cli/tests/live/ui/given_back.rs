@@ -20,7 +20,7 @@ fn is_told_to_end(face: &Tmux) -> String {
 }
 
 #[test]
-fn who_is_told_to_end_with_the_picker_open_gives_the_terminal_back() {
+fn sigterm_while_the_picker_is_open_restores_the_terminal() {
     let model = Model::start();
     let (_world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
@@ -31,7 +31,7 @@ fn who_is_told_to_end_with_the_picker_open_gives_the_terminal_back() {
 }
 
 #[test]
-fn who_is_told_to_end_while_an_editor_is_open_gives_the_terminal_back_and_keeps_the_words() {
+fn sigterm_while_an_editor_is_open_restores_the_terminal_and_keeps_the_text() {
     let world = World::working(&[]);
     let editor = world.home().join("editor");
     let waits = world.waits_for("written");
@@ -79,21 +79,21 @@ fn panics(place: &str) -> String {
 }
 
 #[test]
-fn a_panic_of_the_face_gives_the_terminal_back_and_says_what_to_do() {
+fn a_panic_of_the_full_screen_program_restores_the_terminal_and_shows_a_hint() {
     let screen = panics("main");
     assert!(screen.contains("a bug, as asked for"), "{screen}");
     assert!(screen.contains("retake has failed") && screen.contains("your messages are stored"), "{screen}");
 }
 
 #[test]
-fn a_panic_of_another_thread_ends_the_face_and_says_what_to_do() {
+fn a_panic_of_another_thread_ends_the_full_screen_program_with_a_hint() {
     let screen = panics("thread");
     assert!(screen.contains("a bug, as asked for"), "{screen}");
     assert!(screen.contains("a part of the program has failed"), "{screen}");
 }
 
 #[test]
-fn a_panic_of_a_task_ends_the_face_and_says_what_to_do() {
+fn a_panic_of_a_task_ends_the_full_screen_program_with_a_hint() {
     let screen = panics("task");
     assert!(screen.contains("a bug, as asked for"), "{screen}");
     assert!(screen.contains("a part of the program has failed"), "{screen}");

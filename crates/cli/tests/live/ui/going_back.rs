@@ -41,7 +41,7 @@ fn several_turns_are_undone_and_redone_at_once() {
 }
 
 #[test]
-fn several_steps_are_not_taken_when_a_file_has_changed_since_they_were_seen() {
+fn several_steps_are_refused_if_a_file_has_changed_since_the_plan() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     face.types("/undo 2");

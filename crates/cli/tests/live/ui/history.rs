@@ -29,7 +29,7 @@ fn selects(face: &Tmux, text: &str) -> String {
 }
 
 #[test]
-fn what_was_hidden_is_listed_and_comes_back_by_its_turn() {
+fn hidden_messages_are_listed_and_shown_again_by_their_turn() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     line(&face, "/hide t3");
@@ -76,7 +76,7 @@ fn what_was_hidden_is_listed_and_comes_back_by_its_turn() {
 }
 
 #[test]
-fn several_steps_are_told_one_by_one_and_counted_as_their_plan_did() {
+fn several_steps_are_reported_one_by_one_and_counted_as_in_the_plan() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     line(&face, "/rewind t3");
@@ -97,7 +97,7 @@ fn several_steps_are_told_one_by_one_and_counted_as_their_plan_did() {
 }
 
 #[test]
-fn a_turn_names_the_other_answers_to_it() {
+fn a_turn_shows_its_alternatives() {
     let model = Model::start();
     let (_world, face) = three_turns(&model);
     model.then(vec![words("A better answer.")]);
@@ -119,7 +119,7 @@ fn a_turn_names_the_other_answers_to_it() {
 }
 
 #[test]
-fn the_tree_shows_what_was_said_elsewhere_and_panes_lead_back_one_by_one() {
+fn the_tree_shows_other_branches_and_escape_closes_panes_one_by_one() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     line(&face, "/rewind t2");
@@ -160,7 +160,7 @@ fn the_tree_shows_what_was_said_elsewhere_and_panes_lead_back_one_by_one() {
 }
 
 #[test]
-fn halves_of_the_tree_take_turns_where_there_is_no_room_for_both() {
+fn a_small_window_shows_one_half_of_the_tree_at_a_time() {
     let model = Model::start();
     let (_world, face) = three_turns(&model);
     line(&face, "/rewind t3");

@@ -38,7 +38,7 @@ fn trial_18_a_run_goes_on_when_its_terminal_is_left_and_is_found_again() {
 }
 
 #[test]
-fn a_run_of_another_process_goes_on_after_leaving() {
+fn a_run_of_another_process_goes_on_after_quitting() {
     let model = Model::start();
     let world = model.world(&[]);
     let mut owner = world.command(&["serve"]).spawn().expect("it starts");

@@ -31,7 +31,7 @@ fn a_conversation_is_renamed_and_archived_in_the_list() {
 }
 
 #[test]
-fn the_model_and_what_the_agent_may_do_are_picked() {
+fn the_model_and_the_permissions_are_picked() {
     let model = Model::start();
     let (_world, face) = opened(&model, vec![words("Hello.")]);
     says(&face, "hello", "Hello.");
@@ -100,7 +100,7 @@ fn a_branch_is_named_in_the_tree_and_forked() {
 }
 
 #[test]
-fn what_an_operation_left_is_restored() {
+fn the_state_after_an_operation_is_restored() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     face.types("/rewind t2");
@@ -130,7 +130,7 @@ fn what_an_operation_left_is_restored() {
 }
 
 #[test]
-fn the_help_is_the_keys_that_hold_and_is_searched_by_typing() {
+fn the_help_lists_the_current_keys_and_is_searched_by_typing() {
     let model = Model::start();
     let world = model.world(&[]);
     world.settings(&format!(

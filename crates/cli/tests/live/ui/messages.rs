@@ -19,7 +19,7 @@ fn selects(face: &Tmux, text: &str) {
 }
 
 #[test]
-fn a_message_is_kept_from_the_model_and_shown_to_it_again() {
+fn a_message_is_excluded_from_the_prompt_and_included_again() {
     let model = Model::start();
     let (_world, face) = three_turns(&model);
     selects(&face, "The third answer.");
@@ -74,7 +74,7 @@ fn a_message_has_a_name_and_a_turn_is_dropped_with_its_file() {
 }
 
 #[test]
-fn a_message_is_edited_and_an_answer_is_asked_for_anew() {
+fn a_message_is_edited_and_answered_again() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     selects(&face, "plums please");
@@ -108,7 +108,7 @@ fn a_message_is_edited_and_an_answer_is_asked_for_anew() {
 }
 
 #[test]
-fn of_a_flood_the_end_is_seen_while_the_command_goes_on() {
+fn the_tail_of_long_output_is_shown_while_the_command_runs() {
     let model = Model::start();
     let (_world, face) = opened(&model, vec![shell("seq 1 200000; sleep 60")]);
     face.types("/permissions allow-all");

@@ -76,7 +76,7 @@ fn without_the_mouse_the_terminal_keeps_it() {
 }
 
 #[test]
-fn what_is_dragged_over_is_copied_and_a_click_into_the_composer_writes_there() {
+fn a_mouse_selection_is_copied_and_a_click_focuses_the_composer() {
     let model = Model::start();
     let (_world, face) = three_turns(&model);
     face.accepts_copies();

@@ -41,7 +41,7 @@ fn applies(face: &Tmux) {
 }
 
 #[test]
-fn what_a_person_wrote_meanwhile_is_shown_and_kept() {
+fn a_persons_concurrent_changes_are_shown_and_kept() {
     let model = Model::start();
     let (world, face) = changed_by_hand(&model);
     face.shows("can't decide about 1 file");
@@ -56,7 +56,7 @@ fn what_a_person_wrote_meanwhile_is_shown_and_kept() {
 }
 
 #[test]
-fn another_outcome_is_chosen_for_a_file() {
+fn a_person_chooses_another_outcome_for_a_file() {
     let model = Model::start();
     let (world, face) = changed_by_hand(&model);
     chooses(&face, "checkpoint");
@@ -69,7 +69,7 @@ fn another_outcome_is_chosen_for_a_file() {
 }
 
 #[test]
-fn diffs_are_leafed_through_and_the_scope_is_a_key() {
+fn diffs_are_paged_through_and_a_key_changes_the_scope() {
     let model = Model::start();
     let (world, face) = three_turns(&model);
     face.press("C-r");
@@ -89,7 +89,7 @@ fn diffs_are_leafed_through_and_the_scope_is_a_key() {
 
 /// The stop itself makes the plan stale that was agreed to: the run has written and said more until then.
 #[test]
-fn what_a_command_writes_until_it_is_stopped_goes_back_with_its_turn() {
+fn files_that_a_command_writes_until_it_is_stopped_are_reverted_with_its_turn() {
     let model = Model::start();
     let (world, face) = opened(
         &model,

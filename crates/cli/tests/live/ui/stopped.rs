@@ -43,7 +43,7 @@ fn goes_on(face: &Tmux) {
 }
 
 #[test]
-fn stopped_from_outside_the_terminal_is_the_shells_until_the_face_goes_on() {
+fn a_suspended_client_gives_the_terminal_to_the_shell_until_it_resumes() {
     let model = Model::start();
     let world = model.world(&[]);
     let (face, pid) = with_words(&world);
@@ -68,7 +68,7 @@ fn stopped_from_outside_the_terminal_is_the_shells_until_the_face_goes_on() {
 }
 
 #[test]
-fn stopped_so_that_nobody_could_prepare_for_it_the_face_takes_the_terminal_anew() {
+fn a_client_resumed_after_sigstop_sets_the_terminal_up_again() {
     let model = Model::start();
     let world = model.world(&[]);
     let (face, pid) = with_words(&world);

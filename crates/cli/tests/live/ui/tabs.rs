@@ -4,7 +4,7 @@ use super::{EMPTY, opened, says};
 use crate::live::model::{Model, half, words};
 
 #[test]
-fn a_run_in_one_tab_goes_on_while_another_one_is_talked_in() {
+fn a_run_in_one_tab_goes_on_while_another_tab_is_used() {
     let model = Model::start();
     let (world, face) = opened(
         &model,

@@ -9,7 +9,7 @@ const FOCUS: &str = "\x1b[I";
 const NO_FOCUS: &str = "\x1b[O";
 
 #[test]
-fn who_looks_elsewhere_is_told_when_a_long_turn_ends() {
+fn the_end_of_a_long_turn_is_notified_when_the_terminal_has_no_focus() {
     let model = Model::start();
     let world = model.world(&[]);
     let before = std::fs::read_to_string(world.config()).expect("settings");
@@ -35,7 +35,7 @@ fn who_looks_elsewhere_is_told_when_a_long_turn_ends() {
 }
 
 #[test]
-fn a_turn_of_some_seconds_is_told_of_when_it_is_over() {
+fn the_end_of_a_long_turn_is_notified() {
     let model = Model::start();
     let world = model.world(&[]);
     let before = std::fs::read_to_string(world.config()).expect("settings");
