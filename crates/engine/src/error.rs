@@ -194,7 +194,7 @@ impl From<StoreError> for EngineError {
             StoreError::Io { .. } | StoreError::Database { .. } => {
                 (Kind::Storage, "storage", "check the data directory: space, permissions, the disk".into())
             }
-            StoreError::NotDurable(_) => {
+            StoreError::NotDurable { .. } => {
                 (Kind::Storage, "not_durable", "nothing was changed; repeat it".into())
             }
             StoreError::NotScrubbed(_) => {

@@ -136,8 +136,13 @@ pub enum StoreError {
         source: rusqlite::Error,
     },
     /// The commit that this request was a part of failed as a whole.
-    #[error("the change could not be made durable: {0}")]
-    NotDurable(String),
+    #[error("the change could not be made durable: {why}")]
+    NotDurable {
+        /// The cause.
+        why: String,
+        /// Whether the machine lacks space for it.
+        is_full: bool,
+    },
     /// Content was erased, but old copies of its bytes are still in the store's files. The next start tries again.
     #[error("the content is erased, but old copies of its bytes are still in the store's files: {0}")]
     NotScrubbed(String),
@@ -174,7 +179,7 @@ impl StoreError {
                 error.code == rusqlite::ErrorCode::DiskFull
             }
             Self::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
-            Self::NotDurable(why) => why.contains("disk is full"),
+            Self::NotDurable { is_full, .. } => *is_full,
             _ => false,
         }
     }

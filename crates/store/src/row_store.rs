@@ -193,7 +193,7 @@ fn shared(error: &StoreError) -> StoreError {
     match error {
         StoreError::TakenOver => StoreError::TakenOver,
         StoreError::Moved { dir } => StoreError::Moved { dir: dir.clone() },
-        other => StoreError::NotDurable(why(other)),
+        other => StoreError::NotDurable { why: why(other), is_full: other.is_full() },
     }
 }
 

@@ -53,7 +53,10 @@ impl Transactions for SqliteRows {
             (true, true) => self.begin(),
             (false, false) => self.command("begin a request", "SAVEPOINT request"),
             // After some failures, a full disk for one, SQLite rolls back by itself, and so what was kept before.
-            (false, true) => Err(StoreError::NotDurable("an earlier request broke it off".to_owned())),
+            (false, true) => Err(StoreError::NotDurable {
+                why: "an earlier request broke it off".to_owned(),
+                is_full: false,
+            }),
         }
     }
 

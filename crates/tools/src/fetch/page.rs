@@ -12,6 +12,7 @@ pub(super) struct Kind {
     /// As the server calls it.
     pub(super) named: String,
     is_html: bool,
+    is_unnamed: bool,
     encoding: Option<&'static Encoding>,
 }
 
@@ -46,8 +47,9 @@ fn kind(named: &str) -> Option<Kind> {
         Some(_) => false,
     };
     let is_html = matches!(media, "text/html" | "application/xhtml+xml");
-    let named = if media.is_empty() { "of an unnamed type".to_owned() } else { lower.clone() };
-    is_text.then_some(Kind { named, is_html, encoding })
+    let is_unnamed = media.is_empty();
+    let named = if is_unnamed { "of an unnamed type".to_owned() } else { lower.clone() };
+    is_text.then_some(Kind { named, is_html, is_unnamed, encoding })
 }
 
 /// What was read.
@@ -68,7 +70,7 @@ impl Kind {
             return Err(format!("can't read it: the server calls it {}, but it is not text", self.named));
         }
         let looks_html = || text.trim_start().to_lowercase().starts_with("<!doctype html");
-        if self.is_html || (self.named.starts_with("of an") && looks_html()) {
+        if self.is_html || (self.is_unnamed && looks_html()) {
             return Ok(Page::Html(text.into_owned()));
         }
         Ok(Page::Text(text.into_owned()))

@@ -28,9 +28,6 @@ use crate::umask;
 /// How long processes have to end after they were asked to.
 const TO_END: Duration = Duration::from_secs(3);
 
-/// Why a fork bomb is ended.
-const TOO_MANY: &str = "it had started too many processes";
-
 /// How often a command is looked at.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -220,24 +217,24 @@ impl Line<'_> {
         let group = child.id();
         let (mut stopped, mut time) = (call.host.stopped(), call.host.sleep(limit));
         let before = tasks();
-        let why = loop {
+        let (why, by_force_at_once) = loop {
             tokio::select! {
                 biased;
-                () = &mut stopped => break call.host.stopped_by(),
-                () = &mut time => break "its time limit has passed",
+                () = &mut stopped => break (call.host.stopped_by(), false),
+                () = &mut time => break ("its time limit has passed", false),
                 status = child.wait() => return Ending::Exited(status),
                 () = call.host.sleep(TICK) => {
                     ticks.fetch_add(1, Ordering::Relaxed);
                     if tasks() > before + self.processes / 2 && alive(&call.id).await > self.processes {
-                        break TOO_MANY;
+                        // Processes of a fork bomb that are asked first would start others.
+                        break ("it had started too many processes", true);
                     }
                 }
             }
         };
-        match why {
-            // Asked first, they would go on to make others.
-            TOO_MANY => by_force(&call.id, group).await,
-            _ => end(call, group).await,
+        match by_force_at_once {
+            true => by_force(&call.id, group).await,
+            false => end(call, group).await,
         };
         let patience = call.host.sleep(TO_END);
         // Reaped, if it can be ended at all.

@@ -292,7 +292,7 @@ fn nothing_is_written_after_sqlite_aborted_a_transaction() {
     say(rows, &home, &[said(1, "gone")]);
     rows.keep().unwrap();
     rows.db.execute_batch("ROLLBACK").unwrap();
-    assert!(matches!(rows.save(), Err(crate::StoreError::NotDurable(_))));
+    assert!(matches!(rows.save(), Err(crate::StoreError::NotDurable { .. })));
     assert!(rows.commit().is_err());
     kit.commit(|rows| say(rows, &home, &[said(1, "there")]));
     let entry = kit.store.writer.entry(Key { log: home.log, seq: 1 });
