@@ -1,4 +1,4 @@
-//! The agent at work: calls of tools as people see them, and what is asked before they run.
+//! The agent at work: tool calls as people see them, and the approvals before they run.
 
 use std::fmt;
 
@@ -128,7 +128,7 @@ pub enum Steer {
     Usual,
 }
 
-/// What one run may do besides what its conversation's agent may. Nothing of it is kept.
+/// Permissions of one run in addition to those of its conversation. They are not stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permit {
@@ -148,7 +148,7 @@ impl Permit {
     }
 }
 
-/// What somebody says to a call that waits for leave.
+/// The answer to an approval request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
@@ -166,18 +166,18 @@ pub enum Decision {
     },
     /// Don't.
     Deny {
-        /// What the model is told besides.
+        /// A message to the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
     },
     /// Nobody is there to be asked: it does not run.
     Unattended {
-        /// What would allow it the next time, which the model is told.
+        /// What would allow it the next time. The model gets this text.
         allows: String,
     },
 }
 
-/// A call that waits for leave.
+/// A call that waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Asks {
     /// What a decision names.

@@ -67,7 +67,7 @@ pub struct Left {
     pub ends: bool,
 }
 
-/// What an owner says once to whoever has started it: that it is there, or why it can't be.
+/// The one message of an owner to the client that started it: it is ready, or why it can't be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
     /// Why it can't be the owner.

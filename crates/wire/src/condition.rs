@@ -1,4 +1,4 @@
-//! What a plan or a receipt says besides what it does: typed codes with fields. Only shapes; `english` makes the sentences.
+//! Remarks of a plan or a receipt: typed codes with fields. Only shapes; `english` makes the sentences.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::{Against, FileName};
 use crate::problem::Problem;
 
-/// Something that stays as it is, that cannot be reverted, or that a step did besides.
+/// Something that stays as it is, that cannot be reverted, or that a step did in addition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Condition {

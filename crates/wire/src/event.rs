@@ -1,5 +1,5 @@
-//! What a client is told that follows a conversation, or the list of them: first how things are, then every change. Must never hold
-//! a text for a composer: that is for the one who asked.
+//! Events for a subscriber of a conversation, or of the list: first a snapshot, then every change. Must never hold content for a
+//! composer: only the client that made the request gets that.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ pub struct RunNow {
     pub reasoning: String,
     /// Calls that run.
     pub calls: Vec<CallNow>,
-    /// Calls that wait for leave.
+    /// Calls that wait for an approval.
     pub asks: Vec<Asks>,
     /// What tools ask.
     pub questions: Vec<Question>,

@@ -185,10 +185,10 @@ pub struct AfterChoice {
     pub choice: Choice,
     /// The file then.
     pub becomes: Becomes,
-    /// The number of the turn that this is told by, where that is on the path.
+    /// The number of the turn that names the change, if it is on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// The result of the call that it is told by, by entry.
+    /// The entry of the call's result that names the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// Only one of several calls of that turn is meant.
@@ -256,7 +256,7 @@ pub struct PathPlan {
     /// What somebody else wrote goes with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theirs: bool,
-    /// It is a folder that is told by what is in it: counts leave it out.
+    /// It is a folder whose content is listed: counts leave it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full_folder: bool,
     /// An earlier step took back what had changed it and kept the file, as one of the conversation alone does; this one takes it

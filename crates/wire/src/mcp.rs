@@ -1,4 +1,4 @@
-//! MCP servers: what is asked about them and what is told. Must never hold a value of a variable or a header in a reply.
+//! MCP servers: requests and replies about them. A reply must never hold a value of a variable or a header.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub enum McpWay {
         /// Its arguments.
         #[serde(default)]
         args: Vec<String>,
-        /// Variables that it is given besides.
+        /// Additional variables of its environment.
         #[serde(default)]
         env: BTreeMap<String, String>,
     },

@@ -1,4 +1,4 @@
-//! What comes back. Receipts hold ids; a text for the composer is read afresh each time.
+//! Replies. Receipts hold ids; content for the composer is read each time.
 
 mod agent;
 mod changes;
@@ -304,7 +304,7 @@ pub struct Entry {
     /// What it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Of a tool's result, how long the call worked, in milliseconds, without what it waited for leave; only of calls of which
+    /// Of a tool's result, how long the call worked, in milliseconds, without the wait for an approval; only of calls of which
     /// something may stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<i64>,

@@ -42,29 +42,29 @@ pub enum Request {
     Fork(Fork),
     /// Stores a message; no model is called. → `Receipt`
     Say(Say),
-    /// Stores another wording of a message, in its place; no model is called. → `Receipt`
+    /// Replaces a message; no model is called. → `Receipt`
     Edit(Edit),
     /// What an action would do. → `Plan`
     Plan(Plan),
     /// Does an action. → `Receipt`
     Apply(Apply),
-    /// Looks at the folder of a conversation, and keeps what was seen under a name. → `Captures`
+    /// Captures the folder of a conversation under a name. → `Captures`
     Checkpoint(Checkpoint),
-    /// What was seen of a conversation's folder, newest first. → `Captures`
+    /// The captures of a conversation's folder, newest first. → `Captures`
     FilesLog(Page),
-    /// What differs in a conversation's folder now, by whom. → `FilesStatus`
+    /// What differs in a conversation's folder now, with the authors. → `FilesStatus`
     FilesStatus(Of),
     /// How files differ between two moments. → `Differences`
     FilesDiff(FilesDiff),
     /// The folders that conversations work in, oldest first. → `Workspaces`
     Workspaces(Workspaces),
-    /// What is kept of a folder, and what is covered there; looks at it, where it is there. → `Workspace`
+    /// What is stored of a folder, and what is covered there; captures the folder if it exists. → `Workspace`
     WorkspaceShow(OfWorkspace),
-    /// Forgets what is kept of a folder. Its files and what was said stay. → `Workspace`
+    /// Forgets what is kept of a folder. Its files and the messages stay. → `Workspace`
     WorkspaceForget(OfWorkspace),
-    /// Takes what is not needed out of what is kept of files. → `Pruned`
+    /// Removes stored file versions that nothing needs. → `Pruned`
     WorkspacePrune(WorkspacePrune),
-    /// What is being done to files right now, for whoever waits for it. → `Work`
+    /// The step that changes files right now, for clients that wait for it. → `Work`
     Work,
     /// Stops the run of a conversation. → `Done`
     Cancel(Of),
@@ -72,7 +72,7 @@ pub enum Request {
     List(List),
     /// One conversation. → `Conversation`
     Info(Of),
-    /// Puts a conversation away, or fetches it back. Nothing in it changes; it can be searched and gone on with. → `Done`
+    /// Archives a conversation, or reverts that. Nothing in it changes; it can be searched and continued. → `Done`
     SetArchived(SetArchived),
     /// A page of a reading. → `Entries`
     Log(Log),
@@ -102,7 +102,7 @@ pub enum Request {
     ImportLines(ImportLines),
     /// Ends an import: the conversation is there. → `Receipt`
     ImportEnd(Of),
-    /// The models there are. → `Models`
+    /// The available models. → `Models`
     Models,
     /// The MCP servers of a folder; starts those that may be started. → `McpServers`
     McpList(McpOf),
@@ -110,34 +110,33 @@ pub enum Request {
     McpTools(McpOf),
     /// Adds an MCP server to the user's file. → `Written`
     McpAdd(McpAdd),
-    /// Takes an MCP server out of the user's file. → `Written`
+    /// Removes an MCP server from the user's file. → `Written`
     McpRemove(McpRemove),
-    /// Gives leave for an MCP server that a project names. → `Written`
+    /// Allows an MCP server that a project names. → `Written`
     McpAllow(McpAllow),
     /// Copies the whole store, consistently, while it is in use. → `Written`
     Backup(Backup),
     /// Checks the whole store. → `Report`
     Doctor(Doctor),
-    /// Prompts said earlier, for the composer's history, newest first. → `History`
+    /// Earlier prompts, for the composer's history, newest first. → `History`
     History(History),
-    /// What somebody was about to say in a conversation. → `Draft`
+    /// The draft of a conversation. → `Draft`
     Draft(DraftOf),
-    /// With what somebody was about to begin a conversation in a folder. → `Draft`
+    /// The draft that is to begin a conversation in a folder. → `Draft`
     DraftIn(DraftIn),
-    /// Names of files and folders of a conversation's folder, for who types one. → `Paths`
+    /// Names of files and folders of a conversation's folder that complete what a person types. → `Paths`
     Paths(Paths),
-    /// Names of files and folders of a folder, for who types one. → `Paths`
+    /// Names of files and folders of a folder that complete what a person types. → `Paths`
     FolderPaths(FolderPaths),
-    /// Keeps what somebody is about to say, in the place of what was kept before. → `Done`
+    /// Replaces the draft of a conversation. → `Done`
     SetDraft(SetDraft),
-    /// Keeps with what somebody is about to begin a conversation in a folder, in the place of what was kept before. → `Done`
+    /// Replaces the draft that is to begin a conversation in a folder. → `Done`
     SetDraftIn(SetDraftIn),
-    /// What somebody was about to say in a conversation, for who shows it from here on: words that another one shows stay with that
-    /// one. → `Draft`
+    /// The draft of a conversation, for the client that shows it from here on. Pieces that another client shows stay with it. → `Draft`
     ClaimDraft(ClaimDraft),
-    /// The same, of what was to begin a conversation in a folder. → `Draft`
+    /// The same, of the draft that was to begin a conversation in a folder. → `Draft`
     ClaimDraftIn(ClaimDraftIn),
-    /// Says whether a call may run that waits for leave. → `Done`
+    /// Answers an approval request: whether the call may run. → `Done`
     Decide(Decide),
     /// Answers a question of a tool. → `Done`
     Respond(Respond),
@@ -155,15 +154,15 @@ pub enum Request {
     Permissions(Of),
     /// Changes what the agent may do in a conversation. → `Permissions`
     SetPermissions(SetPermissions),
-    /// Words that wait until a run is over: all of them, 1000 at most. → `Waiting`
+    /// Messages that wait for the end of a run: all of them, at most 1000. → `Waiting`
     Waiting(Of),
-    /// Takes words back that wait. → `Waiting`
+    /// Takes waiting messages back. → `Waiting`
     Unqueue(Of),
     /// What the model calls of a conversation used. → `Cost`
     Cost(Of),
-    /// How the owner is. → `Status`
+    /// The state of the owner. → `Status`
     Status,
-    /// Tells the owner to stop: what runs may end first. → `Done`
+    /// Stops the owner: active runs may end first. → `Done`
     Stop,
 }
 

@@ -13,8 +13,8 @@ use crate::shape;
 /// A model call, streamed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// The conversation. Empty, the run begins one with what is said, and makes it only if it is not refused; its id is
-    /// in the receipt of [`RunEvent::Started`].
+    /// The conversation. If it is empty, the run begins a new one with its message, and creates it only if the run is not refused; the
+    /// id is in the receipt of [`RunEvent::Started`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conversation: String,
     /// The folder that a new conversation works in, absolute. It has to be there.
@@ -34,7 +34,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::HEAD))]
     pub head: Option<String>,
-    /// What it may do besides.
+    /// Its additional permissions.
     #[serde(default, skip_serializing_if = "Permit::is_default")]
     pub permit: Permit,
     /// The request's id.
@@ -90,7 +90,7 @@ pub enum RunStart {
     },
 }
 
-/// What becomes of the images and files of a message when it is worded anew.
+/// What becomes of the images and files of a message when it is edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Attached {
@@ -189,6 +189,6 @@ pub enum Outcome {
     RolledBack,
     /// The model failed before any output. A prompt stays; a retry's step back is taken back.
     Failed,
-    /// What was said has become part of another run, whose events are told where that one is followed.
+    /// The message has become part of another run; subscribers of that run get its events.
     Joined,
 }

@@ -212,7 +212,7 @@ fn pieces(response: Response) -> BoxStream<'static, (Option<String>, String)> {
     pieces.boxed()
 }
 
-/// The events of a run. Where the connection ends before the run has, that is told as its end: the run itself goes on.
+/// The events of a run. If the connection ends before the run, the last event says so; the run itself goes on.
 fn events(response: Response) -> BoxStream<'static, RunEvent> {
     let events = pieces(response)
         .filter_map(|(_, data)| std::future::ready(serde_json::from_str::<RunEvent>(&data).ok()));

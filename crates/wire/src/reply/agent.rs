@@ -109,7 +109,7 @@ pub struct Permissions {
     pub weaker: Vec<String>,
 }
 
-/// What holds commands that run, whoever allowed them.
+/// What confines commands, also approved ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "held", rename_all = "snake_case")]
 pub enum Commands {

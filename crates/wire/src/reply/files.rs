@@ -15,7 +15,7 @@ pub struct Captures {
     pub more: bool,
 }
 
-/// A capture: what changed in a folder since the one before it, by nobody's call.
+/// A capture: what changed in a folder since the one before it, without the changes of calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Capture {
     /// Its number in the folder: 1, 2, 3 …

@@ -12,7 +12,7 @@ pub struct Status {
     pub pid: u32,
     /// The data directory.
     pub data_dir: String,
-    /// Where it listens besides the socket of the data directory.
+    /// The address where it listens in addition to the socket of the data directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// Since when, Unix milliseconds.
@@ -23,7 +23,7 @@ pub struct Status {
     pub running: Vec<String>,
     /// Clients that follow something.
     pub following: u64,
-    /// How far the agent may go in a conversation that begins, unless another mode is asked for.
+    /// The permission mode of new conversations, unless the request names another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<crate::Mode>,
     /// Its settings file.

@@ -52,7 +52,7 @@ pub struct Plan {
     /// A run is at work: it is ended first, or it is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_work: bool,
-    /// So many messages wait for it to end: they come back to whoever ends it.
+    /// How many messages wait for its end: the client that ends it gets them back.
     #[serde(default, skip_serializing_if = "is_none")]
     pub waiting: usize,
     /// Calls that would go from the conversation, and that nothing takes back.

@@ -1,5 +1,5 @@
-//! The answer to a change: what it made and what it did. Must never hold a content that is kept with it; the composer's words are read
-//! afresh.
+//! The answer to a change: what it made and what it did. Must never hold stored content; the content for the composer is read each
+//! time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

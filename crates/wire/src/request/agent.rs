@@ -1,4 +1,4 @@
-//! Requests about the agent at work: what is asked of a person, jobs, permissions.
+//! Requests about the agent at work: approvals, questions, jobs, permissions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct Decide {
     pub conversation: String,
     /// What [`crate::Asks`] names.
     pub id: String,
-    /// What is said.
+    /// The answer.
     #[serde(flatten)]
     pub decision: Decision,
 }

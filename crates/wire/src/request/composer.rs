@@ -38,11 +38,11 @@ pub struct SetDraft {
     /// The entry that these words are to be said in the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<String>,
-    /// Who shows these words, for as long as it lives: nobody else is given them meanwhile. Nobody, without, and whoever comes is.
+    /// The client that shows this content; while it lives, no other client gets it. Without a holder, the next client gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::HOLDER))]
     pub holder: Option<String>,
-    /// Whether the holder shows them no more: whoever comes next is given them.
+    /// Whether the holder no longer shows it: the next client gets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
 }
@@ -77,11 +77,11 @@ pub struct SetDraftIn {
     /// holder take the place of what that one kept, whatever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<Vec<Part>>,
-    /// Who shows these words, for as long as it lives: nobody else is given them meanwhile. Nobody, without, and whoever comes is.
+    /// The client that shows this content; while it lives, no other client gets it. Without a holder, the next client gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::HOLDER))]
     pub holder: Option<String>,
-    /// Whether the holder shows them no more: whoever comes next is given them.
+    /// Whether the holder no longer shows it: the next client gets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
 }
@@ -94,7 +94,7 @@ pub struct ClaimDraft {
     /// Whose it is; the owner's user, without.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// Who shows the words from here on, for as long as it lives. Nobody, without, and whoever comes next is given them, too.
+    /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::HOLDER))]
     pub holder: Option<String>,
@@ -109,7 +109,7 @@ pub struct ClaimDraftIn {
     /// Whose it is; the owner's user, without.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// Who shows the words from here on, for as long as it lives. Nobody, without, and whoever comes next is given them, too.
+    /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::HOLDER))]
     pub holder: Option<String>,

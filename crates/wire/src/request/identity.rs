@@ -16,7 +16,7 @@ impl Request {
         }
     }
 
-    /// Who holds the draft that is asked for or kept, of a request that does one of both.
+    /// The holder of the draft, of a request that reads or stores one.
     pub fn holder(&mut self) -> Option<&mut Option<String>> {
         match self {
             Self::SetDraft(it) => Some(&mut it.holder),
