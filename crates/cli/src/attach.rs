@@ -180,7 +180,7 @@ pub(crate) struct RunningOwner {
 /// Stops an idle owner; fails if the owner is in use.
 pub(crate) async fn replace_idle_owner(options: &Options) -> Result<(), Problem> {
     let Some((client, status)) = found(options).await? else { return Ok(()) };
-    if status.idle_s.is_none() || is_busy(&status) {
+    if status.idle.idle_s.is_none() || is_busy(&status) {
         return Err(owned(Some(status)));
     }
     client.call(Request::Stop).await?;
@@ -336,7 +336,7 @@ impl Attached {
     /// Unregisters this client. Waits for the end of an owner that ends with its last client.
     pub(crate) async fn end(self) {
         let Attachment { client, number, presence, status } = &*self.0.held.lock().await;
-        if status.idle_s == Some(0) {
+        if status.idle.idle_s == Some(0) {
             let left = tokio::time::timeout(SILENCE, client.leave(*number)).await;
             // An owner that does not answer has ended or hangs.
             if left.is_ok_and(|left| left.is_ok_and(|left| left.ends)) {

@@ -175,30 +175,34 @@ impl Engine {
     /// # Errors
     ///
     /// No request with this id was carried out there.
-    pub async fn earlier_request(&self, of: Option<ConversationId>, id: &RequestId) -> Result<Done> {
-        let lookup = |of, id: &RequestId| self.receipt_of(of, id.clone());
-        let first = match lookup(of, id).await? {
-            // The request that made a conversation is stored with it.
-            None if of.is_some() => {
-                lookup(None, id).await?.filter(|receipt| Some(receipt.conversation) == of)
-            }
-            found => found,
-        };
-        let first = first.ok_or_else(|| unknown_request(id))?;
-        let mut receipts = vec![self.edit_receipt(&first).await?];
-        // Only an undo or redo has further steps; each stored one has an operation.
-        for at in 2.. {
-            let step = id.of_step(at).ok().filter(|_| first.entries.is_empty() && !first.ops.is_empty());
-            let Some(step) = step else { break };
-            match lookup(Some(first.conversation), &step).await? {
-                Some(receipt) if receipt.entries.is_empty() && !receipt.ops.is_empty() => {
-                    receipts.push(receipt)
+    pub fn earlier_request<'a>(
+        &'a self,
+        of: Option<ConversationId>,
+        id: &'a RequestId,
+    ) -> BoxFuture<'a, Result<Done>> {
+        Box::pin(async move {
+            let first = match self.receipt_of(of, id.clone()).await? {
+                // The request that made a conversation is stored with it.
+                None if of.is_some() => {
+                    let made = self.receipt_of(None, id.clone()).await?;
+                    made.filter(|receipt| Some(receipt.conversation) == of)
                 }
-                _ => break,
+                found => found,
+            };
+            let first = first.ok_or_else(|| unknown_request(id))?;
+            // Only an undo or redo has further steps; each stored one has an operation.
+            let is_step = |receipt: &Receipt| receipt.entries.is_empty() && !receipt.ops.is_empty();
+            let mut receipts = vec![self.edit_receipt(&first).await?];
+            for at in 2.. {
+                let Some(step) = id.of_step(at).ok().filter(|_| is_step(&first)) else { break };
+                match self.receipt_of(Some(first.conversation), step).await?.filter(is_step) {
+                    Some(receipt) => receipts.push(receipt),
+                    None => break,
+                }
             }
-        }
-        let touches_files = self.touched_files(&receipts[0]).await?;
-        Ok(Done::Again { receipts, stopped: false, touches_files })
+            let touches_files = self.touched_files(&receipts[0]).await?;
+            Ok(Done::Again { receipts, stopped: false, touches_files })
+        })
     }
 
     /// Whether files could go with what a request did.
@@ -216,8 +220,8 @@ impl Engine {
         };
         let page = self.store().ops(of, OpRange { before: Some(no.next()), limit: 1 }).await?;
         Ok(page.ops.first().is_some_and(|line| match line.op.reason {
-            Reason::Undo(_) => line.op.history_after.done.is_some(),
-            Reason::Redo(_) => line.op.history_after.undone.is_some(),
+            Reason::Undo(_) => line.op.line_after.done.is_some(),
+            Reason::Redo(_) => line.op.line_after.undone.is_some(),
             _ => false,
         }))
     }

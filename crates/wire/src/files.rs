@@ -240,12 +240,9 @@ pub struct PathPlan {
     pub calls: Vec<String>,
     /// What can be chosen, the default first. Hunks are not among them: see there.
     pub choices: Vec<Choice>,
-    /// How many hunks it has that can be chosen one by one; with the diff, and for what is in conflict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hunks: Option<u32>,
-    /// Which of them were chosen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub part: Vec<u32>,
+    /// Its hunks.
+    #[serde(flatten)]
+    pub hunks: PathHunks,
     /// The other path that its content goes with: it was renamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed: Option<String>,
@@ -269,6 +266,17 @@ pub struct PathPlan {
     /// What it is after each choice; of what is in conflict, or was before something was chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<AfterChoice>,
+}
+
+/// The hunks of a path in a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PathHunks {
+    /// How many hunks it has that can be chosen one by one; with the diff, and for what is in conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "hunks")]
+    pub count: Option<u32>,
+    /// Which of them were chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub part: Vec<u32>,
 }
 
 /// A call whose changes a plan is about.

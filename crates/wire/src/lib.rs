@@ -30,12 +30,14 @@ pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL
 pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};
-pub use condition::{Condition, LeftPath, PathCause, PathChange, StepRefusal, UncertainWhen, UncoveredPath};
+pub use condition::{
+    Condition, LeftPath, PathCause, PathChange, StepRefusal, UncertainWhen, UncoveredPath,
+};
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
 pub use files::{
     AfterChoice, Against, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan,
-    FilesWish, Grade, Others, PathPlan, Scope, Verdict, Whose,
+    FilesWish, Grade, Others, PathHunks, PathPlan, Scope, Verdict, Whose,
 };
 pub use hint::{Hint, HintPiece, Remedy};
 pub use mcp::{

@@ -29,7 +29,7 @@ pub use files::{
     Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
-pub use owner::{JobAtWork, Status};
+pub use owner::{IdleEnd, JobAtWork, Status};
 pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
 pub use receipt::{Composer, Counts, Receipt, Steps};
 pub use targets::{Did, Target, TargetPage};

@@ -150,7 +150,7 @@ fn reads(status: &Status, paths: &Paths) -> bool {
 
 /// Whether the next command replaces an owner whose settings differ from the file.
 fn will_be_replaced(status: &Status) -> bool {
-    status.idle_s.is_some() && !is_busy(status)
+    status.idle.idle_s.is_some() && !is_busy(status)
 }
 
 /// Reports that a running owner keeps its settings, and offers to stop it. An idle owner is replaced by the next command.

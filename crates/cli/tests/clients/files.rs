@@ -2,7 +2,7 @@
 
 use retake_wire::{
     AfterChoice, Against, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others,
-    PathCause, PathChange, PathPlan, Verdict, Whose,
+    PathCause, PathChange, PathHunks, PathPlan, Verdict, Whose,
 };
 
 use super::fixtures::{ago, id};
@@ -17,8 +17,7 @@ fn path(name: &str, verdict: Verdict, grade: Grade, calls: &[u32]) -> PathPlan {
         grade,
         calls: calls.iter().map(|number| id(*number)).collect(),
         choices: vec![Choice::Checkpoint, Choice::Disk, Choice::Skip],
-        hunks: None,
-        part: Vec::new(),
+        hunks: Default::default(),
         renamed: None,
         diff: None,
         theirs: false,
@@ -51,7 +50,7 @@ pub(super) fn files_plan() -> FilesPlan {
     let conflict = PathPlan {
         cause: Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false }),
         outcomes: vec![after(Choice::Skip, Becomes::Stays, 3), after(Choice::Checkpoint, Becomes::Before, 1)],
-        hunks: Some(7),
+        hunks: PathHunks { count: Some(7), part: Vec::new() },
         ..seen("clash", Verdict::Conflict, &[3])
     };
     let cause = Some(PathCause::NotCovered { why: "it is over \x1b[2J64 MiB".to_owned() });
@@ -65,7 +64,10 @@ pub(super) fn files_plan() -> FilesPlan {
             seen("made \x1b[2J", Verdict::Delete, &[3]),
             seen("folder", Verdict::Recreate, &[]),
             seen("both", Verdict::Merge, &[4]),
-            PathPlan { part: vec![1, 3], hunks: Some(4), ..seen("some", Verdict::Part, &[4, 3]) },
+            PathPlan {
+                hunks: PathHunks { count: Some(4), part: vec![1, 3] },
+                ..seen("some", Verdict::Part, &[4, 3])
+            },
             PathPlan { kept: true, ..seen("plain", Verdict::Revert, &[3]) },
             conflict,
             seen("same", Verdict::Unchanged, &[3]),

@@ -1,6 +1,6 @@
 //! `retake serve`, `status` and `stop`, as a person sees them.
 
-use retake_wire::reply::Status;
+use retake_wire::reply::{IdleEnd, Status};
 use retake_wire::{Problem, ProblemKind, Reply};
 
 use super::scripted::{Case, status};
@@ -43,7 +43,8 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     let seen = serves().see(&["config", "unset", "model.default", "--json"]);
     assert!(seen.contains(r#""restart":{"pid":4711000,"serves":true}"#), "{seen}");
     // An idle owner is replaced by the next command.
-    let idle = || Status { idle_s: Some(60), running: Vec::new(), ..status() };
+    let idle =
+        || Status { idle: IdleEnd { idle_s: Some(60), ends_ms: None }, running: Vec::new(), ..status() };
     let seen = Case::script("").reply("status", Ok(Reply::Status(idle()))).see(&set);
     assert!(
         seen.contains("has nothing to do: the next command starts a new one with the new settings"),

@@ -29,8 +29,10 @@ impl InProcess {
             clients: self.present.clients() as u64,
             jobs: living,
             jobs_at_work: self.engine.jobs_at_work().into_iter().take(MOST_JOBS).map(at_work).collect(),
-            idle_s: self.present.idle().map(|idle| idle.as_secs()),
-            ends_ms: self.ends_ms(),
+            idle: reply::IdleEnd {
+                idle_s: self.present.idle().map(|idle| idle.as_secs()),
+                ends_ms: self.ends_ms(),
+            },
         }
     }
 

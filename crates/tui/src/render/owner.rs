@@ -31,7 +31,7 @@ pub fn status(look: &Look, status: &Status) -> String {
 
 /// Why it stays, and until when.
 fn stays(look: &Look, status: &Status) -> String {
-    let Some(idle_s) = status.idle_s else { return "it stays until `retake stop` ends it\n".to_owned() };
+    let Some(idle_s) = status.idle.idle_s else { return "it stays until `retake stop` ends it\n".to_owned() };
     let mut reasons = Vec::new();
     if status.clients > 0 {
         reasons.push(words::count(status.clients, "client"));
@@ -42,7 +42,7 @@ fn stays(look: &Look, status: &Status) -> String {
     if status.jobs > 0 {
         reasons.push(words::count(status.jobs, "background job"));
     }
-    match (status.ends_ms, reasons.is_empty()) {
+    match (status.idle.ends_ms, reasons.is_empty()) {
         (Some(ends_ms), true) => {
             let left = ends_ms.saturating_sub(look.now_ms).max(0) / 1000;
             format!("nothing to do: it ends by itself in {left} s\n")

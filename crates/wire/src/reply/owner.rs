@@ -41,6 +41,14 @@ pub struct Status {
     /// These jobs, of which all go on when the owner ends: 100 at most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs_at_work: Vec<JobAtWork>,
+    /// When it ends by itself.
+    #[serde(flatten)]
+    pub idle: IdleEnd,
+}
+
+/// When an owner ends by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IdleEnd {
     /// After how many seconds without clients, runs and jobs it ends by itself; never, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_s: Option<u64>,

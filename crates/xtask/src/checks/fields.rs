@@ -14,12 +14,10 @@ const KNOWN: &[(&str, usize)] = &[
     ("Entry", 20),
     ("List", 19),
     // With the text fields that the next version leaves out.
-    ("PathPlan", 16),
     ("Plan", 21),
     ("Proposal", 23),
     ("Receipt", 16),
     ("Settings", 23),
-    ("Status", 16),
     ("Tab", 39),
     ("View", 25),
 ];

@@ -62,8 +62,9 @@ impl InProcess {
                 let (text, hunks) = self.path_diff(folder, &path, diff).await?;
                 let kept = path.out.iter().any(|no| left_behind.contains(no));
                 let (name, is_folder) = (path.path.clone(), is_folder(&path));
-                let told = path_plan(folder, path, &calls, &whose);
-                paths.push((name, is_folder, retake_wire::PathPlan { diff: text, hunks, kept, ..told }));
+                let mut told = path_plan(folder, path, &calls, &whose);
+                told.hunks.count = hunks;
+                paths.push((name, is_folder, retake_wire::PathPlan { diff: text, kept, ..told }));
             }
             mark_full_folders(&mut paths);
             for (.., path) in paths {

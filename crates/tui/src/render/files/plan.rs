@@ -332,9 +332,9 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
         },
         Verdict::Merge => ": merged with what others wrote".to_owned(),
         Verdict::Part => {
-            let numbers: Vec<_> = path.part.iter().map(ToString::to_string).collect();
+            let numbers: Vec<_> = path.hunks.part.iter().map(ToString::to_string).collect();
             let hunks = if numbers.len() == 1 { "hunk" } else { "hunks" };
-            let of = path.hunks.map(|all| format!(" of {all}")).unwrap_or_default();
+            let of = path.hunks.count.map(|all| format!(" of {all}")).unwrap_or_default();
             format!(": {hunks} {}{of}", numbers.join(", "))
         }
         _ => match path.calls.len() {
@@ -362,7 +362,7 @@ pub(crate) fn outcomes(path: &PathPlan) -> Vec<(String, String)> {
 /// What can be chosen for a path, as it is typed; the default first.
 pub fn choices(path: &PathPlan) -> String {
     let mut all: Vec<String> = path.choices.iter().map(choice_name).collect();
-    match path.hunks {
+    match path.hunks.count {
         Some(hunks @ 2..=HUNKS) => all.push(choice_name(&Choice::Hunks((1..=hunks).collect()))),
         Some(hunks) if hunks > HUNKS => all.push(format!("hunks:1,…,{hunks}")),
         _ => {}
@@ -404,8 +404,7 @@ mod tests {
             grade: Grade::Ambiguous,
             calls: Vec::new(),
             choices: Vec::new(),
-            hunks: None,
-            part: Vec::new(),
+            hunks: Default::default(),
             renamed: None,
             diff: None,
             theirs: false,

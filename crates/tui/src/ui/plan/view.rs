@@ -295,7 +295,7 @@ pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
         Choice::Hunks(_) => 4,
         Choice::Skip => 5,
     });
-    let hunks = path.hunks.filter(|hunks| (2..=HUNKS).contains(hunks)).unwrap_or(0);
+    let hunks = path.hunks.count.filter(|hunks| (2..=HUNKS).contains(hunks)).unwrap_or(0);
     let last = all.iter().position(|choice| *choice == Choice::Skip).unwrap_or(all.len());
     all.splice(last..last, (1..=hunks).map(|hunk| Choice::Hunks(vec![hunk])));
     all

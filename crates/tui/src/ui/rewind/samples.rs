@@ -98,8 +98,7 @@ fn path(name: &str, verdict: Verdict, grade: Grade, call: usize, diff: &str) -> 
         grade,
         calls: vec![format!("call-{call}")],
         choices: vec![Choice::Checkpoint, Choice::Disk],
-        hunks: None,
-        part: Vec::new(),
+        hunks: Default::default(),
         renamed: None,
         diff: (!diff.is_empty()).then(|| diff.to_owned()),
         theirs: false,
@@ -184,7 +183,7 @@ pub(crate) fn with_conflict() -> Plan {
         after(&Choice::Yours, Becomes::Yours),
         AfterChoice { turn: Some(2), ..after(&Choice::Checkpoint, Becomes::Before) },
     ];
-    first.hunks = Some(2);
+    first.hunks.count = Some(2);
     plan
 }
 
