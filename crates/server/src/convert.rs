@@ -1,6 +1,7 @@
 //! From the engine's types to `wire`'s and back, written by hand: the one edge where shapes become JSON.
 
 mod done;
+mod note;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -12,6 +13,7 @@ use retake_engine::{EngineError, Kind};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
 pub(crate) use done::{description, marked, operation, step};
+pub(crate) use note::note;
 
 /// A problem from an engine's failure.
 pub(crate) fn problem(error: EngineError) -> Problem {

@@ -4,8 +4,8 @@
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::request::{Apply, Edit, Fork, Plan as PlanRequest};
 use retake_wire::{
-    Action, Attached, Choice, Choose, FileCounts, FileName, FilesWish, MarkVerb, Part, Request, Scope,
-    Verdict,
+    Action, Attached, Choice, Choose, Condition, FileCounts, FileName, FilesWish, MarkVerb, Part, Request,
+    Scope, Verdict,
 };
 
 use super::whose::{turn, turns};
@@ -211,7 +211,7 @@ async fn trial_10_fork_names_files_of_its_parent_and_the_command_that_reverts_th
     let names = |entry: &str, files: &str, turn: u64| {
         let line = format!(
             "{files} stay as turns of the conversation that this one was forked from left them: a, b; \
-             `retake rewind t{turn} --scope files --conversation {parent}` takes them back there"
+             a rewind of the files of turn {turn} in the conversation {parent} takes them back there"
         );
         (rewind(entry), line)
     };
@@ -222,6 +222,9 @@ async fn trial_10_fork_names_files_of_its_parent_and_the_command_that_reverts_th
         let (back, line) = names(entry, "2 files", turn);
         let (plan, _) = both(&desk, &fork, back, FilesWish::default()).await;
         assert!(plan.stays.contains(&line), "{:?}", plan.stays);
+        let named = ["a", "b"].map(str::to_owned).to_vec();
+        let typed = Condition::OfParent { parent: parent.clone(), files: 2, named, turn: Some(turn) };
+        assert!(plan.conditions.contains(&typed), "{:?}", plan.conditions);
         desk.apply(&fork, Action::Undo { count: 1 }).await;
     }
     // What the command has taken back there is told no more.

@@ -59,6 +59,13 @@ impl Audience {
             Remedy::Erase { conversation } => {
                 return format!("`retake erase --matching TEXT --conversation {conversation}`");
             }
+            Remedy::Mark { verb } => {
+                let lead = if self == Self::Shell { "retake " } else { "/" };
+                return format!("`{lead}{}`", verb.name());
+            }
+            Remedy::RewindFiles { conversation, turn } => {
+                return format!("`retake rewind t{turn} --scope files --conversation {conversation}`");
+            }
             Remedy::Exclude => ("retake exclude", "/exclude"),
             Remedy::Fold => ("retake fold", "retake fold"),
             Remedy::List => ("retake list", "/list"),
@@ -96,9 +103,41 @@ impl Audience {
 
 #[cfg(test)]
 mod tests {
-    use retake_wire::Condition;
+    use retake_wire::{Condition, MarkCount, MarkVerb};
 
     use super::Audience;
+
+    #[test]
+    fn conditions_about_marks_and_files_of_a_parent_name_the_commands_of_the_client() {
+        let mark = |mark: &str, messages| MarkCount { mark: mark.to_owned(), messages };
+        let marks = vec![mark("excluded", 1), mark("hidden", 1), mark("dropped", 1)];
+        let verbs = vec![MarkVerb::Include, MarkVerb::Show];
+        let stay = Condition::MarksStay { head: "1.8".to_owned(), marks, verbs };
+        let told = |command| {
+            format!(
+                "marks stay as they are now, not as at 1.8: 1 message excluded, 1 hidden, 1 dropped; take that back with \
+                 {command}"
+            )
+        };
+        assert_eq!(Audience::Shell.condition(&stay), told("`retake include`, `retake show`"));
+        assert_eq!(Audience::Chat.condition(&stay), told("`/include`, `/show`"));
+        let shown = Condition::MarksStay {
+            head: "1.8".to_owned(),
+            marks: vec![mark("normal", 2)],
+            verbs: Vec::new(),
+        };
+        assert!(Audience::Shell.condition(&shown).contains("at 1.8: 2 messages shown; "));
+        let of_parent = |files, turn| {
+            let named = vec!["a".to_owned()];
+            Audience::Shell.condition(&Condition::OfParent { parent: "c1".to_owned(), files, named, turn })
+        };
+        assert_eq!(
+            of_parent(2, Some(3)),
+            "2 files stay as turns of the conversation that this one was forked from left them: a …; \
+             `retake rewind t3 --scope files --conversation c1` takes them back there"
+        );
+        assert!(of_parent(1, None).ends_with("forked from left them: a"));
+    }
 
     #[test]
     fn a_condition_names_the_command_that_erases_in_another_conversation() {

@@ -128,3 +128,16 @@ pub enum MarkVerb {
     /// Takes whole turns out of the middle, with the files that they changed; any entry names its turn.
     Drop,
 }
+
+impl MarkVerb {
+    /// Its name in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hide => "hide",
+            Self::Show => "show",
+            Self::Exclude => "exclude",
+            Self::Include => "include",
+            Self::Drop => "drop",
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::action::MarkVerb;
 use crate::files::{Against, FileName};
 use crate::problem::Problem;
 
@@ -129,11 +130,51 @@ pub enum Condition {
         /// There are more trees than those.
         more: bool,
     },
+    /// Files become the person's own: later steps treat them as the person's edits.
+    Adopted {
+        /// Their number.
+        files: u64,
+    },
+    /// Files belong to their turns again.
+    Returned {
+        /// Their number.
+        files: u64,
+    },
+    /// Marks stay as they are now, though the step restores an earlier head.
+    MarksStay {
+        /// That head.
+        head: String,
+        /// The marks now.
+        marks: Vec<MarkCount>,
+        /// The actions that set the marks of that head.
+        verbs: Vec<MarkVerb>,
+    },
+    /// Files stay as turns of the conversation left them from which this one was forked.
+    OfParent {
+        /// That conversation.
+        parent: String,
+        /// The number of files.
+        files: u64,
+        /// The first of them.
+        named: Vec<String>,
+        /// The number of the turn there whose rewind reverts the files; absent if no rewind does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<u64>,
+    },
     /// Something that has no code of its own yet.
     Described {
         /// A sentence.
         text: String,
     },
+}
+
+/// How many messages have a mark.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MarkCount {
+    /// `normal`, `excluded`, `hidden` or `dropped`.
+    pub mark: String,
+    /// The number of messages.
+    pub messages: u64,
 }
 
 /// A path that is not covered.

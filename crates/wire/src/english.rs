@@ -3,7 +3,8 @@
 
 mod files;
 
-use crate::condition::{Condition, StepRefusal, UncoveredPath};
+use crate::action::MarkVerb;
+use crate::condition::{Condition, MarkCount, StepRefusal, UncoveredPath};
 use crate::hint::Remedy;
 
 pub use files::{after_choice, left_path, path_cause};
@@ -30,6 +31,18 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::CutOffCalls { calls: 1 } => "one more call was cut off".to_owned(),
         Condition::CutOffCalls { calls } => format!("{calls} more calls were cut off"),
         Condition::JobEnded { job } => format!("the job `{job}` does not run again"),
+        Condition::Adopted { files: 1 } => {
+            "1 file becomes your own: later steps treat it as your edit".to_owned()
+        }
+        Condition::Adopted { files } => {
+            format!("{files} files become your own: later steps treat them as your edits")
+        }
+        Condition::Returned { files: 1 } => "1 file belongs to its turn again".to_owned(),
+        Condition::Returned { files } => format!("{files} files belong to their turns again"),
+        Condition::MarksStay { head, marks, verbs } => marks_stay(head, marks, verbs, command),
+        Condition::OfParent { parent, files, named, turn } => {
+            of_parent((parent, *files), named, *turn, command)
+        }
         Condition::Described { text } => text.clone(),
         erase => of_erasure(erase, command),
     }
@@ -90,6 +103,40 @@ fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
     }
 }
 
+/// That marks are other ones than at a head, and what sets those.
+fn marks_stay(
+    head: &str,
+    marks: &[MarkCount],
+    verbs: &[MarkVerb],
+    command: &dyn Fn(&Remedy) -> String,
+) -> String {
+    let now = |mark: &MarkCount| if mark.mark == "normal" { "shown".to_owned() } else { mark.mark.clone() };
+    let pieces = marks.iter().enumerate().map(|(at, it)| match at {
+        0 => format!("{} {}", count(it.messages, "message"), now(it)),
+        _ => format!("{} {}", it.messages, now(it)),
+    });
+    let pieces = pieces.collect::<Vec<_>>().join(", ");
+    let back = verbs.iter().map(|verb| command(&Remedy::Mark { verb: *verb })).collect::<Vec<_>>().join(", ");
+    format!("marks stay as they are now, not as at {head}: {pieces}; take that back with {back}")
+}
+
+/// That files stay as turns of another conversation left them, and what reverts them there.
+fn of_parent(
+    (parent, files): (&str, u64),
+    named: &[String],
+    turn: Option<u64>,
+    command: &dyn Fn(&Remedy) -> String,
+) -> String {
+    let stay = if files == 1 { "1 file stays".to_owned() } else { format!("{files} files stay") };
+    let more = if files > named.len() as u64 { " …" } else { "" };
+    let way = turn.map(|turn| command(&Remedy::RewindFiles { conversation: parent.to_owned(), turn }));
+    let way = way.map(|way| format!("; {way} takes them back there")).unwrap_or_default();
+    format!(
+        "{stay} as turns of the conversation that this one was forked from left them: {}{more}{way}",
+        named.join(", ")
+    )
+}
+
 fn not_covered(paths: &[UncoveredPath], more: u64, at_least: bool) -> String {
     let names: Vec<String> = paths.iter().map(|it| format!("{} ({})", it.path, it.why)).collect();
     let more = match (more, at_least) {
@@ -116,6 +163,10 @@ pub fn remedy(it: &Remedy) -> String {
     match it {
         Remedy::Erase { conversation } => conversation.clone(),
         Remedy::Restore { head: Some(head) } => format!("restore {head}"),
+        Remedy::Mark { verb } => verb.name().to_owned(),
+        Remedy::RewindFiles { conversation, turn } => {
+            format!("a rewind of the files of turn {turn} in the conversation {conversation}")
+        }
         other => {
             let name =
                 serde_json::to_value(other).ok().and_then(|it| Some(it.get("do")?.as_str()?.to_owned()));

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::action::MarkVerb;
+
 /// What to do next. In JSON a text where it is one, else a list of its pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Form", into = "Form")]
@@ -41,6 +43,18 @@ pub enum Remedy {
     },
     /// Keep a message from the model.
     Exclude,
+    /// Mark messages.
+    Mark {
+        /// How.
+        verb: MarkVerb,
+    },
+    /// Revert the files of a turn in another conversation.
+    RewindFiles {
+        /// The conversation.
+        conversation: String,
+        /// The number of the turn.
+        turn: u64,
+    },
     /// Put a summary in the place of messages, for the model.
     Fold,
     /// List the conversations.

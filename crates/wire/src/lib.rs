@@ -31,7 +31,7 @@ pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};
 pub use condition::{
-    Condition, LeftPath, PathCause, PathChange, StepRefusal, UncertainWhen, UncoveredPath,
+    Condition, LeftPath, MarkCount, PathCause, PathChange, StepRefusal, UncertainWhen, UncoveredPath,
 };
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};

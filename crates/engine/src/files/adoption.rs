@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{Action, Apply, By, ConversationId, Head, Mark, Scope, Seen};
+use retake_core::{Action, Apply, By, ConversationId, Head, Mark, Reason, Scope, Seen};
 
+use super::note::Note;
 use super::options::FileOptions;
 use super::plan::FolderPlan;
 use crate::Engine;
@@ -12,47 +13,35 @@ use crate::error::Result;
 
 impl Engine {
     /// The marks that a return to a head leaves as they are, and what takes them back.
-    async fn marks_left(&self, conversation: ConversationId, head: Head) -> Result<Option<String>> {
+    async fn marks_left(&self, conversation: ConversationId, head: Head) -> Result<Option<Note>> {
         let mut others = self.store().other_marks(conversation, head).await?;
         others.sort_unstable_by_key(|((then, now), _)| (*now, *then));
         let (mut counts, mut back) = (BTreeMap::new(), Vec::new());
         for ((then, now), count) in others {
             *counts.entry(now).or_insert(0) += count;
             let verb = match (then, now) {
-                (Mark::Normal, Mark::Excluded) => "include",
-                (Mark::Normal, _) => "show",
-                (Mark::Excluded, _) => "exclude",
-                (Mark::Hidden, _) => "hide",
-                (Mark::Dropped, _) => "drop",
+                (Mark::Normal, Mark::Excluded) => Reason::Include,
+                (Mark::Normal, _) => Reason::Show,
+                (Mark::Excluded, _) => Reason::Exclude,
+                (Mark::Hidden, _) => Reason::Hide,
+                (Mark::Dropped, _) => Reason::Drop,
             };
-            let command = format!("`retake {verb}`");
-            if !back.contains(&command) {
-                back.push(command);
+            if !back.contains(&verb) {
+                back.push(verb);
             }
         }
-        let pieces = counts.into_iter().enumerate().map(|(at, (now, count))| {
-            let now = if now == Mark::Normal { "shown" } else { now.name() };
-            match (at, count) {
-                (0, 1) => format!("1 message {now}"),
-                (0, count) => format!("{count} messages {now}"),
-                (_, count) => format!("{count} {now}"),
-            }
-        });
-        let pieces: Vec<String> = pieces.collect();
-        let (pieces, back) = (pieces.join(", "), back.join(", "));
-        let line =
-            format!("marks stay as they are now, not as at {head}: {pieces}; take that back with {back}");
-        Ok(Some(line).filter(|_| !pieces.is_empty()))
+        let marks: Vec<(Mark, u64)> = counts.into_iter().collect();
+        Ok((!marks.is_empty()).then_some(Note::MarksStay { head, marks, back }))
     }
 
-    /// Which files become the person's own with an action, which belong to their turns again, and which marks stay: a sentence each.
+    /// Which files become the person's own with an action, which belong to their turns again, and which marks stay.
     pub(crate) async fn kept_by(
         &self,
         conversation: ConversationId,
         action: &Action,
         wish: &FileOptions,
         files: &[FolderPlan],
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<Note>> {
         let mut adopted =
             files.iter().flat_map(|folder| &folder.plan.paths).filter(|path| path.adopts).count();
         let mut returned = 0;
@@ -66,24 +55,14 @@ impl Engine {
             adopted += wanted.adopted;
             returned = wanted.returned;
         }
-        let files = |count: usize, one: &str, more: &str| match count {
-            1 => format!("1 file {one}"),
-            count => format!("{count} files {more}"),
-        };
-        let own = files(
-            adopted,
-            "becomes your own: later steps treat it as your edit",
-            "become your own: later steps treat them as your edits",
-        );
-        let back = files(returned, "belongs to its turn again", "belong to their turns again");
-        let lines = [(adopted, own), (returned, back)];
-        let lines = lines.into_iter().filter(|(count, _)| *count > 0).map(|(_, line)| line);
         let marks = match action {
             Action::Restore(head) if wish.scope != Scope::Files => {
                 self.marks_left(conversation, *head).await?
             }
             _ => None,
         };
-        Ok(lines.chain(marks).collect())
+        let own = (adopted > 0).then_some(Note::Adopted { files: adopted });
+        let back = (returned > 0).then_some(Note::Returned { files: returned });
+        Ok(own.into_iter().chain(back).chain(marks).collect())
     }
 }

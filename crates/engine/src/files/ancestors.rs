@@ -10,6 +10,7 @@ use retake_core::{Action, ConversationId, Keep, Path as EntryPath, Pos, Scope};
 use retake_store::StoreError;
 
 use super::conversation_folders::shown_in;
+use super::note::Note;
 use super::options::FileOptions;
 use crate::Engine;
 use crate::error::Result;
@@ -18,13 +19,13 @@ use crate::error::Result;
 const NAMED: usize = 4;
 
 impl Engine {
-    /// What an action in a fork leaves of its ancestors' turns, a sentence for each of them.
+    /// What an action in a fork leaves of its ancestors' turns, a note for each of them.
     pub(super) async fn of_ancestors(
         &self,
         of: ConversationId,
         action: &Action,
         wish: &FileOptions,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<Note>> {
         let snapshot = self.store().snapshot(of).await?;
         let own = snapshot.conversation();
         let depth = own.tree.depth();
@@ -59,7 +60,7 @@ impl Engine {
         of: ConversationId,
         (parent, depth): (ConversationId, u32),
         gone: &EntryPath,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Note>> {
         let deltas = self.store().deltas(parent).await?;
         let mut here = deltas
             .into_iter()
@@ -81,26 +82,15 @@ impl Engine {
                 }
             }
         }
-        let count = match files.len() {
-            0 => return Ok(None),
-            1 => "1 file stays".to_owned(),
-            more => format!("{more} files stay"),
-        };
-        let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
-        let more = if files.len() > NAMED { " …" } else { "" };
-        let stays = format!(
-            "{count} as turns of the conversation that this one was forked from left them: {}{more}",
-            named.join(", ")
-        );
+        if files.is_empty() {
+            return Ok(None);
+        }
         let turn = self.store().meta(parent, entry).await?.totals.turns;
         let known = self.store().snapshot(parent).await?;
         let (known, pos) = (known.conversation(), Pos::new(depth, first.seq));
-        let way = match known.is_on_path(pos) && known.state.kept.entries.get(pos) == Keep::ByPath {
-            true => format!(
-                "; `retake rewind t{turn} --scope files --conversation {parent}` takes them back there"
-            ),
-            false => String::new(),
-        };
-        Ok(Some(stays + &way))
+        let is_there = known.is_on_path(pos) && known.state.kept.entries.get(pos) == Keep::ByPath;
+        let (count, turn) = (files.len(), is_there.then_some(turn));
+        let named = files.into_iter().take(NAMED).collect();
+        Ok(Some(Note::OfParent { parent, files: count, named, turn }))
     }
 }

@@ -19,6 +19,7 @@ use serde_json::json;
 use super::carry_out::{Applying, told};
 use super::conversation_folders::{lock_each, named_in, shown_in};
 use super::effects::Effects;
+use super::note::Note;
 use super::options::FileOptions;
 use super::plan::{FolderPlan, digest_of};
 use super::uncaptured::Uncaptured;
@@ -36,6 +37,8 @@ pub struct AppliedFiles {
     pub folders: Vec<FolderDone>,
     /// What was taken along.
     pub scope: Scope,
+    /// What becomes a person's own, and what stays.
+    pub notes: Vec<Note>,
     /// What stays, a sentence each: in git, with the command that would go back, and in folders that are gone. Said once, as all
     /// that follows: not to who repeats the request.
     pub stays: Vec<String>,
@@ -135,9 +138,9 @@ impl Engine {
                 return Err(unchanged());
             }
             wish.fits_nothing()?;
-            let stays = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
+            let notes = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
             let done = AppliedFiles::without_files(self.apply(conversation, wish.half(apply)).await?);
-            return Ok(AppliedFiles { scope: wish.scope, stays, unseen, ..done });
+            return Ok(AppliedFiles { scope: wish.scope, notes, unseen, ..done });
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.claim_exclusively(conversation).await?;
@@ -154,9 +157,9 @@ impl Engine {
     ) -> Result<AppliedFiles> {
         let conversation = claim.conversation();
         if !self.takes_files(conversation, &apply.action, &wish).await? {
-            let stays = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
+            let notes = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
             let done = AppliedFiles::without_files(self.store().apply(conversation, wish.half(apply)).await?);
-            return Ok(AppliedFiles { scope: wish.scope, stays, ..done });
+            return Ok(AppliedFiles { scope: wish.scope, notes, ..done });
         }
         let _access = self.exclusive(conversation).await;
         self.apply_alone(conversation, apply, wish).await
@@ -175,14 +178,14 @@ impl Engine {
         let held = self.capture_each(held, None).await?;
         let (held, plans, git) = self.plan_files(held, conversation, &apply.action, &wish).await?;
         check(&plans, &wish)?;
-        stays.splice(0..0, self.kept_by(conversation, &apply.action, &wish, &plans).await?);
+        let notes = self.kept_by(conversation, &apply.action, &wish, &plans).await?;
         stays.extend(git);
         let apply = match wish.scope {
             Scope::Files => wish.half(apply),
             _ => self.conversation_half(conversation, apply, &plans).await?,
         };
         let applied = Applying::new(self, held, locks, plans).run(conversation, apply).await?;
-        Ok(AppliedFiles { scope: wish.scope, stays, ..applied })
+        Ok(AppliedFiles { scope: wish.scope, notes, stays, ..applied })
     }
 
     async fn recorded(&self, conversation: ConversationId, apply: &Apply) -> Result<Option<Receipt>> {
@@ -218,6 +221,7 @@ impl AppliedFiles {
             receipt,
             folders,
             scope: Scope::Both,
+            notes: Vec::new(),
             stays: Vec::new(),
             effects: Effects::default(),
             unseen: Uncaptured::default(),

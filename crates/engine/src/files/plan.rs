@@ -23,6 +23,7 @@ use super::git::{GitHalf, of_git};
 use super::hard_links::of_links;
 use super::known_folders::refuse_mounted;
 use super::nested_repositories;
+use super::note::Note;
 use super::options::FileOptions;
 use super::returning::Settling;
 use super::uncaptured::Uncaptured;
@@ -53,6 +54,8 @@ pub struct PlannedFiles {
     pub files: Vec<FolderPlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
+    /// What becomes a person's own, and what stays.
+    pub notes: Vec<Note>,
     /// What stays, a sentence each: in git, with the command that would go back, and in folders that are gone.
     pub stays: Vec<String>,
     /// Calls that are taken back and of which processes still run: they have to be ended first.
@@ -147,8 +150,8 @@ impl Engine {
                 (plan, stays, running.collect())
             }
         };
-        let kept = self.kept_by(conversation, &action, &wish, &files).await?;
-        let stays = [kept, stays, self.of_ancestors(conversation, &action, &wish).await?].concat();
+        let mut notes = self.kept_by(conversation, &action, &wish, &files).await?;
+        notes.extend(self.of_ancestors(conversation, &action, &wish).await?);
         let digest = digest_of(&files);
         let moves_tip = action.traits().moves_tip;
         let at_work = self.is_running(conversation) && (takes_files || moves_tip);
@@ -157,6 +160,7 @@ impl Engine {
             conversation: planned,
             files,
             digest,
+            notes,
             stays,
             running,
             effects,

@@ -12,6 +12,7 @@ use retake_store::{ActionContext, ActionContextRequest, StoreError};
 
 use super::apply::AppliedFiles;
 use super::effects::Effects;
+use super::note::Note;
 use super::options::FileOptions;
 use super::uncaptured::{UNSEEN, Uncaptured};
 use crate::Engine;
@@ -73,8 +74,8 @@ impl Engine {
             }
             None => Vec::new(),
         };
-        let stays = [done.stays, of_ancestors].concat();
-        Ok(AppliedFiles { stays, effects, unanswered, waited, ended, ..done })
+        let notes = [done.notes, of_ancestors].concat();
+        Ok(AppliedFiles { notes, effects, unanswered, waited, ended, ..done })
     }
 
     /// What an action leaves that takes calls back, to be told with what it did.
@@ -275,15 +276,15 @@ pub(crate) struct Leaves {
     effects: Effects,
     unseen: Uncaptured,
     unanswered: Vec<Unanswered>,
-    of_ancestors: Vec<String>,
+    of_ancestors: Vec<Note>,
 }
 
 impl AppliedFiles {
     /// The same, with what it leaves behind.
     pub(crate) fn leaving(self, leaves: Leaves) -> Self {
         let Leaves { effects, unseen, unanswered, of_ancestors } = leaves;
-        let stays = [self.stays, of_ancestors].concat();
-        Self { stays, effects, unseen, unanswered, ..self }
+        let notes = [self.notes, of_ancestors].concat();
+        Self { notes, effects, unseen, unanswered, ..self }
     }
 }
 

@@ -74,8 +74,8 @@ impl Engine {
             let back = files.half(back);
             let (moved, said) = self.store().say_at(conversation, back, self.prompt(parts, by)).await?;
             let moved = AppliedFiles::without_files(moved).leaving(leaves);
-            let stays = [kept, moved.stays].concat();
-            let moved = AppliedFiles { scope: files.scope, stays, ..moved };
+            let notes = [kept, moved.notes].concat();
+            let moved = AppliedFiles { scope: files.scope, notes, ..moved };
             let waited = self.words_back(conversation, may, false).await?;
             return Ok(Reworded { moved, said, waited, fence: None });
         }

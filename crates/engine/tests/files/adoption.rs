@@ -34,7 +34,9 @@ impl Yard {
     }
 
     async fn said(&self, action: Action, wish: FileOptions) -> String {
-        self.plan(action, wish).await.stays.join("\n")
+        let plan = self.plan(action, wish).await;
+        let notes = plan.notes.iter().map(|note| format!("{note:?}"));
+        notes.chain(plan.stays).collect::<Vec<_>>().join("\n")
     }
 
     async fn drop_first(&self, verb: Reason) -> Action {
@@ -48,7 +50,7 @@ impl Yard {
 async fn rewind_case_49_trial_02_what_the_conversation_alone_left_is_the_persons_own() {
     let yard = begun().await;
     let said = yard.said(yard.rewind("t1").await, scope(Scope::Conversation)).await;
-    assert!(said.contains("2 files become your own"), "{said}");
+    assert!(said.contains("Adopted { files: 2 }"), "{said}");
     yard.one_half("t1", Scope::Conversation).await;
     yard.run("echo a > made").await;
     yard.run("echo b >> made").await;
@@ -110,7 +112,7 @@ async fn rewind_case_52_a_checkout_returns_what_was_adopted_to_its_turn() {
     yard.say("something else").await;
     let checkout = Action::Checkout(Some(tip));
     let said = yard.said(checkout.clone(), FileOptions::default()).await;
-    assert!(said.contains("2 files belong to their turns again"), "{said}");
+    assert!(said.contains("Returned { files: 2 }"), "{said}");
     yard.does(checkout).await;
     assert!(yard.has_files());
     yard.back("t1").await;
@@ -150,7 +152,7 @@ async fn trial_02_a_path_that_was_kept_is_the_persons_and_one_that_was_skipped_i
         yard.apply(yard.drop_first(Reason::Drop).await, choose("p", choice.clone())).await.expect("done");
         assert_eq!(yard.read("p").as_deref(), Some("hi\n"));
         let asked = yard.said(yard.drop_first(Reason::Show).await, FileOptions::default()).await;
-        assert!(!asked.contains("your own"), "{asked}");
+        assert!(!asked.contains("Adopted"), "{asked}");
         yard.does(yard.drop_first(Reason::Show).await).await;
         yard.back("t1").await;
         assert_eq!(yard.read("p").is_none(), asked_again, "{choice:?}");
@@ -183,7 +185,7 @@ async fn trial_02_files_restore_still_changes_what_was_adopted() {
 #[tokio::test]
 async fn a_fork_s_plan_mentions_no_files_of_its_parent_that_are_the_persons_own() {
     for (half, in_the_fork) in
-        [(None, Some("4 files stay")), (Some(Scope::Conversation), None), (Some(Scope::Files), None)]
+        [(None, Some("files: 4, named")), (Some(Scope::Conversation), None), (Some(Scope::Files), None)]
     {
         let yard = Yard::with(&[("a", LINES), ("o", "old\n")]).await;
         yard.run("echo hi > p; sed -i s/2/two/ a; mv o n").await;
@@ -206,7 +208,10 @@ async fn a_fork_s_plan_mentions_no_files_of_its_parent_that_are_the_persons_own(
     yard.apply(yard.drop_first(Reason::Drop).await, scope(Scope::Conversation)).await.expect("done");
     let fork = Yard { id: fork.conversation, engine: yard.engine.clone(), dir: yard.dir.clone() };
     let said = fork.said(fork.rewind("t1").await, FileOptions::default()).await;
-    assert!(said.contains("2 files stay") && !said.contains("retake rewind"), "{said}");
+    assert!(
+        said.contains("OfParent") && said.contains("files: 2, named") && said.contains("turn: None"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Named files, put back as they were before a turn, at a head or at a checkpoint; one step, which undo takes back.
 
-use retake_core::{Action, Apply, Choice, Chosen, Reason, Role, Seen};
-use retake_engine::{AppliedFiles, EngineError, FileOptions, Restore, Result, Scope};
+use retake_core::{Action, Apply, Choice, Chosen, Mark, Reason, Role, Seen};
+use retake_engine::{AppliedFiles, EngineError, FileOptions, Note, Restore, Result, Scope};
 
 use super::{Yard, a, choose, three};
 
@@ -348,25 +348,28 @@ async fn a_restore_says_which_marks_differ_and_stay_and_how_they_are_taken_back(
     let yard = &yard;
     let told = |to| async move {
         let last = yard.said_by(Role::User, "last").await;
-        let stays = yard.plan(Action::Restore(to), FileOptions::default()).await.stays;
+        let notes = yard.plan(Action::Restore(to), FileOptions::default()).await.notes;
         let done = yard.apply(Action::Restore(to), FileOptions::default()).await.expect("restored");
-        assert_eq!(done.stays, stays, "{last}");
-        stays
+        assert_eq!(done.notes, notes, "{last}");
+        notes
     };
     let first = head().await;
-    assert_eq!(told(first).await, Vec::<String>::new(), "no mark differs");
+    assert_eq!(told(first).await, [], "no mark differs");
     mark(Reason::Hide, &[0]).await;
     mark(Reason::Drop, &[1]).await;
     mark(Reason::Exclude, &[2]).await;
     let marked = head().await;
-    let expected = format!(
-        "marks stay as they are now, not as at {first}: 1 message excluded, 1 hidden, 1 dropped; take that back with \
-         `retake include`, `retake show`"
-    );
+    let expected = Note::MarksStay {
+        head: first,
+        marks: vec![(Mark::Excluded, 1), (Mark::Hidden, 1), (Mark::Dropped, 1)],
+        back: vec![Reason::Include, Reason::Show],
+    };
     assert_eq!(told(first).await, [expected]);
     mark(Reason::Show, &[0, 1]).await;
-    let expected = format!(
-        "marks stay as they are now, not as at {marked}: 2 messages shown; take that back with `retake hide`, `retake drop`"
-    );
+    let expected = Note::MarksStay {
+        head: marked,
+        marks: vec![(Mark::Normal, 2)],
+        back: vec![Reason::Hide, Reason::Drop],
+    };
     assert_eq!(told(marked).await, [expected]);
 }

@@ -55,6 +55,7 @@ impl InProcess {
             conversation: half,
             files,
             digest,
+            notes,
             stays: more,
             running,
             effects,
@@ -69,6 +70,7 @@ impl InProcess {
         let unanswered = half.iter().flat_map(|half| &half.unanswered).filter(|call| !(call.newest && runs));
         let cut_off = cut_off(unanswered, &effects);
         let more = more.into_iter().map(|text| Condition::Described { text });
+        let more = notes.iter().map(convert::note).chain(more);
         let conditions: Vec<Condition> =
             said.into_iter().chain(words::unknown(&cut_off, &unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {

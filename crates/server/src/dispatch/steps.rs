@@ -167,8 +167,9 @@ impl Done {
         let of_files = OfFiles::new(applied.scope, plans, [receipt.taken_back, receipt.brought_back]);
         self.of_files = Some(self.of_files.map_or(of_files, |before| before.and(of_files)));
         let cut_off = cut_off(applied.unanswered.iter(), &applied.effects);
+        let notes = applied.notes.iter().map(convert::note);
         let described = applied.stays.iter().map(|text| Condition::Described { text: text.clone() });
-        for condition in unknown(&cut_off, &applied.unseen).into_iter().chain(described) {
+        for condition in unknown(&cut_off, &applied.unseen).into_iter().chain(notes).chain(described) {
             // Each of several steps may leave the same.
             if !self.conditions.contains(&condition) {
                 self.conditions.push(condition);
