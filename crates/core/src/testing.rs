@@ -15,11 +15,11 @@ use crate::entry::{Entry, Flags, Meta};
 use crate::fold::FoldId;
 use crate::id::{ConversationId, EntryId, OpNo, Pos, Time};
 use crate::kept::{Scope, Undecided};
-use crate::line::Step;
 use crate::op::{LabelTarget, Operation, Reason};
 use crate::path::{Path, Span};
 use crate::records::Records;
 use crate::refusal::Refusal;
+use crate::undo_history::Step;
 
 /// A conversation with its rows.
 #[derive(Clone)]

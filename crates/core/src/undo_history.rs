@@ -46,10 +46,16 @@ mod tests {
 
     #[test]
     fn a_new_step_or_word_leaves_nothing_to_redo() {
-        let line =
-            Line { done: Some(Step::Op(OpNo(1))), undone: Some(OpNo(2)), void: vec![Step::Op(OpNo(3))] };
+        let history = UndoHistory {
+            done: Some(Step::Op(OpNo(1))),
+            undone: Some(OpNo(2)),
+            void: vec![Step::Op(OpNo(3))],
+        };
         let step = Step::Turn(Pos::new(0, 4));
-        assert_eq!(line.did(step), Line { done: Some(step), undone: None, void: line.void.clone() });
-        assert_eq!(line.said(), Line { undone: None, ..line });
+        assert_eq!(
+            history.did(step),
+            UndoHistory { done: Some(step), undone: None, void: history.void.clone() }
+        );
+        assert_eq!(history.said(), UndoHistory { undone: None, ..history });
     }
 }

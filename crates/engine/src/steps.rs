@@ -220,8 +220,8 @@ impl Engine {
         };
         let page = self.store().ops(of, OpRange { before: Some(no.next()), limit: 1 }).await?;
         Ok(page.ops.first().is_some_and(|line| match line.op.reason {
-            Reason::Undo(_) => line.op.line_after.done.is_some(),
-            Reason::Redo(_) => line.op.line_after.undone.is_some(),
+            Reason::Undo(_) => line.op.history_after.done.is_some(),
+            Reason::Redo(_) => line.op.history_after.undone.is_some(),
             _ => false,
         }))
     }

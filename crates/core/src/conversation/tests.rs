@@ -5,13 +5,13 @@ use crate::testing::{Log, check, refused};
 
 /// The step that undo takes back, the one that redo brings back, and those that undo passes over.
 fn undo_history(log: &Log) -> String {
-    let line = &log.now.line;
+    let history = &log.now.history;
     let next = log.now.next_undo(log).expect("all rows are there");
-    let redo = line.undone.map(|no| match log.op(no).expect("it is there").reason {
+    let redo = history.undone.map(|no| match log.op(no).expect("it is there").reason {
         Reason::Undo(step) => step,
         reason => panic!("redo of {reason:?}"),
     });
-    let void: String = line.void.iter().map(|step| format!(" void {}", Log::step(Some(*step)))).collect();
+    let void: String = history.void.iter().map(|step| format!(" void {}", Log::step(Some(*step)))).collect();
     format!("{} undo {} redo {}{void}", log.path(), Log::step(next), Log::step(redo))
 }
 
@@ -211,7 +211,11 @@ fn each_head_leads_back_to_what_it_named() {
         }
         for seq in 0..=log.now.head.seq.0 {
             let before = log.was.iter().rfind(|was| was.head.seq.0 == seq).expect("each entry has a commit");
-            assert_eq!(log.now.line_at(&log, seq), Ok((*before.line).clone()), "{script}: line at {seq}");
+            assert_eq!(
+                log.now.history_at(&log, seq),
+                Ok((*before.history).clone()),
+                "{script}: history at {seq}"
+            );
             let last = log.now.last_op_at(&log, seq).expect("it is there");
             assert_eq!(last.map_or(OpNo(0), |op| op.no), before.head.op, "{script}: operation at {seq}");
         }

@@ -2,10 +2,10 @@
 
 use crate::conversation::{By, Commit, Seen};
 use crate::id::{Head, OpNo, Pos, RequestId, Time};
-use crate::line::Step;
 use crate::op::Reason;
 use crate::refusal::Refusal;
 use crate::testing::{Log, refused};
+use crate::undo_history::Step;
 
 #[test]
 fn what_is_not_possible_is_refused_with_its_reason() {
@@ -196,5 +196,5 @@ fn what_one_request_undid_is_compensated_as_a_whole() {
     assert_eq!(commit.ops.iter().filter(|op| op.request.is_some()).count(), 1);
     assert!(commit.ops.iter().all(|op| op.revision == log.now.revision.next()));
     log.commit(commit);
-    assert_eq!((&log.now.state, &log.now.line), (&before.state, &before.line));
+    assert_eq!((&log.now.state, &log.now.history), (&before.state, &before.history));
 }

@@ -149,7 +149,7 @@ fn what_a_step_on_one_half_records() {
         ("uaua; files: rewind 3", Reason::Rewind),
         ("uaua; files: undo", Reason::Files),
         ("uaua; conversation: rewind 3", Reason::Rewind),
-        ("uaua; conversation: undo", Reason::Undo(crate::line::Step::Turn(Pos::new(0, 3)))),
+        ("uaua; conversation: undo", Reason::Undo(crate::undo_history::Step::Turn(Pos::new(0, 3)))),
     ] {
         let log = Log::after(script);
         assert_eq!(log.op(OpNo(1)).map(|op| op.reason), Ok(reason), "{script}");

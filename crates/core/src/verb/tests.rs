@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::*;
 use crate::fold::FoldId;
 use crate::id::{EntryId, Head, OpNo};
-use crate::line::Step;
+use crate::undo_history::Step;
 
 /// The traits in words, in the order of the table.
 fn words(traits: Traits) -> String {
