@@ -9,7 +9,6 @@ const MOST: usize = 15;
 
 /// Structs that are not in order yet, with the number of their fields. It may only shrink.
 const KNOWN: &[(&str, usize)] = &[
-    ("App", 26),
     ("Conversation", 17),
     ("Driver", 16),
     ("Entry", 20),

@@ -22,9 +22,9 @@ pub(crate) const SPIN_MS: i64 = 120;
 impl App {
     /// The model that answers next, and why.
     pub(super) fn model_words(&self) -> String {
-        match (&self.tab().model, &self.model) {
+        match (&self.tab().model, &self.models) {
             (Some(model), _) => safe::line(model).into_owned(),
-            (None, Some((model, why))) => format!("{}: {}", safe::line(model), safe::line(why)),
+            (None, Some(models)) => format!("{}: {}", safe::line(&models.default), safe::line(&models.why)),
             (None, None) => String::new(),
         }
     }
@@ -32,7 +32,7 @@ impl App {
     /// The folder that a conversation works in which begins now, and how far the agent may go in it, where that is known.
     pub(super) fn place_words(&self) -> String {
         let folder = safe::line(&self.known.folder).into_owned();
-        let mode = self.permit.mode.or(self.mode);
+        let mode = self.beginning.permit.mode.or(self.beginning.usual_mode);
         match mode.map(agent::mode) {
             Some(mode) => format!("in {folder} · {mode}"),
             None => format!("in {folder}"),
@@ -40,7 +40,7 @@ impl App {
     }
 
     fn model_name(&self) -> String {
-        let usual = self.model.as_ref().map(|(model, _)| model);
+        let usual = self.models.as_ref().map(|models| &models.default);
         let live = self.tab().talk.live.as_ref().and_then(|live| live.model.as_ref());
         let model = live.or(self.tab().model.as_ref()).or(usual);
         model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
@@ -50,9 +50,8 @@ impl App {
     pub(super) fn status_rows(&self, all: Rect) -> u16 {
         /// It takes no more than so many, and a third of the window.
         const MOST: u16 = 3;
-        let said =
-            self.flash.as_ref().map(|flash| width::wrap(&safe::line(&flash.text), all.width.max(1).into()));
-        let rows = said.map_or(1, |lines| u16::try_from(lines.len()).unwrap_or(MOST));
+        let said = self.notices.shown().map(|(text, _)| width::wrap(&text, all.width.max(1).into()).len());
+        let rows = said.map_or(1, |lines| u16::try_from(lines).unwrap_or(MOST));
         if all.height > 3 { rows.clamp(1, MOST.min(all.height / 3).max(1)) } else { 0 }
     }
 
@@ -61,29 +60,25 @@ impl App {
             return;
         }
         let columns = usize::from(area.width);
-        if let Some(flash) = self.flash.as_ref().filter(|_| area.height > 1) {
-            let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
-            return paragraph(frame, area, self.theme.style(paint), &safe::line(&flash.text));
+        let notice = self.notices.shown();
+        if let Some((text, paint)) = notice.as_ref().filter(|_| area.height > 1) {
+            return paragraph(frame, area, self.looks.theme.style(*paint), text);
         }
-        let is_told = is_low && self.tab().rewriting.is_some() && self.flash.is_none();
+        let is_told = is_low && self.tab().rewriting.is_some() && notice.is_none();
         let keys = if is_told { String::new() } else { self.key_words(context, columns) };
         let beside = |keys: &str| columns.saturating_sub(width::columns(keys) + 1);
         // What is said once stands before keys that always hold.
-        let is_long = |text: &str| width::columns(&safe::line(text)) > beside(&keys);
-        let is_wide = self.flash.as_ref().is_some_and(|flash| is_long(&flash.text));
+        let is_wide = notice.as_ref().is_some_and(|(text, _)| width::columns(text) > beside(&keys));
         let keys = if is_wide { String::new() } else { keys };
         let room = beside(&keys);
-        let left = match &self.flash {
-            Some(flash) => {
-                let paint = if flash.is_wrong { Paint::Warn } else { Paint::Good };
-                Span::styled(width::fit(&safe::line(&flash.text), room), self.theme.style(paint))
-            }
+        let left = match &notice {
+            Some((text, paint)) => Span::styled(width::fit(text, room), self.looks.theme.style(*paint)),
             None => Span::styled(
                 width::fit(&self.state_words(is_low, columns), room),
-                self.theme.style(Paint::Bar),
+                self.looks.theme.style(Paint::Bar),
             ),
         };
-        let spans = vec![left, Span::raw(" "), Span::styled(keys, self.theme.style(Paint::Dim))];
+        let spans = vec![left, Span::raw(" "), Span::styled(keys, self.looks.theme.style(Paint::Dim))];
         frame.render_widget(Paragraph::new(Line::from(spans)), area);
     }
 
@@ -109,8 +104,11 @@ impl App {
         if !model.is_empty() {
             pieces.push(model);
         }
-        let mode =
-            if tab.conversation().is_some() { Some(tab.talk.permissions.mode) } else { self.permit.mode };
+        let mode = if tab.conversation().is_some() {
+            Some(tab.talk.permissions.mode)
+        } else {
+            self.beginning.permit.mode
+        };
         if let Some(mode) = mode {
             pieces.push(mode.name().to_owned());
         }
@@ -181,15 +179,14 @@ impl App {
             // A pane names its own keys.
             _ => &[(Command::Help, "keys")],
         };
-        let most = match &self.flash {
-            // What is said is read first.
-            Some(flash) => {
-                (columns / 3).min(columns.saturating_sub(width::columns(&safe::line(&flash.text)) + 2))
-            }
+        let notice = self.notices.shown();
+        let most = match &notice {
+            // The notice is read first.
+            Some((text, _)) => (columns / 3).min(columns.saturating_sub(width::columns(text) + 2)),
             None => columns * 3 / 5,
         };
         let most = match context {
-            Context::Asked if self.flash.is_none() && !self.tab().is_free_to_answer() => columns * 5 / 6,
+            Context::Asked if notice.is_none() && !self.tab().is_free_to_answer() => columns * 5 / 6,
             _ => most,
         };
         let mut words = String::new();

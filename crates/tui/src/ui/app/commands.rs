@@ -49,10 +49,10 @@ impl App {
             }
             Command::Quit => self.leave(),
             Command::Stop => self.stop(),
-            Command::Suspend => self.acts.push(Act::Suspend),
-            Command::Redraw => self.acts.push(Act::Redraw),
+            Command::Suspend => self.requests.acts.push(Act::Suspend),
+            Command::Redraw => self.requests.acts.push(Act::Redraw),
             Command::NewTab => {
-                self.keep_draft(self.current);
+                self.keep_draft(self.tabs.current);
                 self.open_tab();
                 self.wants_unbegun();
             }
@@ -61,8 +61,10 @@ impl App {
                 let new = self.keys.named(Command::NewTab);
                 self.refuse(format!("there is only this tab: {new} opens another one"));
             }
-            Command::NextTab => self.go_to_tab((self.current + 1) % self.tabs.len()),
-            Command::PreviousTab => self.go_to_tab((self.current + self.tabs.len() - 1) % self.tabs.len()),
+            Command::NextTab => self.go_to_tab((self.tabs.current + 1) % self.tabs.len()),
+            Command::PreviousTab => {
+                self.go_to_tab((self.tabs.current + self.tabs.len() - 1) % self.tabs.len())
+            }
             Command::Theme => self.choose_theme(words),
             // As it was left for a hit.
             Command::List if words.is_empty() && self.tab_mut().come_back() => {}
@@ -79,8 +81,8 @@ impl App {
             Command::Escape => self.escape(),
             Command::Editor => {
                 // Who is told to end while the editor has the terminal can keep nothing any more.
-                self.keep_draft(self.current);
-                self.acts.push(Act::Edit(self.tab().composer.text()));
+                self.keep_draft(self.tabs.current);
+                self.requests.acts.push(Act::Edit(self.tab().composer.text()));
             }
             Command::Detach => self.tab_mut().composer.detach(),
             Command::NewLine
@@ -241,7 +243,7 @@ impl App {
         let mode = Mode::ALL.into_iter().find(|mode| mode.name() == words);
         match (words.is_empty(), mode, self.tab().conversation()) {
             (true, _, _) => {
-                let mode = self.permit.mode;
+                let mode = self.beginning.permit.mode;
                 self.open(permissions(self.tab().talk.permissions.clone(), mode));
             }
             (false, None, _) => {
@@ -259,7 +261,7 @@ impl App {
                 let set = SetPermissions { conversation, mode: Some(mode), ..SetPermissions::default() };
                 self.ask(Asked::Tab(self.tab().id, For::Nothing), Request::SetPermissions(set));
             }
-            None => self.permit.mode = Some(mode),
+            None => self.beginning.permit.mode = Some(mode),
         }
         self.say(format!("the agent may now: {}", crate::render::agent::mode(mode)));
     }
@@ -300,8 +302,8 @@ impl App {
 
     fn open_list_as(&mut self, id: TabId, list: List) {
         self.open_pane(id, Box::new(list));
-        self.follows_list = true;
-        self.acts.push(Act::Follow(None, retake_wire::Follow::default()));
+        self.tabs.follows_list = true;
+        self.requests.acts.push(Act::Follow(None, retake_wire::Follow::default()));
     }
 
     /// Shows what an action would do, and does it if the person agrees.
@@ -316,8 +318,8 @@ impl App {
     }
 
     fn go_to_tab(&mut self, at: usize) {
-        self.keep_draft(self.current);
-        self.current = at;
+        self.keep_draft(self.tabs.current);
+        self.tabs.current = at;
     }
 
     /// Stops what runs; with nothing to stop, empties the composer; with nothing to empty, leaves.
@@ -325,7 +327,7 @@ impl App {
         let now_ms = self.now_ms;
         if self.tab().pane.is_some() {
             let close = Command::Close;
-            return self.with_pane(self.current, |pane, cx| pane.command(close, cx));
+            return self.with_pane(self.tabs.current, |pane, cx| pane.command(close, cx));
         }
         let tab = self.tab_mut();
         if let (true, Some(conversation)) = (tab.talk.is_running(), tab.conversation()) {

@@ -16,9 +16,20 @@ use crate::ui::talk::Tone;
 /// So long one who leaves waits for the owner to take what was typed.
 const LEAVING_MS: i64 = 3_000;
 
-/// With what conversations are about to begin in the folder.
+/// The drafts of all tabs, as far as the owner is concerned.
 #[derive(Debug, Default)]
-pub(super) struct Unbegun {
+pub(super) struct Drafts {
+    /// Drafts of conversations that have not begun.
+    unbegun: Unbegun,
+    /// Drafts on their way to the owner.
+    keeping: Keeping,
+    /// When the person began to quit.
+    leaving_ms: Option<i64>,
+}
+
+/// Drafts of conversations that have not begun in the folder.
+#[derive(Debug, Default)]
+struct Unbegun {
     /// The owner was asked for what it has.
     is_asked: bool,
     /// What the owner has, once that is known; and what is aside there.
@@ -30,7 +41,7 @@ pub(super) struct Unbegun {
 
 /// Drafts on their way to the owner: one after the other, so that none overtakes a later one.
 #[derive(Debug, Default)]
-pub(super) struct Keeping {
+struct Keeping {
     on_its_way: Option<(Ticket, Request)>,
     next: Vec<Request>,
     /// What the owner did not take, the last time it was asked.
@@ -40,44 +51,46 @@ pub(super) struct Keeping {
 impl App {
     /// Gives a draft to the owner as soon as it has the one before.
     fn keep(&mut self, draft: Request) {
-        if self.keeping.on_its_way.is_none() {
+        if self.drafts.keeping.on_its_way.is_none() {
             let ticket = self.ask(Asked::All(For::Kept), draft.clone());
-            self.keeping.on_its_way = Some((ticket, draft));
+            self.drafts.keeping.on_its_way = Some((ticket, draft));
             return;
         }
         let mut draft = draft;
-        if let Some(at) = self.keeping.next.iter().position(|next| place(next) == place(&draft)) {
+        if let Some(at) = self.drafts.keeping.next.iter().position(|next| place(next) == place(&draft)) {
             // The owner never had that one: what was to give way to it gives way to this one.
-            let mut never = self.keeping.next.remove(at);
+            let mut never = self.drafts.keeping.next.remove(at);
             std::mem::swap(instead_of(&mut draft), instead_of(&mut never));
         }
-        self.keeping.next.push(draft);
+        self.drafts.keeping.next.push(draft);
     }
 
     /// The owner has a draft, or will not take it.
     pub(super) fn was_kept(&mut self, ticket: Ticket, wrong: Option<Problem>) {
-        let Some((_, draft)) = self.keeping.on_its_way.take_if(|(asked, _)| *asked == ticket) else { return };
-        let refused = self.keeping.refused.take().filter(|refused| place(refused) != place(&draft));
-        self.keeping.refused = refused;
+        let Some((_, draft)) = self.drafts.keeping.on_its_way.take_if(|(asked, _)| *asked == ticket) else {
+            return;
+        };
+        let refused = self.drafts.keeping.refused.take().filter(|refused| place(refused) != place(&draft));
+        self.drafts.keeping.refused = refused;
         if let Some(problem) = wrong {
             self.refuse(format!("what you type here is not kept: {}", problem.message));
-            self.keeping.refused = Some(draft);
+            self.drafts.keeping.refused = Some(draft);
         }
-        if !self.keeping.next.is_empty() {
-            let next = self.keeping.next.remove(0);
+        if !self.drafts.keeping.next.is_empty() {
+            let next = self.drafts.keeping.next.remove(0);
             self.keep(next);
         }
     }
 
     /// Leaves, once the owner has what stands in the composers; asked again, or after a while, without that.
     pub(super) fn leave(&mut self) {
-        if self.leaving_ms.is_some() {
-            return self.acts.push(Act::Quit);
+        if self.drafts.leaving_ms.is_some() {
+            return self.requests.acts.push(Act::Quit);
         }
-        self.leaving_ms = Some(self.now_ms);
+        self.drafts.leaving_ms = Some(self.now_ms);
         self.assert_drafts();
         let is_new = |tab: &Tab| tab.conversation().is_none() && tab.has_words();
-        if !self.unbegun.is_asked && self.tabs.iter().any(is_new) {
+        if !self.drafts.unbegun.is_asked && self.tabs.iter().any(is_new) {
             self.wants_unbegun();
         }
         self.say("leaving, as soon as what you typed is kept");
@@ -92,18 +105,19 @@ impl App {
 
     /// Whether the UI is only waiting for what is still to be kept.
     pub(super) fn is_leaving(&self) -> bool {
-        self.leaving_ms.is_some()
+        self.drafts.leaving_ms.is_some()
     }
 
     /// Goes on with leaving, where that has begun.
     pub(super) fn leaves(&mut self) {
-        let Some(since) = self.leaving_ms else { return };
+        let Some(since) = self.drafts.leaving_ms else { return };
         for at in 0..self.tabs.len() {
             self.keep_draft(at);
         }
-        let is_kept = self.keeping.on_its_way.is_none() && self.tabs.iter().all(|tab| self.is_settled(tab));
+        let is_kept =
+            self.drafts.keeping.on_its_way.is_none() && self.tabs.iter().all(|tab| self.is_settled(tab));
         if is_kept || self.now_ms - since >= LEAVING_MS {
-            self.acts.push(Act::Quit);
+            self.requests.acts.push(Act::Quit);
         }
     }
 
@@ -111,7 +125,7 @@ impl App {
     fn is_settled(&self, tab: &Tab) -> bool {
         let has_place = match tab.conversation() {
             Some(_) => tab.has_draft || tab.is_draft_refused,
-            None => self.unbegun.kept.is_some() && !tab.begins,
+            None => self.drafts.unbegun.kept.is_some() && !tab.begins,
         };
         let is_open = tab.opening.is_none() || tab.composer.is_empty();
         tab.sent.is_empty() && is_open && (has_place || !tab.has_words())
@@ -127,7 +141,7 @@ impl App {
         }
         let is_new = |tab: &Tab| tab.conversation().is_none() && tab.has_words();
         if self.tabs.iter().any(is_new)
-            && let Some((parts, aside)) = self.unbegun.kept.clone()
+            && let Some((parts, aside)) = self.drafts.unbegun.kept.clone()
         {
             self.set_draft_in(parts, aside);
         }
@@ -135,12 +149,15 @@ impl App {
 
     /// What was typed, and is not known to be kept anywhere, as one leaves.
     pub(crate) fn unsaved(&self) -> Vec<String> {
-        let waits = self.keeping.on_its_way.iter().map(|(_, draft)| draft);
-        let mut unsaved: Vec<&[Part]> =
-            waits.chain(&self.keeping.next).chain(&self.keeping.refused).flat_map(parts).collect();
+        let waits = self.drafts.keeping.on_its_way.iter().map(|(_, draft)| draft);
+        let mut unsaved: Vec<&[Part]> = waits
+            .chain(&self.drafts.keeping.next)
+            .chain(&self.drafts.keeping.refused)
+            .flat_map(parts)
+            .collect();
         let has_place = |tab: &&Tab| match tab.conversation() {
             Some(_) => tab.has_draft,
-            None => self.unbegun.kept.is_some(),
+            None => self.drafts.unbegun.kept.is_some(),
         };
         let words = |composer: &Composer| composer.aside().into_iter().chain([composer.parts()]);
         let mut homeless: Vec<_> =
@@ -245,7 +262,7 @@ impl App {
 
     /// What was to be opened is not there: what was typed for it stays here.
     pub(super) fn not_opened(&mut self, id: TabId) {
-        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        let Some(at) = self.tabs.place(id) else { return };
         let typed = self.tabs[at].opened();
         self.type_on(at, typed);
         if self.tabs[at].conversation().is_none() {
@@ -265,44 +282,45 @@ impl App {
 
     /// A tab is new: what was typed before, and never sent, is given back, as far as no other tab shows it.
     pub(super) fn wants_unbegun(&mut self) {
-        if std::mem::replace(&mut self.unbegun.is_asked, true) {
+        if std::mem::replace(&mut self.drafts.unbegun.is_asked, true) {
             return self.give_unbegun();
         }
         let claim = ClaimDraftIn { folder: self.known.folder.clone(), ..ClaimDraftIn::default() };
-        self.ask(Asked::All(For::Unbegun), Request::ClaimDraftIn(claim));
+        self.ask(Asked::All(For::FolderDraft), Request::ClaimDraftIn(claim));
     }
 
     /// The owner says what it has.
     pub(super) fn take_unbegun(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
-        self.unbegun.rest.splice(0..0, parts.clone());
-        self.unbegun.rest_aside.splice(0..0, aside.clone());
-        self.unbegun.kept = Some((parts, aside));
+        self.drafts.unbegun.rest.splice(0..0, parts.clone());
+        self.drafts.unbegun.rest_aside.splice(0..0, aside.clone());
+        self.drafts.unbegun.kept = Some((parts, aside));
         self.give_unbegun();
         self.keep_unbegun();
     }
 
     fn give_unbegun(&mut self) {
-        let tab = &mut self.tabs[self.current];
+        let tab = self.tabs.shown_mut();
         let is_new = tab.conversation().is_none() && tab.sent.is_empty();
-        if is_new && tab.composer.is_empty() && !self.unbegun.rest.is_empty() {
-            tab.composer.set(&std::mem::take(&mut self.unbegun.rest));
+        if is_new && tab.composer.is_empty() && !self.drafts.unbegun.rest.is_empty() {
+            tab.composer.set(&std::mem::take(&mut self.drafts.unbegun.rest));
         }
         if is_new {
-            tab.composer.give_aside(&std::mem::take(&mut self.unbegun.rest_aside));
+            tab.composer.give_aside(&std::mem::take(&mut self.drafts.unbegun.rest_aside));
         }
     }
 
     /// A tab will show something else: with what it was about to begin is for another one.
     pub(super) fn leave_unbegun(&mut self, at: usize) {
         let Some(tab) = self.tabs.get(at).filter(|tab| tab.conversation().is_none()) else { return };
-        self.unbegun.rest.extend(tab.own().parts());
-        self.unbegun.rest_aside.extend(tab.own().aside());
+        self.drafts.unbegun.rest.extend(tab.own().parts());
+        self.drafts.unbegun.rest_aside.extend(tab.own().aside());
     }
 
     /// Keeps with what conversations are about to begin, and what was sent for one that is not there yet.
     pub(super) fn keep_unbegun(&mut self) {
-        let Some(kept) = &self.unbegun.kept else { return };
-        let (mut parts, mut aside) = (self.unbegun.rest.clone(), self.unbegun.rest_aside.clone());
+        let Some(kept) = &self.drafts.unbegun.kept else { return };
+        let (mut parts, mut aside) =
+            (self.drafts.unbegun.rest.clone(), self.drafts.unbegun.rest_aside.clone());
         // What was typed while a conversation began stays here until it is known what its own draft is.
         let is_here = |tab: &&Tab| tab.conversation().is_none() || (tab.begins && !tab.has_draft);
         for tab in self.tabs.iter().filter(is_here) {
@@ -317,7 +335,7 @@ impl App {
 
     /// Gives the owner the draft of the folder, in the place of what it was given before: what another terminal has given it stays.
     fn set_draft_in(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
-        let before = self.unbegun.kept.replace((parts.clone(), aside.clone()));
+        let before = self.drafts.unbegun.kept.replace((parts.clone(), aside.clone()));
         let (folder, instead_of) = (self.known.folder.clone(), before.map(|(parts, _)| parts));
         let set = SetDraftIn { folder, parts, aside: Some(aside), instead_of, ..SetDraftIn::default() };
         self.keep(Request::SetDraftIn(set));

@@ -45,7 +45,7 @@ impl App {
         tab.view.has_rule = areas.rule.height > 0;
         tab.view.place = place;
         tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.offer, is_small: false };
-        let (theme, now_ms, current) = (self.theme, self.now_ms, self.current);
+        let (theme, now_ms, current) = (self.looks.theme, self.now_ms, self.tabs.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];
         let brush = Brush { theme, keys, now_ms, conversation: tab.talk.conversation.as_ref() };
@@ -81,7 +81,7 @@ impl App {
 
     /// What is to be asked of the world after drawing.
     pub(crate) fn drawn(&mut self) -> Vec<crate::ui::msg::Act> {
-        std::mem::take(&mut self.acts)
+        std::mem::take(&mut self.requests.acts)
     }
 
     fn areas(&mut self, all: Rect) -> Areas {
@@ -122,10 +122,10 @@ impl App {
                 (false, false) => "",
             };
             let title = width::truncate(&format!("{} {sign}{}", at + 1, tab.title()), each - 2).into_owned();
-            let paint = if at == self.current { Paint::Selected } else { Paint::Dim };
+            let paint = if at == self.tabs.current { Paint::Selected } else { Paint::Dim };
             let text = format!(" {title} ");
             let taken = u16::try_from(width::columns(&text)).unwrap_or(u16::MAX);
-            (taken, Span::styled(text, self.theme.style(paint)))
+            (taken, Span::styled(text, self.looks.theme.style(paint)))
         };
         self.tabs.iter().enumerate().map(span).collect()
     }
@@ -138,8 +138,8 @@ impl App {
         let mut from = 0;
         for (tab, (taken, _)) in self.tab_spans(self.tab().area.width).into_iter().enumerate() {
             if (from..from + taken).contains(&at.x) {
-                self.keep_draft(self.current);
-                self.current = tab;
+                self.keep_draft(self.tabs.current);
+                self.tabs.current = tab;
                 return;
             }
             from += taken;

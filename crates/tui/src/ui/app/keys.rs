@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::App;
+use super::notices::{Kind, SHORT_MS};
 use super::tab::Once;
-use super::{App, SHORT_MS};
 use crate::render::words;
 use crate::ui::keymap::{Command, Context, Key};
 
@@ -35,7 +36,7 @@ impl App {
             self.key(once);
             return self.key(once);
         }
-        self.flash.take_if(|flash| flash.is_hint);
+        self.notices.remove(Kind::Hint);
         if self.no_longer_dragged() && event.code == KeyCode::Esc {
             return;
         }
@@ -86,13 +87,15 @@ impl App {
     fn key_in_pane(&mut self, context: Context, key: Key, event: KeyEvent) {
         match self.keys.find(context, key) {
             Some(command) if command.is_of_app() => self.command(command, ""),
-            Some(command) => self.with_pane(self.current, |pane, cx| match typed(event) {
+            Some(command) => self.with_pane(self.tabs.current, |pane, cx| match typed(event) {
                 Some(letter) => pane.letter(letter, command, cx),
                 None => pane.command(command, cx),
             }),
             None => {
                 if let Some(letter) = typed(event) {
-                    self.with_pane(self.current, |pane, cx| pane.typed(letter.encode_utf8(&mut [0; 4]), cx));
+                    self.with_pane(self.tabs.current, |pane, cx| {
+                        pane.typed(letter.encode_utf8(&mut [0; 4]), cx)
+                    });
                 }
             }
         }
@@ -131,17 +134,17 @@ impl App {
     }
 
     pub(super) fn paste(&mut self, text: &str) {
-        self.flash.take_if(|flash| flash.is_hint);
+        self.notices.remove(Kind::Hint);
         let text = &*self.without_nul(text);
         if self.tab().pane.is_some() {
-            return self.with_pane(self.current, |pane, cx| pane.typed(text, cx));
+            return self.with_pane(self.tabs.current, |pane, cx| pane.typed(text, cx));
         }
         if let Some(line) = &mut self.tab_mut().line {
             line.text.push_str(&crate::text::safe::line(text));
             return self.line_typed();
         }
         self.tab_mut().select(false);
-        self.forget_answer(self.current);
+        self.forget_answer(self.tabs.current);
         self.tab_mut().composer.paste(text);
         self.typed();
     }

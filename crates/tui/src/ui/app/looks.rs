@@ -1,67 +1,96 @@
-//! Which theme the UI has, and for how long. Must never leave the look of a theme that was only tried.
+//! The theme of the program, and how long it holds. Must never keep the look of a theme that was only tried.
 
 use super::App;
 use crate::ui::choose::themes;
 use crate::ui::msg::{Act, Lasts};
 use crate::ui::theme::{Background, Colours, Theme, Themes};
 
+/// The theme now, and the themes that can be chosen.
+#[derive(Debug)]
+pub(super) struct Looks {
+    pub(super) theme: Theme,
+    themes: Themes,
+    /// The look to return to while another one is tried.
+    before: Option<Theme>,
+}
+
+impl Looks {
+    pub(super) fn new(theme: Theme) -> Self {
+        Self { theme, themes: Themes::default(), before: None }
+    }
+
+    fn background(&mut self, background: Background) {
+        self.theme.background = background;
+        if let Some(before) = &mut self.before {
+            before.background = background;
+        }
+    }
+
+    /// Uses a theme. Errors: why there is none of that name.
+    fn choose(&mut self, name: &str, lasts: Lasts) -> Result<(), String> {
+        let chosen = self.themes.choose(name)?;
+        let before = self.theme;
+        self.theme = Theme { chosen, ..before };
+        match lasts {
+            Lasts::Shown => drop(self.before.get_or_insert(before)),
+            Lasts::Kept => self.before = None,
+        }
+        Ok(())
+    }
+
+    /// Returns to the look before one was tried.
+    fn end_trial(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.theme = before;
+        }
+    }
+}
+
 impl App {
     /// These themes can be chosen.
     pub(crate) fn offer(&mut self, themes: Themes) {
-        self.themes = themes;
+        self.looks.themes = themes;
     }
 
     /// The terminal says what its background is.
     pub(super) fn background(&mut self, background: Background) {
-        self.theme.background = background;
-        if let Some(tried) = &mut self.tried {
-            tried.background = background;
-        }
+        self.looks.background(background);
     }
 
-    /// Offers the themes, or takes the one that is named.
+    /// Offers the themes, or uses the one with this name.
     pub(super) fn choose_theme(&mut self, name: &str) {
-        if self.theme.colours == Colours::None {
+        if self.looks.theme.colours == Colours::None {
             return self
                 .refuse("there are no colours here: NO_COLOR, or face.colours in the settings, says so");
         }
         if !name.is_empty() {
-            return self.look_like(name, Lasts::Kept);
+            return self.use_theme(name, Lasts::Kept);
         }
-        let now = self.theme.chosen.map(|paints| paints.name());
-        self.open(themes(&self.themes, now));
+        let now = self.looks.theme.chosen.map(|paints| paints.name());
+        self.open(themes(&self.looks.themes, now));
     }
 
-    /// Looks like this theme.
-    pub(super) fn look_like(&mut self, name: &str, lasts: Lasts) {
-        let chosen = match self.themes.choose(name) {
-            Ok(chosen) => chosen,
-            Err(why) => return self.refuse(why),
-        };
-        let before = self.theme;
-        self.theme = Theme { chosen, ..before };
-        match lasts {
-            Lasts::Shown => drop(self.tried.get_or_insert(before)),
-            Lasts::Kept => {
-                self.tried = None;
-                self.acts.push(Act::Keep(name.to_owned()));
-            }
+    /// Uses this theme.
+    pub(super) fn use_theme(&mut self, name: &str, lasts: Lasts) {
+        match self.looks.choose(name, lasts) {
+            Ok(()) if lasts == Lasts::Kept => self.requests.acts.push(Act::Keep(name.to_owned())),
+            Ok(()) => {}
+            Err(why) => self.refuse(why),
         }
     }
 
-    pub(super) fn kept(&mut self, name: &str, kept: Result<(), String>) {
-        match kept {
+    /// The theme was written to the settings, or not.
+    pub(super) fn theme_stored(&mut self, name: &str, stored: Result<(), String>) {
+        match stored {
             Ok(()) => self.say(format!("the theme is {name}, here and in the settings")),
             Err(why) => self.refuse(format!("the theme is {name}, but only until you leave: {why}")),
         }
     }
 
-    /// What was tried is over with the list that it was tried in.
-    pub(super) fn no_longer_tried(&mut self) {
-        if self.tab().pane.is_none()
-            && let Some(before) = self.tried.take()
-        {
-            self.theme = before;
+    /// A theme that was tried ends with the list that it was tried in.
+    pub(super) fn end_trial(&mut self) {
+        if self.tab().pane.is_none() {
+            self.looks.end_trial();
         }
     }
 }

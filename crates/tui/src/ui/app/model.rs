@@ -43,7 +43,6 @@ impl App {
 
     /// These models are there.
     pub(super) fn models_are(&mut self, models: Models) {
-        self.model = Some((models.default.clone(), models.why.clone()));
         self.models = Some(models);
         for at in 0..self.tabs.len() {
             self.goes_on_with(at);

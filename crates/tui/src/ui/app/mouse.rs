@@ -50,7 +50,7 @@ impl App {
         self.no_longer_dragged();
         if self.tab().pane.is_some() {
             let command = if lines < 0 { Command::Up } else { Command::Down };
-            return self.with_pane(self.current, |pane, cx| pane.command(command, cx));
+            return self.with_pane(self.tabs.current, |pane, cx| pane.command(command, cx));
         }
         self.tab_mut().view.scroll(lines);
     }
@@ -90,7 +90,7 @@ impl App {
         }
         let lines = words::count(text.lines().count() as u64, "line");
         self.mouse.copied = Some(text.clone());
-        self.acts.push(Act::Copy(text));
+        self.requests.acts.push(Act::Copy(text));
         self.say(format!("copied {lines}"));
     }
 
@@ -105,7 +105,7 @@ impl App {
         }
         let (column, row) = (at.x - area.x, at.y - area.y);
         if self.tab().pane.is_some() {
-            self.with_pane(self.current, |pane, cx| pane.clicked(column, row, cx));
+            self.with_pane(self.tabs.current, |pane, cx| pane.clicked(column, row, cx));
         } else if self.tab_mut().view.click(row) {
             let tab = self.tab_mut();
             tab.selecting = tab.view.selected().is_some();

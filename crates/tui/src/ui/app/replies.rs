@@ -3,6 +3,7 @@
 use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Typed};
 use retake_wire::{Event, Problem, Reply, Request, Told};
 
+use super::notices::Kind;
 use super::{App, Asked, For};
 use crate::ui::keymap::Command;
 use crate::ui::msg::{Act, TabId, Ticket};
@@ -13,9 +14,9 @@ const AROUND: usize = 100;
 
 impl App {
     pub(super) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>) {
-        match self.asked.remove(&ticket) {
+        match self.requests.answered(ticket) {
             Some(Asked::Pane(id, no)) => {
-                if let Some(at) = self.tabs.iter().position(|tab| tab.id == id) {
+                if let Some(at) = self.tabs.place(id) {
                     self.with_pane_no(at, no, |pane, cx| pane.replied(ticket, reply, cx));
                 }
             }
@@ -38,14 +39,14 @@ impl App {
         match (what, reply) {
             (For::History, Reply::History(page)) => {
                 self.prompts = page.prompts;
-                for tab in &mut self.tabs {
+                for tab in self.tabs.iter_mut() {
                     tab.composer.remember(self.prompts.clone());
                 }
             }
             (For::Owner, Reply::Status(status)) => {
-                self.mode = status.mode;
+                self.beginning.usual_mode = status.mode;
             }
-            (For::Unbegun, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
+            (For::FolderDraft, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (For::Models, Reply::Models(models)) => {
                 self.models_are(models);
             }
@@ -152,10 +153,10 @@ impl App {
             self.tabs[at].show = entry;
             self.type_on(at, typed);
             let other = self.tabs[at].id;
-            self.current = at;
+            self.tabs.current = at;
             return self.show_wanted(other);
         }
-        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        let Some(at) = self.tabs.place(id) else { return };
         let same = self.tabs[at].conversation().as_deref() == Some(conversation.id.as_str());
         if same {
             self.keep_draft(at);
@@ -221,7 +222,7 @@ impl App {
             }
             return;
         };
-        let Some(at) = self.tabs.iter().position(|tab| tab.id == id) else { return };
+        let Some(at) = self.tabs.place(id) else { return };
         if self.tabs[at].lost.take().is_some() {
             // Another process may own the data now.
             self.ask(Asked::All(For::Owner), Request::Status);
@@ -236,9 +237,9 @@ impl App {
             (tab.asked_ms, tab.offer) = (tab.front().is_some().then_some(self.now_ms), 0);
             self.forget_answer(at);
         }
-        if at == self.current && waited != self.tabs[at].waits() {
+        if at == self.tabs.current && waited != self.tabs[at].waits() {
             // What was refused before was about how it was before.
-            self.flash.take_if(|flash| flash.is_wrong);
+            self.notices.remove(Kind::Refused);
         }
         self.tabs[at].forget_settled();
         if begins && let Some(conversation) = self.tabs[at].conversation() {
@@ -256,12 +257,12 @@ impl App {
         }
         let least = i64::try_from(self.settings.notify_after_s).unwrap_or(i64::MAX).saturating_mul(1_000);
         let is_long = heard.ended.is_some_and(|lasted| lasted >= least);
-        self.tabs[at].is_unseen |= heard.ended.is_some() && at != self.current;
-        let elsewhere = !self.has_focus || at != self.current;
+        self.tabs[at].is_unseen |= heard.ended.is_some() && at != self.tabs.current;
+        let elsewhere = !self.has_focus || at != self.tabs.current;
         if elsewhere && (is_long || heard.asked) {
             let title = self.tabs[at].title();
             let what = if heard.asked { "asks you something" } else { "is done" };
-            self.acts.push(Act::Notify(format!("{title} {what}")));
+            self.requests.acts.push(Act::Notify(format!("{title} {what}")));
         }
     }
 

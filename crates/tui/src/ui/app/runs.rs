@@ -13,7 +13,7 @@ use crate::render;
 use crate::text::safe;
 use crate::text::style::Style;
 use crate::ui::keymap::Command;
-use crate::ui::msg::{Act, TabId, Ticket};
+use crate::ui::msg::{TabId, Ticket};
 use crate::ui::plan::PlanPane;
 use crate::ui::talk::{Note, Tone};
 use crate::ui::words;
@@ -118,7 +118,7 @@ impl App {
             model: self.tab().model.clone(),
             head: rewriting.as_ref().map(|rewriting| rewriting.head.clone()),
             permit: if self.tab().conversation().is_none() {
-                self.permit.clone()
+                self.beginning.permit.clone()
             } else {
                 Default::default()
             },
@@ -130,26 +130,22 @@ impl App {
         tab.sent.push((ticket, parts, rewriting));
         tab.view.to_end();
         // What was said is no draft any more.
-        let at = self.current;
+        let at = self.tabs.current;
         self.keep_draft(at);
     }
 
     /// Starts a run in a tab's conversation.
     pub(super) fn run(&mut self, id: TabId, run: Run) -> Ticket {
-        self.tickets += 1;
-        let ticket = Ticket(self.tickets);
         let what = match &run.start {
             RunStart::Retry { entry } => For::Retry(entry.clone(), run.files.clone()),
             _ => For::Nothing,
         };
-        self.asked.insert(ticket, Asked::Tab(id, what));
-        self.acts.push(Act::Run(ticket, Box::new(run)));
-        ticket
+        self.requests.run(Asked::Tab(id, what), run)
     }
 
     /// A run that this client began says something: what all followers hear is told by the events; here is what is for the one who asked.
     pub(super) fn ran(&mut self, ticket: Ticket, event: RunEvent) {
-        let Some(Asked::Tab(id, _)) = self.asked.get(&ticket) else { return };
+        let Some(Asked::Tab(id, _)) = self.requests.waits(ticket) else { return };
         let id = *id;
         match event {
             RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
@@ -162,7 +158,7 @@ impl App {
             }
             RunEvent::Started { .. } | RunEvent::Queued => self.is_said(id, ticket),
             RunEvent::Ended(ended) => {
-                let retries = matches!(self.asked.remove(&ticket), Some(Asked::Tab(_, For::Retry(..))));
+                let retries = matches!(self.requests.answered(ticket), Some(Asked::Tab(_, For::Retry(..))));
                 self.ended(id, ticket, *ended, retries);
             }
             _ => {}
@@ -199,7 +195,7 @@ impl App {
         if let Some(tab) = self.find_tab(id) {
             tab.begins = true;
         }
-        let permit = std::mem::take(&mut self.permit);
+        let permit = std::mem::take(&mut self.beginning.permit);
         if let Some(mode) = permit.mode {
             let set = retake_wire::request::SetPermissions {
                 conversation: conversation.to_owned(),
@@ -255,7 +251,7 @@ impl App {
 
     /// A run was not begun: the words come back.
     pub(super) fn not_run(&mut self, ticket: Ticket, problem: &Problem) {
-        let Some(Asked::Tab(id, what)) = self.asked.remove(&ticket) else { return };
+        let Some(Asked::Tab(id, what)) = self.requests.answered(ticket) else { return };
         self.unsaid(id, ticket);
         match what {
             For::Retry(entry, files) if problem.kind == ProblemKind::Stale => {

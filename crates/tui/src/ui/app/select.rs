@@ -304,7 +304,7 @@ impl App {
         let tab = self.tab();
         let text = tab.view.selected().map(|entry| tab.view.text_of(entry, &tab.talk));
         if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.acts.push(Act::Copy(text));
+            self.requests.acts.push(Act::Copy(text));
             self.say("copied");
         }
     }

@@ -4,8 +4,8 @@
 use super::super::keymap::Context;
 use super::super::msg::TabId;
 use super::super::pane::Pane;
+use super::App;
 use super::tab::Tab;
-use super::{App, Asked};
 
 /// A pane behind another one.
 #[derive(Debug)]
@@ -85,7 +85,6 @@ impl App {
     /// Nobody waits any more for what a pane asked that is gone.
     pub(super) fn forget_closed(&mut self, id: TabId) {
         let open = self.find_tab(id).map(|tab| tab.panes()).unwrap_or_default();
-        self.asked
-            .retain(|_, asked| !matches!(asked, Asked::Pane(of, no) if *of == id && !open.contains(no)));
+        self.requests.forget_panes(id, &open);
     }
 }

@@ -194,7 +194,7 @@ fn a_theme_is_tried_and_kept_or_left() {
     drop(press(&mut app, "down", NOW_MS + LATER));
     drop(press(&mut app, "down", NOW_MS + LATER));
     drop(press(&mut app, "down", NOW_MS + LATER));
-    assert_eq!(app.theme.chosen.map(|paints| paints.name()), Some("light"));
+    assert_eq!(app.looks.theme.chosen.map(|paints| paints.name()), Some("light"));
     drop(press(&mut app, "esc", NOW_MS + LATER));
     assert_eq!(looks(&mut app), dark, "what was tried is left");
     app.command(Command::Theme, "");
@@ -213,7 +213,7 @@ fn a_theme_has_a_name_and_needs_colours() {
     let screen = looks(&mut app);
     assert!(screen.contains("there is no theme “pink”: there are auto, terminal"), "{screen}");
     app.command(Command::Theme, "paper");
-    assert_eq!(app.theme.chosen.map(|paints| paints.name()), Some("paper"));
+    assert_eq!(app.looks.theme.chosen.map(|paints| paints.name()), Some("paper"));
     let mut app = talking(THEMES[0]);
     app.command(Command::Theme, "");
     assert!(app.tab().pane.is_none());

@@ -97,7 +97,7 @@ impl App {
                     None => self.say("the next answers come from the model of the settings"),
                 }
             }
-            Want::Theme(name, lasts) => self.look_like(&name, lasts),
+            Want::Theme(name, lasts) => self.use_theme(&name, lasts),
             Want::Mode(mode) => {
                 let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
                 self.set_mode(mode, conversation);

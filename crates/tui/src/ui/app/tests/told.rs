@@ -68,7 +68,7 @@ fn a_tab_whose_run_ended_unseen_says_so_until_it_is_looked_at() {
     assert!(bar(&mut app).contains(" 1 Sums"), "{}", bar(&mut app));
     assert_eq!(runs(&mut app, LONG_MS), ["Sums is done"]);
     assert!(bar(&mut app).contains(" 1 * Sums"), "{}", bar(&mut app));
-    app.current = 0;
+    app.tabs.current = 0;
     drop(app.on(Msg::Tick, NOW_MS + LONG_MS));
     assert!(bar(&mut app).contains(" 1 Sums"), "{}", bar(&mut app));
 }
