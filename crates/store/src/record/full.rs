@@ -100,12 +100,8 @@ struct RequestRecord(String, String);
 #[serde(deny_unknown_fields)]
 struct EntryRecord {
     conversation: usize,
-    seq: u64,
-    id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    after: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    turn: Option<i64>,
+    #[serde(flatten)]
+    place: PlaceRecord,
     role: String,
     #[serde(default, skip_serializing_if = "is_zero")]
     flags: i64,
@@ -126,6 +122,17 @@ struct EntryRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<RequestRecord>,
     depth: u32,
+}
+
+/// Where an entry stands. Its fields are the entry's own in a line.
+#[derive(Serialize, Deserialize)]
+struct PlaceRecord {
+    seq: u64,
+    id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turn: Option<i64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -311,10 +318,12 @@ fn entry_record(of: usize, entry: &Entry, made_by: &MadeBy) -> EntryRecord {
     let meta = &entry.meta;
     EntryRecord {
         conversation: of,
-        seq: meta.pos.seq,
-        id: meta.id.to_string(),
-        after: meta.after.map(encode_pos),
-        turn: meta.turn.map(encode_pos),
+        place: PlaceRecord {
+            seq: meta.pos.seq,
+            id: meta.id.to_string(),
+            after: meta.after.map(encode_pos),
+            turn: meta.turn.map(encode_pos),
+        },
         role: meta.role.name().to_owned(),
         flags: encode_flags(meta.flags, false, false),
         time_ms: meta.time.0,
@@ -333,11 +342,12 @@ fn entry_record(of: usize, entry: &Entry, made_by: &MadeBy) -> EntryRecord {
 
 fn entry(record: EntryRecord) -> Decoded<Entry> {
     let (messages, calls, turns) = record.totals;
+    let place = record.place;
     let meta = Meta {
-        id: record.id.parse().map_err(|error: retake_core::BadId| error.to_string())?,
-        pos: Pos::new(record.depth, record.seq),
-        after: record.after.map(decode_pos).transpose()?,
-        turn: record.turn.map(decode_pos).transpose()?,
+        id: place.id.parse().map_err(|error: retake_core::BadId| error.to_string())?,
+        pos: Pos::new(record.depth, place.seq),
+        after: place.after.map(decode_pos).transpose()?,
+        turn: place.turn.map(decode_pos).transpose()?,
         role: Role::from_name(&record.role).ok_or_else(|| format!("“{}” is no role", record.role))?,
         flags: decode_flags(record.flags)?,
         time: Time(record.time_ms),
@@ -398,4 +408,22 @@ fn operation(record: OperationRecord, request: Option<RequestId>) -> Decoded<Ope
         time: record.time_ms,
     };
     decode_op(row, request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode_full;
+
+    #[test]
+    fn entry_line_with_an_unknown_field_is_refused() {
+        let line = |more: &str| {
+            format!(
+                r#"{{"entry":{{"conversation":0,"seq":1,"id":"01930000-0000-7000-8000-000000000001","role":"user",
+                "time_ms":5,"totals":[1,0,1],"revision":1,"author":"ann","parts":[],"depth":0{more}}}}}"#
+            )
+        };
+        decode_full(&line("")).unwrap();
+        let error = decode_full(&line(r#","colour":"red""#)).unwrap_err();
+        assert!(error.contains("colour"), "{error}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Every variant of every record, as it is written: the files in `tests/golden` are the format.
 //!
-//! The macro makes the list of variants and the match that names one from the same words, so a new variant does
-//! not compile until it is listed, and fails until it has a sample.
+//! The macro makes the list of variants and the match that names one from the same words. So a new variant does not compile until it is
+//! listed, and fails until it has a sample.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -12,7 +12,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("Conversation", 17),
     ("Driver", 16),
     ("Entry", 20),
-    ("EntryRecord", 18),
     ("List", 19),
     // With the text fields that the next version leaves out.
     ("PathPlan", 16),

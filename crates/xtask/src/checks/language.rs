@@ -63,12 +63,12 @@ const SPEAKING: &[&str] = &["cli", "engine", "server", "tools", "tui"];
 
 /// Findings in the source code of each crate. They may only shrink: lower a number when there are fewer.
 const CEILINGS: &[(&str, usize)] = &[
-    ("bench", 6),
+    ("bench", 0),
     ("cli", 4),
     ("core", 41),
     ("engine", 122),
     ("server", 64),
-    ("store", 46),
+    ("store", 0),
     ("testkit", 0),
     ("tools", 83),
     ("tui", 133),
