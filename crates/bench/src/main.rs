@@ -37,7 +37,7 @@ enum Bench {
     Turn(TurnArguments),
     /// An owner that many ask and follow at once, over its socket.
     Server(ServerArguments),
-    /// An owner that applies a long rewind: how soon it answers what is asked meanwhile.
+    /// An owner that applies a long rewind: how soon it answers other requests meanwhile.
     Busy(BusyArguments),
     /// `retake ask` as a process of its own, with an owner that lives and with one that it starts.
     Ask(AskArguments),

@@ -37,7 +37,7 @@ impl Report {
         self.0.push((name.into(), Value::Null));
     }
 
-    /// Adds the lowest and the highest of some measurements beside what is said of them.
+    /// Adds the lowest and the highest of some measurements beside their summary.
     pub(crate) fn spread(&mut self, spread: Map<String, Value>) {
         self.0.push(("spread".into(), Value::Object(spread)));
     }

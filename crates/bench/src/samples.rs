@@ -1,4 +1,4 @@
-//! Repeated measurements and what is said of them: the median, which one slow disk write does not move.
+//! Repeated measurements and their summary: the median, which one slow disk write does not move.
 
 use std::time::Instant;
 

@@ -113,7 +113,7 @@ async fn fan_out(desk: &Desk, subscribers: u64, report: &mut Report) -> anyhow::
     Ok(())
 }
 
-/// How often all followers are told something.
+/// How many events each subscriber gets.
 const ROUNDS: u64 = 5;
 
 /// What each of a crowd has waited for, in order, and how long all took.

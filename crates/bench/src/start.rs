@@ -21,7 +21,7 @@ pub(crate) fn beside() -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// A program, and where it keeps what it is told.
+/// A program, and the folder of its data.
 pub(crate) struct Program<'a> {
     pub(crate) path: &'a Path,
     /// Has `config.toml` and `data`, and becomes its home.

@@ -40,7 +40,7 @@ impl Texts {
         Self { rng: Rng::with_seed(seed), language: &LANGUAGE }
     }
 
-    /// What is said in entry `number`: sentences, about sixty words.
+    /// The text of entry `number`: sentences, about sixty words.
     pub(crate) fn entry(&mut self, number: u64) -> String {
         let length = self.rng.usize(SHORTEST..=LONGEST);
         let mut text = String::with_capacity(length * 8);

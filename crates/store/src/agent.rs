@@ -17,7 +17,7 @@ pub struct RunsStepped {
     pub runs: Runs,
     /// Runs that are over by them.
     pub over: Vec<Run>,
-    /// What is to be done, in this order; what is to be said is said.
+    /// The effects to carry out, in this order. Messages among them are stored already.
     pub effects: Vec<RunEffect>,
     /// The receipts of what was said.
     pub said: Vec<Receipt>,
@@ -48,7 +48,7 @@ pub trait AgentStore: Send + Sync {
         of: ActionContextRequest,
     ) -> Result<ActionContext>;
     /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now:
-    /// a call that is asked for again after a rewind is known by it.
+    /// it identifies a call that is requested again after a rewind.
     async fn effect_again(&self, conversation: ConversationId, digest: Digest) -> Result<Option<Effect>>;
 
     /// Takes steps of the runs of a conversation, all or none. Words that are said by them are said in the same transaction;

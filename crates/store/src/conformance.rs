@@ -52,9 +52,9 @@ macro_rules! conformance {
             store_case_03_what_was_taken_back_is_a_branch
             store_case_04_a_tool_call_and_its_result_are_one
             trial_09_a_hidden_call_keeps_its_results
-            trial_09_a_step_never_parts_a_call_from_its_results
+            trial_09_step_never_splits_a_call_from_its_results
             trial_09_marks_and_folds_take_all_results_of_a_call
-            trial_09_what_is_said_between_results_parts_nothing
+            trial_09_message_between_results_splits_no_call
             store_case_05_a_second_rewind_to_the_same_is_refused
             store_case_06_undo_and_redo_are_the_editors
             store_case_07_the_first_operation_undone
@@ -79,68 +79,68 @@ macro_rules! conformance {
             store_case_25_forks
             store_case_27_pages
             store_case_28_catching_up
-            what_is_marked_is_listed_by_turns
-            a_turn_is_found_though_its_opener_is_hidden
+            marked_entries_are_listed_by_turns
+            turn_with_a_hidden_opener_is_found
             any_entry_of_a_turn_names_its_alternatives
-            operations_say_where_they_led
-            several_steps_are_told_one_by_one_and_counted_in_all
-            a_prefix_counts_what_the_conversation_knows
+            operations_show_the_tip_that_they_led_to
+            several_steps_are_listed_one_by_one_and_counted_together
+            id_prefix_matches_entries_that_the_conversation_knows
             labels_and_titles_are_no_steps
-            a_branch_that_was_left_can_be_named
-            a_fork_takes_the_results_of_its_calls_along
-            a_regeneration_is_one_step
-            what_came_to_nothing_is_no_step
-            a_step_compensated_under_a_later_one_is_passed_over
+            branch_off_the_path_can_be_labelled
+            fork_has_the_results_of_its_calls
+            retry_with_its_answer_is_one_step
+            run_without_output_is_no_step
+            step_compensated_below_a_later_step_is_passed_over_by_undo
             a_late_answer_is_detached
-            restore_needs_a_real_head
-            what_arrived_since_goes_along_only_when_asked
+            restore_to_an_unknown_head_is_refused
+            later_messages_go_with_an_undo_only_when_requested
             earlier_heads_can_be_read
-            erased_words_are_gone_from_every_reading
-            search_speaks_words
-            a_workspace_is_its_folder
-            deltas_lie_on_their_paths
-            a_turn_tells_what_it_did_itself
-            a_delta_is_stored_once
+            erased_words_are_in_no_projection
+            search_matches_whole_words
+            workspace_is_identified_by_its_folder
+            deltas_add_layers_to_their_paths
+            target_lists_the_changes_of_its_own_turn
+            delta_of_a_repeated_request_is_stored_once
             an_operation_and_its_files_are_one_step
-            what_calls_moved_in_git_is_told_of_what_is_taken_back
-            what_is_seen_later_is_the_call_s_that_did_it
-            a_stale_file_half_changes_nothing
-            what_is_turned_back_is_as_if_it_had_never_been
-            what_an_action_wants_of_files
+            git_moves_of_rewound_calls_are_listed
+            change_observed_later_belongs_to_its_call
+            stale_plan_of_files_changes_nothing
+            interrupted_step_leaves_conversation_and_layers_as_before
+            wanted_files_of_each_action
             large_step_is_one_step_and_can_be_undone
             large_step_that_is_turned_back_leaves_every_layer_as_it_was
             large_step_whose_layers_have_changed_is_refused_and_changes_nothing
             large_step_without_changes_on_the_disk_sets_its_layers
-            erasing_goes_over_large_steps
+            erasing_a_text_erases_its_paths_in_large_steps
             a_call_may_change_several_workspaces
-            halves_in_several_workspaces_are_one_step
-            what_is_turned_is_turned_in_all_workspaces
-            erasing_a_call_takes_what_it_did_to_files
-            erasing_a_text_takes_the_files_that_hold_it
-            nothing_is_erased_under_an_open_rewind
-            captures_go_by_age
-            a_workspace_is_forgotten
+            changes_in_several_workspaces_are_one_step
+            interrupted_step_is_reverted_in_all_workspaces
+            erasing_a_call_erases_its_file_changes
+            erasing_a_text_erases_files_that_contain_it
+            erase_is_refused_while_a_rewind_is_unfinished
+            old_captures_are_removed_by_age
+            forgotten_workspace_leaves_no_captures_and_no_changes
             the_last_fact_on_the_path_counts
-            what_is_taken_back_tells_what_it_made_known
-            facts_go_along_with_what_is_restored_and_erased
-            a_call_is_written_down_once_and_ends_with_its_result
-            effects_that_outlive_a_rewind_are_told
-            an_equal_call_is_known_again_after_a_rewind
-            one_runs_and_one_waits
+            rewind_lists_the_facts_that_leave_the_path
+            facts_follow_restore_and_erase
+            call_is_recorded_once_and_ends_with_its_result
+            plan_names_effects_that_outlive_a_rewind
+            equal_call_after_a_rewind_is_recognised
+            one_run_works_and_one_waits
             steps_of_runs_are_all_or_none
-            words_that_wait_are_said_once
-            a_step_back_ends_the_run_that_stood_there
-            permissions_and_waiting_words_are_erased_by_their_text
-            every_commit_has_a_revision_and_is_told_in_order
-            who_follows_all_hears_of_each_and_is_told_what_was_missed
-            what_is_put_away_is_left_out_of_the_list_alone
-            drafts_are_beside_the_log
-            drafts_of_what_is_not_begun_are_the_folders
-            drafts_go_with_a_text_that_is_erased
-            a_call_of_a_run_that_is_over_is_not_begun
+            waiting_messages_are_stored_once
+            rewind_before_a_run_ends_it
+            permissions_and_waiting_messages_with_an_erased_text_are_erased
+            every_commit_has_a_revision_and_an_event_in_order
+            subscriber_of_all_conversations_gets_every_event_or_a_notice_of_missed_ones
+            archived_conversation_is_only_left_out_of_the_list
+            drafts_are_stored_outside_of_the_log
+            draft_of_a_new_conversation_belongs_to_its_folder
+            drafts_that_contain_an_erased_text_are_removed
+            call_of_a_run_that_is_over_is_refused
             the_ledger_of_what_is_erased_names_nothing
             the_same_request_restores_once
-            a_full_export_brings_ledger_runs_and_permissions_along
+            full_export_has_ledger_runs_and_permissions
         );
     };
     (@ $open:expr; $($case:ident)*) => {

@@ -70,7 +70,7 @@ pub enum StoreError {
     /// The cursor of a page names nothing that the reading shows.
     #[error("the page's cursor {0} is not in this reading")]
     BadCursor(EntryId),
-    /// The conversation has not come so far: whoever saw that revision saw another store.
+    /// The conversation has not come so far: the client that saw that revision saw another store.
     #[error("there is no revision {} in this conversation, the last one is {}", wanted.0, last.0)]
     UnknownRevision {
         /// What was asked for.

@@ -19,7 +19,7 @@ pub struct NewCapture {
     pub time: Time,
     /// The name that somebody gives it.
     pub name: Option<String>,
-    /// What nobody's call changed.
+    /// Changes that belong to no call.
     pub changes: Vec<FileChange>,
     /// What belongs to calls.
     pub calls: CallsSeen,
@@ -298,7 +298,7 @@ pub trait FileStore: Send + Sync {
     async fn old_captures(&self, before: Time) -> Result<u64>;
     /// Forgets captures before a time that have no name; how many there were.
     async fn forget_captures(&self, before: Time) -> Result<u64>;
-    /// Since when the bytes of what calls and operations did are kept; always, when nothing is said.
+    /// Since when the bytes of what calls and operations did are kept; always, when there is no note.
     async fn kept_since(&self) -> Result<Option<Time>>;
     /// From now on they are kept since this time only.
     async fn keep_since(&self, since: Time) -> Result<()>;

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_was_moved_or_deleted_is_noticed() {
+    fn moved_or_deleted_directory_is_noticed() {
         let home = tempfile::tempdir().expect("it is done");
         let (dir, other) = (home.path().join("data"), home.path().join("other"));
         std::fs::create_dir(&dir).expect("it is done");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gets_it_when_the_holder_leaves() {
+    fn waiting_owner_gets_the_lock_when_its_holder_ends() {
         let dir = tempfile::tempdir().unwrap();
         let first = OwnerLock::take(dir.path(), Time(0), Duration::ZERO).unwrap();
         let path = dir.path().to_owned();

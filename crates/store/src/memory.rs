@@ -46,7 +46,7 @@ impl Memory {
         Self::default()
     }
 
-    /// The rows to write with. Whoever had them before can't commit any more.
+    /// The rows to write with. The previous holder can't commit any more.
     pub fn writer(&self) -> MemoryRows {
         let mut shared = self.write();
         shared.owner += 1;

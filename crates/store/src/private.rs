@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_30_only_what_is_ours_is_closed() {
+    fn trial_30_only_own_files_lose_permissions() {
         let dir = tempfile::tempdir().expect("a folder");
         let [ours, theirs, below, outside] = ["retake.db-wal", "notes", "objects/1.pack", "outside"]
             .map(|name| dir.path().join("data").join(name));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_30_a_folder_that_all_write_to_stays_and_is_told() {
+    fn trial_30_world_writable_folder_is_left_and_reported() {
         let dir = tempfile::tempdir().expect("a folder");
         set(dir.path(), 0o1777);
         let told = close(dir.path()).expect("it is open");

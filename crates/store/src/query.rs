@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_finds_what_it_means() {
+    fn query_finds_the_texts_that_it_describes() {
         let rows: &[(&str, &[&str], &[&str])] = &[
             ("", &[], &["", "a"]),
             ("a b", &["b a", "A, B!"], &["a", "b", "ab"]),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_14_what_is_pasted_finds_itself() {
+    fn trial_14_pasted_text_finds_itself() {
         let texts = [
             "rm -rf build",
             "tar -xzf a.tar.gz",

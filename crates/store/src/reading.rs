@@ -28,14 +28,14 @@ impl Snapshot {
     }
 }
 
-/// What is asked for before an action is done.
+/// The facts that the engine needs before an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActionContextRequest {
     /// The action; without one nothing is taken off the path.
     pub action: Option<Action>,
     /// The facts on the path are asked for whose keys begin so.
     pub facts: String,
-    /// All is asked for that was ever made known of this key by what is taken off the path.
+    /// A key of facts: all values that entries leaving the path ever made known of it.
     pub said: String,
 }
 

@@ -40,7 +40,7 @@ pub(crate) use run::{decode_run, encode_run};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
 
-/// What is wrong with a record. Whoever reads the row adds which one it is.
+/// What is wrong with a record. The reader of the row adds which one it is.
 pub(crate) type Decoded<T> = Result<T, String>;
 
 /// JSON without white space.

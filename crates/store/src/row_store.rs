@@ -85,7 +85,7 @@ impl<T: Transactions> Context<T> {
         self.staged.insert(loaded.row.id, Some(Arc::new(loaded)));
     }
 
-    /// Drops a conversation from memory: it is read afresh.
+    /// Drops a conversation from memory: the next use reads it again.
     pub(crate) fn forget(&mut self, id: ConversationId) {
         self.staged.insert(id, None);
     }
@@ -197,7 +197,7 @@ fn shared(error: &StoreError) -> StoreError {
     }
 }
 
-/// The cause; what was attempted is said already.
+/// The cause. The error's own message names the attempt.
 fn why(error: &StoreError) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
@@ -430,7 +430,7 @@ mod tests {
 
     /// Each that reads holds a connection: a crowd waits for its turn.
     #[tokio::test]
-    async fn a_crowd_reads_by_turns() {
+    async fn at_most_eight_readers_run_at_once() {
         let (memory, inside) = (Memory::new(), Arc::<Inside>::default());
         let rows = memory.writer();
         let store = RowStore::start(Counted(memory, Arc::clone(&inside)), rows).expect("started");
@@ -448,7 +448,7 @@ mod tests {
 
     /// An owner that looks there ends, so that the next command starts another one.
     #[tokio::test]
-    async fn a_writer_that_has_failed_is_told_where_the_place_is_checked() {
+    async fn failed_writer_is_reported_by_the_check_of_the_place() {
         let memory = Memory::new();
         let rows = memory.writer();
         let store = RowStore::start(memory, rows).expect("started");

@@ -219,7 +219,7 @@ pub trait Backend: Send + Sync + 'static {
     }
 }
 
-/// What the one writer does besides writing rows.
+/// What the one writer does in addition to writing rows.
 pub trait Transactions: crate::transfer::Upkeep {
     /// The epoch of this owner: another one for each that opens the store.
     fn owner(&self) -> u64;

@@ -42,8 +42,7 @@ pub trait Store: FileStore + AgentStore {
         apply: Apply,
         say: SayRequest,
     ) -> Result<(Receipt, Receipt)>;
-    /// The receipt of an earlier request of that id and wording in this conversation, if there was one. It is asked
-    /// for before the names in a request are looked up: they may mean something else by now.
+    /// The receipt of an earlier request of that id and wording in this conversation, if there was one. Look it up before the names in a request: they may mean something else by now.
     async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>>;
     /// The receipt of the conversation that an earlier request of that id and wording made, if there was one.
     async fn created(&self, by: By) -> Result<Option<Receipt>>;
@@ -54,7 +53,7 @@ pub trait Store: FileStore + AgentStore {
     async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<RunResult>;
     /// Changes the state.
     async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
-    /// What is told with a receipt of this conversation.
+    /// The details that go with a receipt of this conversation.
     async fn receipt_details(&self, receipt: &Receipt) -> Result<ReceiptDetails>;
     /// Says what `apply` would do.
     async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned>;
@@ -67,7 +66,7 @@ pub trait Store: FileStore + AgentStore {
     /// for where there are more.
     async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
     /// Puts a conversation away, or fetches it back. It is no operation: nothing of what was said changes, and there is
-    /// nothing to undo. Subscribers are told.
+    /// nothing to undo. Subscribers get an event.
     async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()>;
     /// Conversations whose id begins so, at most `limit`.
     async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;
@@ -119,8 +118,7 @@ pub trait Store: FileStore + AgentStore {
     async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>>;
     /// Full-text search.
     async fn search(&self, request: SearchRequest) -> Result<Hits>;
-    /// Follows the commits of a conversation, or of all, from now on: told once they are durable, in their order. Who
-    /// follows first and then reads what changed misses nothing.
+    /// Subscribes to the commits of a conversation, or of all, from now on: each once it is durable, in their order. A client that subscribes first and then reads what changed misses nothing.
     fn subscribe(&self, conversation: Option<ConversationId>) -> Subscriber;
     /// What changed since a revision.
     async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
@@ -145,7 +143,7 @@ pub trait Store: FileStore + AgentStore {
         prefix: String,
         limit: usize,
     ) -> Result<Vec<EntryId>>;
-    /// An entry of any conversation whose id begins so, and where it is said. For what a conversation does not know.
+    /// An entry of any conversation whose id begins so, and the conversation that has it. For ids that a conversation does not know.
     async fn home_of(&self, prefix: String) -> Result<Option<(EntryId, ConversationId)>>;
     /// The entry that opened turn `number` (from 1) of the timeline.
     async fn turn(&self, conversation: ConversationId, number: u64) -> Result<Option<EntryId>>;
@@ -156,12 +154,12 @@ pub trait Store: FileStore + AgentStore {
     async fn streams(&self) -> Result<Vec<StreamRow>>;
 
     /// Keeps what somebody is about to say, as the one draft of this author here; nothing, of no parts. It is no change of
-    /// the conversation: it has no revision and is in no reading and no export. Subscribers are told, and `Erase` finds it.
+    /// the conversation: it has no revision and is in no reading and no export. Subscribers get an event, and `Erase` finds it.
     async fn set_draft(&self, conversation: ConversationId, author: String, parts: Vec<Part>) -> Result<()>;
     /// The drafts of a conversation with their authors, in the order of names; a fork begins with none.
     async fn drafts(&self, conversation: ConversationId) -> Result<Vec<(String, Vec<Part>)>>;
     /// Keeps with what this author is about to begin a conversation in a folder; nothing, of no parts. It belongs to no
-    /// conversation and nobody is told; `Erase` finds it.
+    /// conversation and causes no event; `Erase` finds it.
     async fn set_draft_in(&self, folder: String, author: String, parts: Vec<Part>) -> Result<()>;
     /// What was kept so; nothing, where nothing was.
     async fn draft_in(&self, folder: String, author: String) -> Result<Vec<Part>>;

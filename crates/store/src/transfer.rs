@@ -195,7 +195,7 @@ pub struct Findings {
 pub trait Upkeep: Rows {
     /// Everything that is wrong with what is kept.
     fn problems(&self) -> Result<Findings>;
-    /// Makes anew what is made from the entries, within the caller's transaction: the full-text index, the index of facts.
+    /// Rebuilds what is derived from the entries, within the caller's transaction: the full-text index, the index of facts.
     fn mend(&mut self) -> Result<()>;
     /// Writes a consistent copy to a file that is not there yet; without a name, to a dated one of its own.
     fn copy_to(&self, to: Option<&Path>, now: Time) -> Result<PathBuf>;

@@ -158,7 +158,7 @@ async fn store_case_29_erased_bytes_are_in_no_file() {
 }
 
 #[tokio::test]
-async fn a_damaged_row_is_said_in_its_place_and_the_rest_stays_readable() {
+async fn damaged_row_is_shown_in_its_place_and_other_rows_stay_readable() {
     let dir = tempfile::tempdir().expect("a directory");
     let stage = Stage::with_turns(open(dir.path()), &["T1", "T2", "T3"]).await;
     tamper(dir.path(), "UPDATE entry SET content = '{\"broken' WHERE key & 4294967295 = 3");
@@ -179,7 +179,7 @@ async fn a_damaged_row_is_said_in_its_place_and_the_rest_stays_readable() {
 }
 
 #[tokio::test]
-async fn a_damaged_conversation_says_so_in_the_list_and_the_others_are_there() {
+async fn damaged_conversation_is_marked_in_the_list_and_others_are_listed() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2"]).await;
     stage.rewind("T2").await;
@@ -198,7 +198,7 @@ async fn a_damaged_conversation_says_so_in_the_list_and_the_others_are_there() {
 }
 
 #[tokio::test]
-async fn an_operation_of_a_newer_version_makes_it_read_only_never_empty() {
+async fn operation_of_a_newer_version_makes_a_conversation_read_only_never_empty() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2", "T3"]).await;
     stage.rewind("T3").await;
@@ -216,7 +216,7 @@ async fn an_operation_of_a_newer_version_makes_it_read_only_never_empty() {
 
 /// What ran when its owner ended is over; what waited still waits, with its words.
 #[tokio::test]
-async fn a_run_of_a_lost_owner_is_over_and_words_still_wait() {
+async fn run_of_a_lost_owner_ends_and_its_messages_still_wait() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
     let parts = vec![Part::text("T2")];
@@ -248,7 +248,7 @@ async fn a_run_of_a_lost_owner_is_over_and_words_still_wait() {
 }
 
 #[tokio::test]
-async fn a_request_is_answered_the_same_after_a_restart() {
+async fn request_gets_the_same_receipt_after_a_restart() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2"]).await;
     let by = By { request: Some("rewind-7".parse().expect("a request id")), ..By::default() };

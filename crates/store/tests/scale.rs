@@ -186,7 +186,7 @@ async fn store_case_26_an_operation_costs_the_same_in_a_long_conversation() {
 
 /// Each connection keeps what it has prepared: nothing is read twice of the texts of statements.
 #[tokio::test]
-async fn what_was_prepared_once_is_kept() {
+async fn prepared_statements_are_kept() {
     let mut stage = Stage::with_entries(SHORT).await;
     let mut prepared = Vec::new();
     for number in 0..3 {

@@ -74,7 +74,7 @@ impl Edit {
         self.0.iter().try_for_each(|change| fs::write(&change.path, &change.after))
     }
 
-    /// Makes sure that the files are as they were before it: whoever restored them did.
+    /// Makes sure that the files are as they were before it, whichever program restored them.
     pub(super) fn check_undone(&self) -> anyhow::Result<()> {
         for Change { path, before, .. } in &self.0 {
             anyhow::ensure!(fs::read(path)? == *before, "{} was not restored", path.display());

@@ -103,7 +103,7 @@ impl Stage {
         Ok(())
     }
 
-    /// What is said next: by a person and by a model in turns.
+    /// The next message: by a person and by a model in turns.
     pub(super) fn next_say(&mut self) -> anyhow::Result<SayRequest> {
         self.entries += 1;
         let number = self.entries;

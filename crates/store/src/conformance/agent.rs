@@ -54,7 +54,7 @@ pub async fn the_last_fact_on_the_path_counts(store: Arc<dyn Store>) {
 }
 
 /// What is taken off the path tells all that it has made known of a key, and nothing else does: over forks, and once only.
-pub async fn what_is_taken_back_tells_what_it_made_known(store: Arc<dyn Store>) {
+pub async fn rewind_lists_the_facts_that_leave_the_path(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "cwd", "src").await;
     stage.turn("T2").await;
@@ -146,7 +146,7 @@ pub async fn the_same_request_restores_once(store: Arc<dyn Store>) {
 }
 
 /// A full export brings facts along; erased ones are gone, also those found by their text, and earlier ones count again.
-pub async fn facts_go_along_with_what_is_restored_and_erased(store: Arc<dyn Store>) {
+pub async fn facts_follow_restore_and_erase(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "todo", "first").await;
     tells(&mut stage, "r2", "todo", "with hunter2").await;

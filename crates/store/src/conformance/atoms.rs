@@ -35,7 +35,7 @@ async fn two_calls(store: Arc<dyn Store>) -> Stage {
 }
 
 /// Back to a result is back to before its call; a step that ends at a call or a result ends behind the last result.
-pub async fn trial_09_a_step_never_parts_a_call_from_its_results(store: Arc<dyn Store>) {
+pub async fn trial_09_step_never_splits_a_call_from_its_results(store: Arc<dyn Store>) {
     let stage = two_calls(store).await;
     let whole = stage.read(Projection::Timeline).await;
     let now = stage.head().await;
@@ -133,7 +133,7 @@ pub async fn trial_09_marks_and_folds_take_all_results_of_a_call(store: Arc<dyn 
 }
 
 /// A note between two results of one answer belongs to neither, and is no place to end at.
-pub async fn trial_09_what_is_said_between_results_parts_nothing(store: Arc<dyn Store>) {
+pub async fn trial_09_message_between_results_splits_no_call(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
     asks(&mut stage, "asks", &["c1", "c2"]).await;

@@ -243,7 +243,7 @@ pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<dyn
     assert_eq!(found(Some(stage.id), "rewind-2").await, None);
 }
 
-/// A request that found nothing to change is remembered: its retry shows nobody's message that was hidden since.
+/// A request that found nothing to change is remembered: its retry shows no message that was hidden since.
 pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let mark = |stage: &Stage, verb| Action::Mark {
@@ -301,7 +301,7 @@ pub async fn labels_and_titles_are_no_steps(store: Arc<dyn Store>) {
 }
 
 /// What was left is named where it is: labels are how a branch is found again. They stay when it is undone and redone.
-pub async fn a_branch_that_was_left_can_be_named(store: Arc<dyn Store>) {
+pub async fn branch_off_the_path_can_be_labelled(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
     stage.turn("other").await;
@@ -328,7 +328,7 @@ pub async fn a_branch_that_was_left_can_be_named(store: Arc<dyn Store>) {
 }
 
 /// A retry and its new answer are one step.
-pub async fn a_regeneration_is_one_step(store: Arc<dyn Store>) {
+pub async fn retry_with_its_answer_is_one_step(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.act(Action::Retry(stage.named("T2!"))).await.expect("back");
     stage.say(Role::Assistant, "other!").await;
@@ -340,7 +340,7 @@ pub async fn a_regeneration_is_one_step(store: Arc<dyn Store>) {
 }
 
 /// A turn that was stopped before any output is as if it had never been, for the undo line.
-pub async fn what_came_to_nothing_is_no_step(store: Arc<dyn Store>) {
+pub async fn run_without_output_is_no_step(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.undo().await;
     stage.say(Role::User, "stopped").await;
@@ -356,7 +356,7 @@ pub async fn what_came_to_nothing_is_no_step(store: Arc<dyn Store>) {
 }
 
 /// A retry that failed while something else was done is passed over by undo.
-pub async fn a_step_compensated_under_a_later_one_is_passed_over(store: Arc<dyn Store>) {
+pub async fn step_compensated_below_a_later_step_is_passed_over_by_undo(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let retry = stage.act(Action::Retry(stage.named("T2!"))).await.expect("back");
     stage.mark(Reason::Hide, &["T1"]).await.expect("hidden");
@@ -398,7 +398,7 @@ pub async fn a_late_answer_is_detached(store: Arc<dyn Store>) {
 }
 
 /// A head that never was is refused; a head in the middle of what an operation left is one.
-pub async fn restore_needs_a_real_head(store: Arc<dyn Store>) {
+pub async fn restore_to_an_unknown_head_is_refused(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
     for head in [Head::new(0, 5), Head::new(1, 3), Head::new(2, 4)] {
@@ -412,7 +412,7 @@ pub async fn restore_needs_a_real_head(store: Arc<dyn Store>) {
 }
 
 /// What was said since may be taken back along, where the author says so; an operation made since refuses it.
-pub async fn what_arrived_since_goes_along_only_when_asked(store: Arc<dyn Store>) {
+pub async fn later_messages_go_with_an_undo_only_when_requested(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let seen = stage.head().await;
     stage.turn("T3").await;

@@ -36,7 +36,7 @@ pub async fn store_case_15_alternatives(store: Arc<dyn Store>) {
 }
 
 /// A fork at a call takes its results along, and nothing that was said after them; so does one at the first of several.
-pub async fn a_fork_takes_the_results_of_its_calls_along(store: Arc<dyn Store>) {
+pub async fn fork_has_the_results_of_its_calls(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
     let call = |id: &str| Part::ToolCall { id: id.into(), name: "edit".into(), arguments: "{}".into() };
@@ -119,7 +119,7 @@ pub async fn earlier_heads_can_be_read(store: Arc<dyn Store>) {
 }
 
 /// Entries of other conversations of the root neither make a prefix of an id unique nor hide one.
-pub async fn a_prefix_counts_what_the_conversation_knows(store: Arc<dyn Store>) {
+pub async fn id_prefix_matches_entries_that_the_conversation_knows(store: Arc<dyn Store>) {
     let parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let mut child = parent.fork(Some("T1")).await;
     child.say(Role::User, "X").await;

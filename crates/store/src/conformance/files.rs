@@ -75,7 +75,7 @@ pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<R
 }
 
 /// A folder is one workspace, another folder under its name is another.
-pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
+pub async fn workspace_is_identified_by_its_folder(store: Arc<dyn Store>) {
     let one = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(1)).await.expect("made");
     let same = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(9)).await.expect("known");
     let other = store.workspace(b"/a\xff".to_vec(), (1, 3), Time(9)).await.expect("made");
@@ -101,7 +101,7 @@ pub async fn a_workspace_is_its_folder(store: Arc<dyn Store>) {
 }
 
 /// What calls did lies on the path in order; a fork does not own it.
-pub async fn deltas_lie_on_their_paths(store: Arc<dyn Store>) {
+pub async fn deltas_add_layers_to_their_paths(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let first = changed(&stage, "r1", vec![change("f", 'a', 'b'), change("g", ' ', 'x')]).await;
     changed(&stage, "r2", vec![change("f", 'b', 'c'), change("f", 'd', 'e')]).await;
@@ -119,7 +119,7 @@ pub async fn deltas_lie_on_their_paths(store: Arc<dyn Store>) {
 }
 
 /// The same request is stored once, its delta too.
-pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
+pub async fn delta_of_a_repeated_request_is_stored_once(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let workspace = workspace(&*stage.store).await;
     let say = SayRequest { by: by_request("r"), ..result(&stage, "done") };
@@ -140,7 +140,7 @@ pub async fn a_delta_is_stored_once(store: Arc<dyn Store>) {
 
 /// What a call changed before its result was stored, or long after, lies above what came between; a call that is over is
 /// open no more.
-pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>) {
+pub async fn change_observed_later_belongs_to_its_call(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let (place, entry) = (workspace(&*stage.store).await, stage.named("one"));
     let call = |id: &str| OpenCall { id: id.into(), workspace: place, conversation: stage.id, entry };
@@ -169,8 +169,8 @@ pub async fn what_is_seen_later_is_the_call_s_that_did_it(store: Arc<dyn Store>)
     assert!(stage.store.open_calls().await.expect("calls").is_empty());
 }
 
-/// What calls moved in git is told of those that are taken back, first first.
-pub async fn what_calls_moved_in_git_is_told_of_what_is_taken_back(store: Arc<dyn Store>) {
+/// Moves in git are listed for the calls that are taken back, oldest first.
+pub async fn git_moves_of_rewound_calls_are_listed(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let place = workspace(&*stage.store).await;
     let at = |commit: &str| GitPlace { branch: Some("main".into()), commit: Some(commit.into()) };
@@ -228,7 +228,7 @@ async fn deltas(stage: &Stage) -> Vec<DeltaLine> {
 }
 
 /// A plan whose files have changed is refused, and nothing has happened.
-pub async fn a_stale_file_half_changes_nothing(store: Arc<dyn Store>) {
+pub async fn stale_plan_of_files_changes_nothing(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
     let stale = half(&stage, "f", Some(".retake-1")).await;
@@ -252,7 +252,7 @@ pub async fn a_stale_file_half_changes_nothing(store: Arc<dyn Store>) {
 }
 
 /// What can't be carried out is taken back: conversation and layers are as before, and the undo line does not see it.
-pub async fn what_is_turned_back_is_as_if_it_had_never_been(store: Arc<dyn Store>) {
+pub async fn interrupted_step_leaves_conversation_and_layers_as_before(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
@@ -277,7 +277,7 @@ pub async fn what_is_turned_back_is_as_if_it_had_never_been(store: Arc<dyn Store
 }
 
 /// A delta is wanted while its entry is on the path and not dropped; what an operation did itself is reversed.
-pub async fn what_an_action_wants_of_files(store: Arc<dyn Store>) {
+pub async fn wanted_files_of_each_action(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
     stage.turn("two").await;

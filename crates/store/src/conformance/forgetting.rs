@@ -29,7 +29,7 @@ async fn noted(store: &dyn Store) -> BTreeSet<ContentHash> {
 }
 
 /// An erased call's changes go, its layers, and the steps that went over them; what others did on the same path stays.
-pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
+pub async fn erasing_a_call_erases_its_file_changes(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b'), change("h", ' ', 'h')]).await;
     stage.turn("two").await;
@@ -77,7 +77,7 @@ pub async fn erasing_a_call_takes_what_it_did_to_files(store: Arc<dyn Store>) {
 }
 
 /// A text goes from the names of files, from links and from captures, and with the objects that hold it, in forks too.
-pub async fn erasing_a_text_takes_the_files_that_hold_it(store: Arc<dyn Store>) {
+pub async fn erasing_a_text_erases_files_that_contain_it(store: Arc<dyn Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let fork = stage.fork(None).await;
     changed(&stage, "r1", vec![change("f", 'a', 's'), change("hunter2.txt", ' ', 'b')]).await;
@@ -105,7 +105,7 @@ pub async fn erasing_a_text_takes_the_files_that_hold_it(store: Arc<dyn Store>) 
 }
 
 /// While a rewind is not settled, what it needs is not erased.
-pub async fn nothing_is_erased_under_an_open_rewind(store: Arc<dyn Store>) {
+pub async fn erase_is_refused_while_a_rewind_is_unfinished(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     let call = changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
@@ -121,7 +121,7 @@ pub async fn nothing_is_erased_under_an_open_rewind(store: Arc<dyn Store>) {
 }
 
 /// Captures without a name go by age, but for the number of the last one: the next one's follows it.
-pub async fn captures_go_by_age(store: Arc<dyn Store>) {
+pub async fn old_captures_are_removed_by_age(store: Arc<dyn Store>) {
     let workspace = workspace(&*store).await;
     for (time, name) in [(1, None), (2, Some("dear".to_owned())), (3, None), (4, None)] {
         let changes = vec![change("f", ' ', 'a')];
@@ -152,7 +152,7 @@ pub async fn captures_go_by_age(store: Arc<dyn Store>) {
 }
 
 /// With a workspace go its captures and what was done there; what was said stays, another workspace too.
-pub async fn a_workspace_is_forgotten(store: Arc<dyn Store>) {
+pub async fn forgotten_workspace_leaves_no_captures_and_no_changes(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;

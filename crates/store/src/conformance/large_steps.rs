@@ -95,7 +95,7 @@ impl Large {
     }
 }
 
-/// Its moves are told in the order of the paths, its layers hold before the files are settled and after.
+/// Its moves are listed in the order of the paths. Its layers hold before the files are settled and after.
 pub async fn large_step_is_one_step_and_can_be_undone(store: Arc<dyn Store>) {
     let large = Large::new(store).await;
     let stage = &large.stage;
@@ -175,7 +175,7 @@ pub async fn large_step_without_changes_on_the_disk_sets_its_layers(store: Arc<d
 }
 
 /// What an erasure takes of a large step goes, and the rest of the step stays.
-pub async fn erasing_goes_over_large_steps(store: Arc<dyn Store>) {
+pub async fn erasing_a_text_erases_its_paths_in_large_steps(store: Arc<dyn Store>) {
     let large = Large::new(store).await;
     let half = large.away(Some(".retake-1")).await;
     let receipt = large.rewind(half).await.expect("rewound");

@@ -185,8 +185,8 @@ pub async fn store_case_28_catching_up(store: Arc<dyn Store>) {
     assert!(matches!(error, StoreError::UnknownRevision { .. }), "{error}");
 }
 
-/// Erased words are in no reading, whoever forked before; what stays is a dated operation.
-pub async fn erased_words_are_gone_from_every_reading(store: Arc<dyn Store>) {
+/// Erased words are in no reading, whichever fork was made before; what stays is a dated operation.
+pub async fn erased_words_are_in_no_projection(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "password hunter2 here").await;
     stage.say(Role::Assistant, "noted").await;
@@ -222,7 +222,7 @@ pub async fn erased_words_are_gone_from_every_reading(store: Arc<dyn Store>) {
 }
 
 /// Words, phrases, prefixes, AND OR NOT, filters, order, paging; never a syntax error.
-pub async fn search_speaks_words(store: Arc<dyn Store>) {
+pub async fn search_matches_whole_words(store: Arc<dyn Store>) {
     let mut stage = Stage::new(store).await;
     for text in ["alpha beta", "beta gamma delta", "Gamma alphabet", "naïve café"] {
         stage.say(Role::User, text).await;
@@ -273,7 +273,7 @@ pub async fn search_speaks_words(store: Arc<dyn Store>) {
 
 /// A conversation that is put away is in the list of those, and found as before; it can be gone on with and stays away until it
 /// is fetched back. Nothing in it changes, and it takes nothing to undo.
-pub async fn what_is_put_away_is_left_out_of_the_list_alone(store: Arc<dyn Store>) {
+pub async fn archived_conversation_is_only_left_out_of_the_list(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(Arc::clone(&store), &["one"]).await;
     let other = Stage::with_turns(Arc::clone(&store), &["other"]).await;
     let listed = async |shelf| {

@@ -89,7 +89,7 @@ pub async fn a_call_may_change_several_workspaces(store: Arc<dyn Store>) {
 }
 
 /// All of them, or none: also where only the last one is stale.
-pub async fn halves_in_several_workspaces_are_one_step(store: Arc<dyn Store>) {
+pub async fn changes_in_several_workspaces_are_one_step(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     let both = two(&*stage.store).await;
@@ -128,7 +128,7 @@ pub async fn halves_in_several_workspaces_are_one_step(store: Arc<dyn Store>) {
 }
 
 /// One that is turned turns all, with what was done to layers alone; one that is of another operation stays.
-pub async fn what_is_turned_is_turned_in_all_workspaces(store: Arc<dyn Store>) {
+pub async fn interrupted_step_is_reverted_in_all_workspaces(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     let both = two(&*stage.store).await;

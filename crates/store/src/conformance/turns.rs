@@ -22,7 +22,7 @@ async fn did(stage: &Stage, before: Option<&str>, limit: usize) -> String {
 }
 
 /// What a turn did is counted in it alone, wherever a page begins and ends; a path that it changed twice counts once.
-pub async fn a_turn_tells_what_it_did_itself(store: Arc<dyn Store>) {
+pub async fn target_lists_the_changes_of_its_own_turn(store: Arc<dyn Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let first = asks(&mut stage, "a1").await;
     for (call, class) in [("mail", EffectClass::External), ("file", EffectClass::Workspace)] {

@@ -150,7 +150,7 @@ fn order_of_keys_does_not_change_a_digest() {
 }
 
 #[test]
-fn canonical_text_sorts_keys_and_leaves_out_null_and_false() {
+fn canonical_text_sorts_keys_and_omits_null_and_false() {
     let mut text = String::new();
     let value = json!({ "c": false, "b": null, "a": [null, false, "x\n", 1, -2, true], "\"": {} });
     canonical(&value, &mut text);

@@ -306,7 +306,7 @@ impl Rows for MemoryRows {
     }
 }
 
-/// How often an entry matches; 0 if it is not what is asked for.
+/// How often an entry matches; 0 if the request excludes it.
 fn count(query: &Query, request: &SearchRequest, entry: &Entry) -> usize {
     let Entry { meta, author, .. } = entry;
     let asked_for = request.role.is_none_or(|role| meta.role == role)

@@ -117,7 +117,7 @@ fn readers_see_what_is_committed() {
 }
 
 #[test]
-fn a_point_is_returned_to() {
+fn rollback_returns_to_the_savepoint() {
     let (memory, mut writer, home) = begun();
     say(&mut writer, &home, 1);
     writer.save().unwrap();
@@ -142,7 +142,7 @@ fn a_point_is_returned_to() {
 }
 
 #[test]
-fn an_abandoned_transaction_was_never_there() {
+fn abandoned_transaction_leaves_no_trace() {
     let (memory, mut writer, home) = begun();
     say(&mut writer, &home, 1);
     writer.save().unwrap();
@@ -157,7 +157,7 @@ fn an_abandoned_transaction_was_never_there() {
 }
 
 #[test]
-fn who_was_taken_over_from_can_not_commit() {
+fn previous_owner_cannot_commit() {
     let (memory, mut old, home) = begun();
     say(&mut old, &home, 1);
     let mut new = memory.writer();
@@ -214,7 +214,7 @@ fn conversations_are_listed_by_their_last_change() {
 }
 
 #[test]
-fn hits_come_in_the_order_asked_for() {
+fn hits_have_the_requested_order() {
     let (_memory, mut writer, home) = begun();
     for (seq, time, text) in [(1, 30, "a"), (2, 10, "a a"), (3, 20, "a"), (4, 20, "A"), (5, 0, "b")] {
         let mut entry = entry(seq, text);
@@ -247,7 +247,7 @@ fn hits_come_in_the_order_asked_for() {
 }
 
 #[test]
-fn what_is_erased_is_nowhere() {
+fn erased_content_is_in_no_row() {
     let (_memory, mut writer, home) = begun();
     say(&mut writer, &home, 1);
     let target = LabelTarget::Entry(Pos::new(0, 1));

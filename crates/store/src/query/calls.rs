@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_shown_in_words_with_what_matched() {
+    fn tool_call_in_a_snippet_shows_the_words_that_match() {
         let words = CallWords(|tool, arguments| {
             let given: Value = serde_json::from_str(arguments).unwrap_or_default();
             format!("{tool} {}", given["path"].as_str().unwrap_or_default())

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_and_done_is_searched() {
+    fn messages_and_tool_calls_are_searched() {
         let parts = [
             Part::text("Écris-le"),
             Part::Reasoning { text: "secretly".into(), signature: None },

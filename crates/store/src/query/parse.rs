@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn anything_typed_means_something() {
+    fn any_typed_text_is_a_query() {
         let rows = [
             ("", ""),
             ("  \t", ""),
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_when_something_else_was_understood() {
+    fn query_that_was_read_differently_has_a_note() {
         for same in ["", "Café  Paris", " 中文 ", "a OR b NOT \"c d\"*", "ǅ İ ß"] {
             assert_eq!(Query::parse(same).1, None, "{same}");
         }
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn long_queries_are_cut_and_it_is_said() {
+    fn long_query_is_cut_and_has_a_note() {
         let (query, said) = Query::parse(&"é".repeat(1_001));
         assert_eq!(query.any[0].must, [Item::Term(Term { words: vec!["e".repeat(1_000)], prefix: true })]);
         assert!(said.is_some_and(|said| said.ends_with("e* …")));
@@ -417,7 +417,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_typed_is_understood_and_stays_so(
+        fn any_typed_query_is_parsed_and_parses_again_to_itself(
             typed in r#"(\PC|[ "*()-]|AND |OR |NOT | OR| NOT|[a-dé中か각가]|\x00){0,30}"#,
         ) {
             let (query, _) = Query::parse(&typed);

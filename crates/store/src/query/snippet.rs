@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snippet_shows_the_first_match_with_what_is_around_it() {
+    fn snippet_shows_the_first_match_and_its_context() {
         let fox = "The quick  brown fox\njumps over the lazy dog and the other fox.";
         let rows = [
             ("fox", "", 20, ""),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_read_up_to_the_window() {
+    fn snippet_of_a_long_text_reads_only_up_to_its_window() {
         let text = format!("{} needle {}", "hay ".repeat(500_000), "hay ".repeat(2_000_000));
         assert_eq!(snippet("needle", &text, 20), "…hay [needle] hay hay…");
         let dense = "x".repeat(5_000_000) + " needle";
@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_snippet_fits_and_its_marks_are_words_that_match(
+        fn snippet_fits_and_marks_only_matching_words(
             text in r#"([ab ]|\PC|[中か각 e\u{301}\u{200D}🙂\r\n]){0,60}"#,
             query in "(a|b|ab|中|\"a b\"|e\\*)( OR (a|か))?",
             max in 0_usize..40,

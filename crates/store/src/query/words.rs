@@ -1,4 +1,4 @@
-//! How text is cut into words and folded. The same for what is stored and for what is asked, or nothing is found.
+//! How text is cut into words and folded. Stored text and queries are cut in the same way; otherwise nothing is found.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_those_of_the_original() {
+    fn ranges_of_words_refer_to_the_original_text() {
         let text = "ΑΒ Cafe\u{301}! ﷺ 中か\u{3099}ﬁ ㅎㅏㄴ";
         let found: Vec<_> = words(text).map(|word| (&text[word.range.clone()], word.text)).collect();
         let rows = [
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_folds_to_what_stays_as_it_is() {
+    fn folding_a_folded_character_changes_nothing() {
         for c in '\0'..=char::MAX {
             for word in cut(&c.to_string()) {
                 assert_eq!(cut(&word).join(" "), word, "U+{:X}", u32::from(c));

@@ -204,7 +204,7 @@ fn others(alternatives: &[Entry], chosen: EntryId) -> Vec<OtherRecord> {
     others.map(record).collect()
 }
 
-/// What an import stores for that line. Ids are made anew, by `new_id`.
+/// What an import stores for that line. `new_id` makes new ids.
 pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decoded<ImportEntry> {
     if line.starts_with("{\"damaged\"") {
         let record: DamagedRecord = from_json("line", line)?;

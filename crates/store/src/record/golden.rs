@@ -346,7 +346,7 @@ fn kept() -> Kept {
 }
 
 #[test]
-fn what_a_newer_version_invents_is_unknown_not_damage() {
+fn record_of_a_newer_version_is_unknown_not_damage() {
     let known = encode_op(&operation(Reason::Hide, Change::Mark(Vec::new())));
     let kind = OpRecord {
         kind: "teleport".into(),
@@ -417,7 +417,7 @@ fn streams() {
 }
 
 #[test]
-fn what_is_not_as_written_is_an_error() {
+fn malformed_record_is_an_error() {
     let content = [
         "",
         "{}",
@@ -483,12 +483,12 @@ fn any_part() -> impl Strategy<Value = Part> {
 
 proptest! {
     #[test]
-    fn any_content_comes_back(parts in prop::collection::vec(any_part(), 0..5)) {
+    fn any_content_is_read_back_unchanged(parts in prop::collection::vec(any_part(), 0..5)) {
         prop_assert_eq!(decode_parts(&encode_parts(&parts)), Ok(parts));
     }
 
     #[test]
-    fn any_marks_come_back(
+    fn any_marks_are_read_back_unchanged(
         sets in prop::collection::vec((0u32..3, 1u64..1 << 33, 0u64..9, any_mark()), 0..60),
     ) {
         let ranges = sets.iter().map(|(depth, from, more, mark)| {

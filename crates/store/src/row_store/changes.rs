@@ -72,7 +72,7 @@ fn common(path: &Path, part: &Path) -> Path {
     Path::from_spans(part.spans().iter().flat_map(|span| path.within(*span).spans().to_vec()))
 }
 
-/// Alternatives that are counted anew: another one was said since `head`, or one was touched.
+/// Alternatives that are counted again: another one was said since `head`, or one was touched.
 fn regrouped(now: &Loaded, head: Head, touched: &Path) -> Vec<Span> {
     let tree = &now.conversation.tree;
     let is_new = |pos: &Pos| pos.depth == tree.depth() && pos.seq > head.seq.0;

@@ -1,4 +1,4 @@
-//! What subscribers are told, and how a conversation's commits are counted: every request that changes something of a
+//! Events for subscribers, and how a conversation's commits are counted: every request that changes something of a
 //! conversation raises its revision. Must never tell anything that is not durable, nor anything out of order.
 
 use std::collections::{BTreeSet, HashMap};
@@ -222,7 +222,7 @@ mod tests {
     /// The commit fails, since another owner takes over while it is prepared: nobody hears of it. Nor is anybody told of
     /// what a request did that was refused in the end.
     #[tokio::test]
-    async fn what_is_not_durable_is_not_told() {
+    async fn no_event_before_its_commit_is_durable() {
         let memory = Memory::new();
         let store = RowStore::start(memory.clone(), memory.writer()).expect("started");
         let mut subscriber = store.subscribe(None);

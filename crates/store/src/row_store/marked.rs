@@ -12,7 +12,7 @@ use super::read::{any_line, line};
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 
-/// So many steps of an undo or a redo are told one by one.
+/// At most so many steps of an undo or a redo are listed one by one.
 const STEPS: usize = 20;
 
 /// So many of the last operations are looked through for when a mark was given, and so many are read at once.

@@ -1,7 +1,7 @@
 //! What goes out: exports in pieces that are all of one state, and the care of the whole store.
 //!
 //! A piece is as large as a reply may be, never as large as a conversation. An export reads the export
-//! projection and nothing else; only a full one, asked for in so many words, holds what a state omits.
+//! projection and nothing else; only a full export, which has a request of its own, holds what a state omits.
 
 mod full;
 mod import;

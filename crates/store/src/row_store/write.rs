@@ -342,7 +342,7 @@ fn estimated_bytes(state: &retake_core::State) -> u64 {
     (state.marks.ranges().len() * 16 + folds + labels) as u64
 }
 
-/// The digest of what is said.
+/// The digest of a message.
 fn said_digest(say: &SayRequest) -> Digest {
     let value = json!({
         "role": say.role.name(),

@@ -1,6 +1,6 @@
 //! Looking a store through: is everything there, can everything be read? Reports, never mends.
 //!
-//! What is made anew is what holds nothing that the entries don't: the full-text index, and the index of facts.
+//! Only derived data is rebuilt: the full-text index and the index of facts.
 
 use std::collections::BTreeSet;
 use std::error::Error as _;
@@ -93,7 +93,7 @@ impl SqliteRows {
         Ok(())
     }
 
-    /// Makes the full-text index anew, however broken the old one is.
+    /// Rebuilds the full-text index, however broken the old one is.
     pub fn rebuild_search(&mut self) -> Result<()> {
         if self.whole(search::rebuild).is_ok() {
             return Ok(());

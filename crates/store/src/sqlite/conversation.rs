@@ -143,7 +143,7 @@ pub(super) fn set_now(db: &Connection, log: LogNo, now: NowRow) -> Result<()> {
     run(db, sql, values).map(drop)
 }
 
-/// A table of conversations is small beside their entries: it is sorted when it is asked for, so that no commit has to
+/// A table of conversations is small beside their entries: each query sorts it, so that no commit has to
 /// keep an index of it.
 pub(super) fn page(db: &Connection, request: &ListRequest) -> Result<Vec<ConversationRow>> {
     let sql = (

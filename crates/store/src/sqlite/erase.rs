@@ -136,7 +136,7 @@ pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
     Ok(notices)
 }
 
-/// Writes the whole file anew, so that no page and no log keeps what is no longer in a row.
+/// Rewrites the whole file, so that no page and no log keeps what is no longer in a row.
 fn rewrite(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("overwrite what was erased");
     db.execute_batch("INSERT INTO search (search) VALUES ('optimize'); VACUUM;").map_err(attempt())?;

@@ -38,8 +38,8 @@ const STEPS: [Step; 14] = [
     |db| db.execute_batch(MOVE_LISTS),
 ];
 
-/// The format since which text is cut into words as `query::words` does it. An older file's full-text index is made anew by who
-/// takes the steps, or words are searched that were never put in.
+/// The format since which text is cut into words as `query::words` does it. The full-text index of an older file is rebuilt by the code that
+/// takes the steps. Otherwise a search looks for words that were never put in.
 pub(super) const CUT: i64 = 13;
 
 /// Takes every step from format `from`, within the caller's transaction.
@@ -153,7 +153,7 @@ CREATE TABLE state (
 ) STRICT;
 ";
 
-/// The full-text index, apart from `FIRST` because a damaged one is made anew. It keeps no text. What it gets is
+/// The full-text index, apart from `FIRST` because a damaged one is rebuilt. It keeps no text. What it gets is
 /// folded words with spaces between: the tokenizer only has to cut there, which the plainest one does. It keeps no
 /// lengths either, so that hits are ranked by how often and how rare, without a row read for each: five times faster.
 pub(super) const SEARCH: &str = "

@@ -33,7 +33,7 @@ pub(super) fn remove(db: &Connection, key: i64, text: &str) -> Result<()> {
     run(db, sql, params![key, text]).map(drop)
 }
 
-/// Makes the index anew from the entries, within the caller's transaction. An entry that can't be read is not in it;
+/// Rebuilds the index from the entries, within the caller's transaction. An entry that can't be read is not in it;
 /// `check` tells of it.
 pub(super) fn rebuild(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("make the full-text index anew");

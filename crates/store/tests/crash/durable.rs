@@ -104,7 +104,7 @@ fn syncs(calls: &[Call]) -> usize {
 }
 
 #[test]
-fn an_acknowledgement_is_told_after_the_sync_that_makes_it_durable() {
+fn acknowledgement_follows_the_sync_that_makes_it_durable() {
     let calls = traced(1, 50);
     each_is_durable_before_it_is_told(&calls);
     assert!(syncs(&calls) >= 49, "one writer, who waits for each: a sync for each");

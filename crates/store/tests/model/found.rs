@@ -32,7 +32,7 @@ fn several_turns_are_undone_at_once() {
 }
 
 #[test]
-fn only_what_was_done_last_is_compensated() {
+fn only_the_last_step_can_be_compensated() {
     check(vec![(0, A), (0, CompensateTip)]);
     let there_and_back = [Retry(OnPath(0)), Choose(OnPath(0), 1), Undo(1)];
     check(
@@ -46,7 +46,7 @@ fn only_what_was_done_last_is_compensated() {
 }
 
 #[test]
-fn a_compensated_step_stays_void_when_what_was_before_it_is_undone_and_redone() {
+fn compensated_step_stays_void_when_earlier_steps_are_undone_and_redone() {
     let steps = [
         U,
         A,
@@ -67,13 +67,13 @@ fn a_compensated_step_stays_void_when_what_was_before_it_is_undone_and_redone() 
 }
 
 #[test]
-fn a_compensation_forgets_what_was_undone_though_a_void_step_lies_between() {
+fn compensation_clears_the_redo_history_across_a_void_step() {
     let steps = [U, Undo(1), U, U, hide(0), Compensate(0), Undo(1), Compensate(0)];
     check(steps.into_iter().map(|step| (0, step)).collect());
 }
 
 #[test]
-fn the_composer_gets_a_person_s_words_only_and_of_several_steps_the_last_one_s() {
+fn composer_gets_the_words_of_a_person_and_of_the_last_step_only() {
     check(vec![(0, Say(Synthetic, None)), (0, Rewind(OnPath(0)))]);
     check(vec![(0, U), (0, hide(0)), (0, Undo(2))]);
     check(vec![(0, U), (0, Rewind(OnPath(0))), (0, Undo(1)), (0, Redo(1))]);
@@ -92,7 +92,7 @@ fn branches_of_a_fork_that_leave_the_end_of_the_parent_s_path_have_their_own_ent
 }
 
 #[test]
-fn an_answer_in_a_fork_that_does_not_know_its_prompt_is_not_late() {
+fn answer_in_a_fork_without_its_prompt_is_not_late() {
     check(vec![(0, U), (0, A), (0, hide(1)), (0, Fork(None)), (1, Ask), (1, Answer(0, Assistant))]);
 }
 
@@ -106,12 +106,12 @@ fn a_fork_begins_with_another_branch() {
 }
 
 #[test]
-fn a_client_hears_that_there_is_another_alternative() {
+fn subscriber_learns_of_a_new_alternative() {
     check(vec![(0, U), (0, A), (0, Retry(OnPath(0))), (0, A), (0, Choose(OnPath(0), 1))]);
 }
 
 #[test]
-fn the_context_of_a_hidden_hit_in_a_fork_is_of_the_same_reading() {
+fn context_of_a_hidden_hit_in_a_fork_has_the_same_reading() {
     let far = [U, U, U, Fork(None), U, U, U, U];
     let mut steps: Vec<_> = far.into_iter().map(|step| (0, step)).collect();
     steps.iter_mut().skip(4).for_each(|step| step.0 = 1);

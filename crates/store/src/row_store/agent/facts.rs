@@ -24,7 +24,7 @@ pub(super) fn fact<R: Rows>(rows: &R, loaded: &Loaded, key: &str) -> Result<Opti
     Ok(None)
 }
 
-/// What is said of a key along a path, newest first: a seek for each.
+/// The facts of a key along a path, newest first: a seek for each.
 pub(super) fn along<R: Rows>(rows: &R, loaded: &Loaded, path: &Path, key: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for span in path.spans().iter().rev() {

@@ -1,5 +1,5 @@
-//! Runs: each step of core's machine is taken inside the transaction that it belongs to. What it says is said there too, what
-//! a Move or a mark does to runs happens with it, and who has lost the leave to write is refused in the same breath.
+//! Runs: each step of core's machine is taken inside the transaction that it belongs to. Its messages are stored there too. Effects of a move or a mark on runs belong to the same transaction, and so does the refusal of a run
+//! whose fence is old.
 
 use retake_core::{
     By, Change, ChangeKind, Commit, ConversationId, Digest, EntryId, Fence, Pos, Receipt, Role, Run,

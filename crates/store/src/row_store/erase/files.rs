@@ -1,6 +1,5 @@
 //! What an erasure takes of files: what the erased calls changed, whatever holds the text, and the steps of rewinds that went
-//! over either. The rows stay; which objects they named is written down in the same transaction, so that whoever has the
-//! object store can erase those that nothing else names, also after a crash. Must never name an object that stays.
+//! over either. The rows stay; which objects they named is written down in the same transaction, so that the owner of the object store can erase those that nothing else names, also after a crash. Must never name an object that stays.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_is_what_it_is() {
+    fn backslash_without_an_escape_is_kept() {
         for text in ["\\", "\\x", "\\u12", "\\uD83D", "\\uD83D\\u0041", "C:\\users", "a\\"] {
             assert!(holds(text, text), "{text}");
             assert!(!holds(text, "other"), "{text}");
@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn trial_28_whatever_serde_writes_is_found(text in "\\PC{1,12}|[\"\\\\\n\t\u{1}a]{1,8}", deep in 0usize..3) {
+        fn trial_28_any_text_that_serde_writes_is_found(text in "\\PC{1,12}|[\"\\\\\n\t\u{1}a]{1,8}", deep in 0usize..3) {
             let mut written = serde_json::json!({ "arguments": format!("before {text} after") }).to_string();
             for _ in 0..deep {
                 written = serde_json::json!([written]).to_string();

@@ -258,7 +258,7 @@ fn named(change: Change) -> Change {
     Change::Label { target, before: fit(before), after: fit(after) }
 }
 
-/// What tells an import from another one: everything but the ids, which are made anew.
+/// The digest that tells an import from another one: everything but the ids, which are new each time.
 pub(crate) fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
     let said = |said: &Said| {
         let Said { id: _, role, author, parts, flags, time, usage, platform_id } = said.clone();

@@ -1,5 +1,4 @@
-//! The index of facts: what entries make known, by key, so that one seek finds the last of them. It holds nothing that the
-//! entries don't, and can be made anew from them.
+//! The index of facts: what entries make known, by key, so that one seek finds the last of them. It can be rebuilt from the entries.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +74,7 @@ pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
     Ok(facts?.into_iter().collect())
 }
 
-/// Makes the index anew from the entries, within the caller's transaction. An entry that can't be read is not in it; `check`
+/// Rebuilds the index from the entries, within the caller's transaction. An entry that can't be read is not in it; `check`
 /// tells of it.
 pub(in crate::sqlite) fn rebuild(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("make the index of facts anew");

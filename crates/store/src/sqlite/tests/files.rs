@@ -44,7 +44,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn only_its_owner_can_read_it() {
+fn only_the_owner_can_read_the_data_folder() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("a/data");
     let mut store = open(&data).unwrap();
@@ -58,7 +58,7 @@ fn only_its_owner_can_read_it() {
 }
 
 #[test]
-fn the_schema() {
+fn schema_does_not_change() {
     let kit = Kit::new();
     let sql = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name";
     let db = &kit.store.writer.db;
@@ -106,7 +106,7 @@ pub(super) fn older_format(format: i64) -> TempDir {
 }
 
 #[test]
-fn an_older_file_is_brought_up_to_date_after_a_backup() {
+fn older_file_is_migrated_after_a_backup() {
     (1..VERSION).for_each(brought_up_to_date_from);
 }
 
@@ -135,7 +135,7 @@ fn brought_up_to_date_from(format: i64) {
 
 /// What was of one workspace each is a row of it, also where an operation was cut short.
 #[test]
-fn what_calls_and_operations_did_in_one_workspace_is_kept() {
+fn file_changes_of_an_older_format_are_kept() {
     let dir = older_format(6);
     let file = dir.path().join("retake.db");
     raw(
@@ -154,7 +154,7 @@ fn what_calls_and_operations_did_in_one_workspace_is_kept() {
 }
 
 #[test]
-fn a_step_that_fails_leaves_the_file_as_it_was() {
+fn failed_migration_step_leaves_the_file_unchanged() {
     let dir = older_format(1);
     let file = dir.path().join("retake.db");
     raw(&file, "CREATE TABLE stream (other)");
@@ -168,7 +168,7 @@ fn a_step_that_fails_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn a_file_from_the_future_is_refused_and_not_touched() {
+fn file_of_a_newer_format_is_refused_and_not_changed() {
     let kit = Kit::new();
     drop(kit.store);
     let file = kit.dir.path().join("retake.db");
@@ -182,7 +182,7 @@ fn a_file_from_the_future_is_refused_and_not_touched() {
 }
 
 #[test]
-fn a_file_whose_future_is_only_in_its_log_is_refused_too() {
+fn file_whose_log_has_a_newer_format_is_refused() {
     let kit = Kit::new();
     drop(kit.store);
     let file = kit.dir.path().join("retake.db");
@@ -200,7 +200,7 @@ fn a_file_whose_future_is_only_in_its_log_is_refused_too() {
 }
 
 #[test]
-fn what_is_no_store_is_said_to_be_none() {
+fn file_that_is_no_store_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("retake.db");
     let is_none = |error| matches!(error, StoreError::NotAStore { .. });
@@ -215,7 +215,7 @@ fn what_is_no_store_is_said_to_be_none() {
 }
 
 #[test]
-fn a_damaged_header_is_damage() {
+fn damaged_header_is_reported_as_damage() {
     let kit = Kit::new();
     drop(kit.store);
     let file = kit.dir.path().join("retake.db");
@@ -228,7 +228,7 @@ fn a_damaged_header_is_damage() {
 }
 
 #[test]
-fn a_folder_that_can_not_be_is_an_error_that_names_it() {
+fn folder_that_cannot_be_made_is_named_in_the_error() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
@@ -237,7 +237,7 @@ fn a_folder_that_can_not_be_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_file_left_half_made_is_made_anew() {
+fn unfinished_new_file_is_created_again() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("retake.db.unfinished"), "half").unwrap();
     open(dir.path()).unwrap();
@@ -293,7 +293,7 @@ fn holder(dir: &Path) -> Child {
 }
 
 #[test]
-fn another_process_is_named_and_its_end_frees_the_directory() {
+fn owning_process_is_named_and_its_end_frees_the_directory() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = holder(dir.path());
     let error = Sqlite::open(dir.path(), NOW, Duration::from_millis(60)).unwrap_err();
@@ -304,7 +304,7 @@ fn another_process_is_named_and_its_end_frees_the_directory() {
 }
 
 #[test]
-fn a_paused_owner_can_not_write_after_another_took_over() {
+fn paused_owner_cannot_write_after_another_took_over() {
     let mut kit = Kit::new();
     kit.commit(|rows| conversation(rows, 1));
     // Its lock was lost, as on a network drive: another owner could open the store.
@@ -317,7 +317,7 @@ fn a_paused_owner_can_not_write_after_another_took_over() {
 }
 
 #[test]
-fn a_store_that_was_moved_takes_nothing_more_and_reads_no_other() {
+fn moved_store_refuses_writes_and_reads_no_other_store() {
     let mut kit = Kit::new();
     kit.commit(|rows| conversation(rows, 1));
     let (here, there) = (kit.dir.path().to_owned(), kit.dir.path().with_extension("moved"));
@@ -335,7 +335,7 @@ fn a_store_that_was_moved_takes_nothing_more_and_reads_no_other() {
 }
 
 #[test]
-fn a_copy_never_takes_the_place_of_a_file() {
+fn backup_never_replaces_a_file() {
     let kit = Kit::new();
     let elsewhere = tempfile::tempdir().unwrap();
     let to = elsewhere.path().join("mine.db");
@@ -354,7 +354,7 @@ fn a_copy_never_takes_the_place_of_a_file() {
 }
 
 #[test]
-fn a_copy_is_whole_while_the_store_is_in_use() {
+fn backup_is_complete_while_the_store_is_in_use() {
     let mut kit = Kit::new();
     let home = kit.commit(|rows| {
         let home = conversation(rows, 1);
@@ -472,7 +472,7 @@ fn what_is_erased_is_in_no_file() {
 }
 
 #[test]
-fn an_erasure_that_a_crash_cut_short_is_finished_at_the_next_start() {
+fn erasure_cut_short_by_a_crash_is_finished_at_the_next_start() {
     let (mut kit, what) = with_secret();
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());
     assert!(!holding_the_secret(kit.dir.path()).is_empty());
@@ -481,7 +481,7 @@ fn an_erasure_that_a_crash_cut_short_is_finished_at_the_next_start() {
 }
 
 #[test]
-fn an_erasure_that_is_taken_back_changed_nothing() {
+fn erasure_that_is_rolled_back_changes_nothing() {
     let (mut kit, what) = with_secret();
     kit.commit(|rows| {
         let home = rows.log(LogNo(1)).unwrap();

@@ -25,7 +25,7 @@ fn kit() -> Kit {
 }
 
 #[test]
-fn a_row_that_can_not_be_read_is_an_error_in_its_place() {
+fn unreadable_row_is_an_error_in_its_place() {
     let changes = [
         "content = '{'",
         "role = 'robot'",
@@ -52,9 +52,9 @@ fn a_row_that_can_not_be_read_is_an_error_in_its_place() {
     }
 }
 
-/// FTS5 merges what it holds now and then; a connection that knows it as it was before must look anew.
+/// FTS5 merges what it holds now and then; a connection that knows it as it was before must look again.
 #[test]
-fn what_another_connection_wrote_is_no_damage() {
+fn writes_of_another_connection_are_no_damage() {
     let mut kit = Kit::new();
     let home = kit.commit(|rows| conversation(rows, 1));
     for seq in 1..=40 {
@@ -65,7 +65,7 @@ fn what_another_connection_wrote_is_no_damage() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_row_is_named() {
     let rows = [
         ("DELETE FROM entry WHERE key & 0xffffffff = 2", "entry 2 of"),
         ("DELETE FROM entry WHERE key & 0xffffffff = 5", "entry 5 of"),
@@ -92,7 +92,7 @@ fn a_gap_in_the_operations_is_an_error() {
 }
 
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn damaged_full_text_index_is_rebuilt() {
     let mut kit = kit();
     let sql = "UPDATE search_data SET block = x'ffffffffffffffff' WHERE id = 10";
     kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
@@ -109,7 +109,7 @@ fn a_damaged_index_is_made_anew() {
 }
 
 #[test]
-fn an_index_of_facts_that_does_not_fit_is_told_and_made_anew() {
+fn wrong_index_of_facts_is_reported_and_rebuilt() {
     let mut kit = Kit::new();
     kit.commit(|rows| {
         let home = conversation(rows, 1);
@@ -129,7 +129,7 @@ fn an_index_of_facts_that_does_not_fit_is_told_and_made_anew() {
 }
 
 #[test]
-fn rows_of_turns_that_can_not_be_read_are_told() {
+fn unreadable_rows_of_turns_are_reported() {
     let mut kit = kit();
     for (sql, word) in [
         ("INSERT INTO run VALUES (1, 1, 1, 'running', 1, '{}')", "run"),
@@ -151,7 +151,7 @@ fn rows_of_turns_that_can_not_be_read_are_told() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_changes_nothing() {
+fn full_disk_is_reported_and_changes_nothing() {
     let mut kit = kit();
     let limit = |rows: &crate::sqlite::SqliteRows, pages: i64| {
         let sql = format!("PRAGMA max_page_count = {pages}");
@@ -172,7 +172,7 @@ fn a_full_disk_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn a_reader_can_not_write_and_sees_one_state() {
+fn reader_cannot_write_and_sees_one_state() {
     let mut kit = kit();
     let Kit { store, .. } = &mut kit;
     let (readers, writer) = (&store.readers, &mut store.writer);

@@ -211,7 +211,7 @@ fn streams_come_and_go() {
 }
 
 #[test]
-fn two_never_run_and_two_never_wait_whatever_is_asked_for() {
+fn at_most_one_run_works_and_one_waits_for_any_requests() {
     let mut kit = Kit::new();
     let (mut runs, home) = (Runs::default(), kit.commit(|rows| conversation(rows, 1)));
     let ground = RunGround { tail: Tail::default(), owner: 1, on_path: &|_| true, mark: &|_| Mark::Normal };
@@ -233,7 +233,7 @@ fn two_never_run_and_two_never_wait_whatever_is_asked_for() {
 }
 
 #[test]
-fn a_savepoint_takes_back_one_request_and_no_other() {
+fn savepoint_rolls_back_one_request_and_no_other() {
     let mut kit = Kit::new();
     let log = kit.commit(|rows| {
         let home = conversation(rows, 1);
@@ -258,7 +258,7 @@ fn a_savepoint_takes_back_one_request_and_no_other() {
 }
 
 #[test]
-fn a_request_taken_back_first_of_all_leaves_the_others() {
+fn first_request_rolled_back_leaves_the_others() {
     let mut kit = Kit::new();
     let home = kit.commit(|rows| conversation(rows, 1));
     let refuse = |rows: &mut crate::sqlite::SqliteRows, seq| {
@@ -283,7 +283,7 @@ fn a_request_taken_back_first_of_all_leaves_the_others() {
 }
 
 #[test]
-fn nothing_is_written_behind_a_transaction_that_sqlite_broke_off() {
+fn nothing_is_written_after_sqlite_aborted_a_transaction() {
     let mut kit = Kit::new();
     let home = kit.commit(|rows| conversation(rows, 1));
     let rows = kit.writer();
@@ -300,7 +300,7 @@ fn nothing_is_written_behind_a_transaction_that_sqlite_broke_off() {
 }
 
 #[test]
-fn what_is_abandoned_was_never_there() {
+fn abandoned_rows_leave_no_trace() {
     let mut kit = Kit::new();
     let home = kit.commit(|rows| conversation(rows, 1));
     let rows = kit.writer();

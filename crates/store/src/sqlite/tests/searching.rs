@@ -95,7 +95,7 @@ fn orders() {
 }
 
 #[test]
-fn only_within_and_only_what_passes() {
+fn search_looks_only_within_the_given_ranges_and_filters() {
     let kit = kit();
     let find = |request: &SearchRequest, within: Option<&[_]>| {
         let mut keys = seqs(&found(&kit.store.writer, &word("fox"), request, within));
@@ -121,7 +121,7 @@ fn only_within_and_only_what_passes() {
 }
 
 #[test]
-fn it_stops_when_told_to() {
+fn search_stops_when_its_visitor_stops() {
     use crate::rows::Rows as _;
     let kit = kit();
     for sort in [Sort::Rank, Sort::Newest, Sort::Oldest] {
@@ -136,7 +136,7 @@ fn it_stops_when_told_to() {
 }
 
 #[test]
-fn trial_14_what_is_pasted_is_found_and_parentheses_reach_the_index() {
+fn trial_14_pasted_text_is_found_and_parentheses_reach_the_index() {
     let texts = [
         "then rm -rf build, and go on",
         "tar -xzf a.tar.gz || exit",
@@ -176,7 +176,7 @@ fn trial_14_what_is_pasted_is_found_and_parentheses_reach_the_index() {
 }
 
 #[test]
-fn symbols_alone_are_found_also_in_a_store_of_before() {
+fn symbols_are_found_in_a_store_of_an_earlier_version() {
     // A program of that format put no symbol into the index.
     let dir = older_format(12);
     let (before, now) = ("from the first days", "done 🎉 a→b");
@@ -197,7 +197,7 @@ fn symbols_alone_are_found_also_in_a_store_of_before() {
 }
 
 #[test]
-fn trial_14_an_index_of_before_is_made_anew() {
+fn trial_14_full_text_index_of_an_earlier_version_is_rebuilt() {
     let dir = older_format(CUT - 1);
     let (before, now) = ("from the first days", "กรุงเทพมหานคร");
     raw(
