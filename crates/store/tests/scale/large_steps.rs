@@ -6,7 +6,7 @@ use retake_store::{CallsSeen, FilesHalf, NewDelta};
 use super::*;
 
 /// So many statements a transaction has at most, for any step: three for each path of a batch, and a few.
-const MOST: u64 = 3 * 1000 + 100;
+const MOST: u64 = 3 * 256 + 100;
 
 fn made(no: usize) -> FileChange {
     let record = Record::File { hash: ContentHash([7; 32]), len: 1, mode: 0o644 };
@@ -67,9 +67,9 @@ async fn no_transaction_of_a_step_grows_with_its_files() {
         assert!(counts.iter().all(|count| *count <= MOST), "{counts:?}");
     }
     // Prepared, written in batches, decided, its layers set in batches, settled.
-    assert_eq!((few.len(), many.len()), (1 + 3 + 1 + 3 + 1, 1 + 7 + 1 + 7 + 1));
-    assert_eq!((few_back.len(), many_back.len()), (1 + 3 + 1 + 1 + 1, 1 + 7 + 1 + 1 + 1));
+    assert_eq!((few.len(), many.len()), (1 + 10 + 1 + 10 + 1, 1 + 26 + 1 + 26 + 1));
+    assert_eq!((few_back.len(), many_back.len()), (1 + 10 + 1 + 1 + 1, 1 + 26 + 1 + 1 + 1));
     // The decision, and that it is turned back.
-    assert_eq!((few[4], few_back[4], few_back[5]), (many[8], many_back[8], many_back[9]));
-    assert!(few[4] < 100 && few_back[5] < 100, "{few:?} {few_back:?}");
+    assert_eq!((few[11], few_back[11], few_back[12]), (many[27], many_back[27], many_back[28]));
+    assert!(few[11] < 100 && few_back[12] < 100, "{few:?} {few_back:?}");
 }

@@ -20,8 +20,9 @@ use crate::rows::{
     Backend, ConversationRow, FileRows, LogNo, MoveListRows as _, OpenList, Rows as _, Transactions,
 };
 
-/// So many paths one request of a step goes over. A step of more is written in batches.
-const BATCH: usize = 1000;
+/// So many paths one request of a step goes over. A step of more is written in batches. A command elsewhere makes several
+/// small requests, each of which may wait for one batch.
+const BATCH: usize = 256;
 
 /// The beginning of the notes that name lists which no operation names yet.
 const STAGED: &str = "staged moves ";
