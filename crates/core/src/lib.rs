@@ -39,6 +39,7 @@ mod tree;
 mod turn;
 mod turns;
 mod upkeep;
+mod verb;
 mod view;
 mod walk;
 
@@ -89,6 +90,7 @@ pub use tree::{Leaf, Stretch, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
 pub use upkeep::{Care, Checked, Copied};
+pub use verb::Traits;
 pub use view::{
     Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,
     EntryLine, EntryPage, Hit, Hits, MarkedLine, MarkedPage, Moved, NetChange, OpLine, OpPage, Planned,

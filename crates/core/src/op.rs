@@ -132,33 +132,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether files can go with an action of this kind.
-    pub fn touches_files(self) -> bool {
-        match self {
-            Self::Rewind
-            | Self::Undo(_)
-            | Self::Redo(_)
-            | Self::Restore(_)
-            | Self::Checkout
-            | Self::Choose
-            | Self::Edit
-            | Self::Show
-            | Self::Drop
-            | Self::Files => true,
-            Self::Retry
-            | Self::Compensate(_)
-            | Self::Hide
-            | Self::Exclude
-            | Self::Include
-            | Self::Fold
-            | Self::AutoFold
-            | Self::Unfold
-            | Self::Label
-            | Self::Title
-            | Self::Erase => false,
-        }
-    }
-
     /// The verb in one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
@@ -184,20 +157,6 @@ impl Reason {
             Self::Title => "title",
             Self::Erase => "erase",
         }
-    }
-
-    /// Whether an operation for this reason is a step of the undo line.
-    pub fn is_step(self) -> bool {
-        !matches!(
-            self,
-            Self::Undo(_)
-                | Self::Redo(_)
-                | Self::Compensate(_)
-                | Self::AutoFold
-                | Self::Label
-                | Self::Title
-                | Self::Erase
-        )
     }
 }
 

@@ -147,30 +147,6 @@ pub enum Action {
     },
 }
 
-impl Action {
-    /// Whether files can go with it.
-    pub fn touches_files(&self) -> bool {
-        match self {
-            Self::Rewind(_)
-            | Self::Edit(_)
-            | Self::Undo(_)
-            | Self::Redo(_)
-            | Self::Restore(_)
-            | Self::Checkout(_)
-            | Self::Choose(..)
-            | Self::Files(_) => true,
-            Self::Mark { verb, .. } => verb.touches_files(),
-            Self::Retry(_)
-            | Self::Compensate(_)
-            | Self::Fold { .. }
-            | Self::Half(..)
-            | Self::Unfold(_)
-            | Self::Label(..)
-            | Self::Erase { .. } => false,
-        }
-    }
-}
-
 /// A change of the state, with what its author saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Apply {

@@ -225,7 +225,7 @@ impl Engine {
     pub fn apply(&self, conversation: ConversationId, apply: Apply) -> BoxFuture<'_, Result<Receipt>> {
         Box::pin(async move {
             self.can_name(conversation, &apply.action).await?;
-            if moves(&apply.action) && self.is_running(conversation) {
+            if apply.action.traits().moves_tip && self.is_running(conversation) {
                 return Err(EngineError::running());
             }
             Ok(self.store().apply(conversation, apply).await?)
@@ -288,20 +288,6 @@ pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
         return Err(EngineError::usage("can't store an empty message").hint("say something"));
     }
     Ok(())
-}
-
-/// Whether an action moves the tip.
-pub(crate) fn moves(action: &Action) -> bool {
-    !matches!(
-        action,
-        Action::Mark { .. }
-            | Action::Fold { .. }
-            | Action::Unfold(_)
-            | Action::Label(..)
-            | Action::Files(_)
-            | Action::Half(retake_core::Scope::Files, _)
-            | Action::Erase { .. }
-    )
 }
 
 /// The tool that runs commands, by the name that models use.

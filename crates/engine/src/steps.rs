@@ -99,7 +99,7 @@ impl Engine {
                 let (receipt, objects) = self.erase(of, apply).await?;
                 return Ok(Done::Erased(receipt, objects));
             }
-            if !apply.action.touches_files() {
+            if !apply.action.traits().touches_files {
                 return Ok(Done::Changed(self.apply(of, apply).await?));
             }
             match steps_of(&apply.action) {
@@ -168,7 +168,7 @@ impl Engine {
                 }
                 None => None,
             };
-            let touches_files = op.is_some_and(|line| line.op.reason.touches_files());
+            let touches_files = op.is_some_and(|line| line.op.reason.traits().touches_files);
             let done: usize = receipts.iter().map(|receipt| receipt.ops.len()).sum();
             let stopped = done < steps && self.goes_on(of, receipts.last()).await?;
             Ok(Done::Again { receipts, stopped, touches_files })

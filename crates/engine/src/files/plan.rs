@@ -27,8 +27,8 @@ use super::options::FileOptions;
 use super::returning::Settling;
 use super::uncaptured::Uncaptured;
 use super::workspace::Held;
+use crate::Engine;
 use crate::error::{EngineError, Result};
-use crate::{Engine, moves};
 
 /// The file half of a plan in one of the folders of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,8 +150,9 @@ impl Engine {
         let kept = self.kept_by(conversation, &action, &wish, &files).await?;
         let stays = [kept, stays, self.of_ancestors(conversation, &action, &wish).await?].concat();
         let digest = digest_of(&files);
-        let at_work = self.is_running(conversation) && (takes_files || moves(&action));
-        let waiting = if at_work && moves(&action) { self.waiting(conversation).await?.len() } else { 0 };
+        let moves_tip = action.traits().moves_tip;
+        let at_work = self.is_running(conversation) && (takes_files || moves_tip);
+        let waiting = if at_work && moves_tip { self.waiting(conversation).await?.len() } else { 0 };
         Ok(PlannedFiles {
             conversation: planned,
             files,

@@ -14,11 +14,11 @@ use super::apply::AppliedFiles;
 use super::effects::Effects;
 use super::options::FileOptions;
 use super::uncaptured::{UNSEEN, Uncaptured};
+use crate::Engine;
 use crate::agent::JOBS;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::told_unsaid;
 use crate::session::Claim;
-use crate::{Engine, moves};
 
 /// How long a run has to end after it was asked to.
 const TO_END: Duration = Duration::from_secs(10);
@@ -31,7 +31,8 @@ impl Engine {
         apply: Apply,
         wish: FileOptions,
     ) -> Result<AppliedFiles> {
-        if moves(&apply.action) {
+        let traits = apply.action.traits();
+        if traits.moves_tip {
             // Before anything is looked for: who saw another state is told so, and gets the head of now.
             let now = self.head(conversation).await?;
             match wish.stop && self.is_running(conversation) {
@@ -39,7 +40,6 @@ impl Engine {
                 false => apply.seen.fits(now).map_err(StoreError::from)?,
             }
         }
-        let moves = moves(&apply.action);
         // Where only files are meant, all calls stay where they are.
         let calls_go = wish.scope != Scope::Files && !matches!(apply.action, Action::Files(_));
         let outlook = self.ahead(conversation, &apply.action, wish.scope).await?;
@@ -59,14 +59,14 @@ impl Engine {
         };
         drop(halting);
         let mut waited = Vec::new();
-        if done.is_ok() && moves {
+        if done.is_ok() && traits.moves_tip {
             waited = self.words_back(conversation, may, halted).await?;
         } else if halted {
             // What they answer is still there.
             self.next_run(conversation).await;
         }
         let done = done?;
-        let ended = match outlook.facts.filter(|_| moves) {
+        let ended = match outlook.facts.filter(|_| traits.moves_tip) {
             Some(jobs) => {
                 let ended = self.ended_since(conversation, &jobs).await;
                 ended.map_err(|error| error.also(told_unsaid(&waited).as_slice()))?
@@ -99,7 +99,7 @@ impl Engine {
     ) -> Result<AppliedFiles> {
         let before = self.head(conversation).await?;
         fits(apply.seen, before)?;
-        if !moves(&apply.action) {
+        if !apply.action.traits().moves_tip {
             self.end_run(conversation).await?;
             return self.apply_ended(conversation, apply, wish).await;
         }

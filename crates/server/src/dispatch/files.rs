@@ -34,9 +34,10 @@ impl InProcess {
             _ => None,
         };
         let (action, wish) = self.asked(conversation, plan.action, wish).await?;
-        if !action.touches_files() {
+        let traits = action.traits();
+        if !traits.touches_files {
             no_wish(&plan.files, plan.diff)?;
-            if matches!(action, Action::Erase { .. }) {
+            if !traits.is_planned {
                 return self.plan_erase(conversation, action).await;
             }
             // What is hidden has been done all the same.
@@ -137,7 +138,7 @@ impl InProcess {
             None => {
                 let wish = wish(&apply.files)?;
                 let (action, wish) = self.asked(conversation, apply.action, wish).await?;
-                if !action.touches_files() {
+                if !action.traits().touches_files {
                     no_wish(&apply.files, false)?;
                 }
                 text = erase::text_of(&action);

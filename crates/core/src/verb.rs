@@ -1,0 +1,148 @@
+//! Kinds of actions, and the table of their traits: what a layer must know of an action before it is decided. No other code decides
+//! that by the kind of an action. A new action gets a row; the compiler asks for it.
+
+use crate::kept::Scope;
+use crate::op::Reason;
+use crate::request::Action;
+
+/// A kind of action, without what it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Rewind,
+    Edit,
+    Retry,
+    Undo,
+    Redo,
+    Restore,
+    Checkout,
+    Choose,
+    Compensate,
+    Hide,
+    Show,
+    Exclude,
+    Include,
+    Drop,
+    Fold,
+    AutoFold,
+    Unfold,
+    Label,
+    Title,
+    Files,
+    Erase,
+}
+
+/// What holds for each action of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// It may move the tip: while a run works, it is refused or stops the run.
+    pub moves_tip: bool,
+    /// Files can go with it.
+    pub touches_files: bool,
+    /// It is refused where its author saw another head than the one now.
+    pub needs_exact_head: bool,
+    /// Its plan is the difference that its operations make. (An erasure makes none in the state; its plan counts what goes.)
+    pub is_planned: bool,
+    /// Its operation is a step of the undo history.
+    pub is_step: bool,
+}
+
+/// A move of the tip.
+const MOVE: Traits =
+    Traits { moves_tip: true, touches_files: true, needs_exact_head: true, is_planned: true, is_step: true };
+
+/// A change of marks or folds.
+const CHANGE: Traits = Traits {
+    moves_tip: false,
+    touches_files: false,
+    needs_exact_head: false,
+    is_planned: true,
+    is_step: true,
+};
+
+impl Verb {
+    fn traits(self) -> Traits {
+        match self {
+            Self::Rewind | Self::Edit | Self::Restore | Self::Checkout | Self::Choose => MOVE,
+            Self::Retry => Traits { touches_files: false, ..MOVE },
+            Self::Undo | Self::Redo => Traits { is_step: false, ..MOVE },
+            Self::Compensate => {
+                Traits { touches_files: false, needs_exact_head: false, is_step: false, ..MOVE }
+            }
+            Self::Hide | Self::Exclude | Self::Include | Self::Fold | Self::Unfold => CHANGE,
+            Self::Show | Self::Drop => Traits { touches_files: true, ..CHANGE },
+            Self::AutoFold | Self::Label | Self::Title => Traits { is_step: false, ..CHANGE },
+            Self::Files => Traits { touches_files: true, needs_exact_head: true, ..CHANGE },
+            Self::Erase => Traits { is_planned: false, is_step: false, ..CHANGE },
+        }
+    }
+}
+
+impl Reason {
+    fn verb(self) -> Verb {
+        match self {
+            Self::Rewind => Verb::Rewind,
+            Self::Undo(_) => Verb::Undo,
+            Self::Redo(_) => Verb::Redo,
+            Self::Restore(_) => Verb::Restore,
+            Self::Checkout => Verb::Checkout,
+            Self::Choose => Verb::Choose,
+            Self::Retry => Verb::Retry,
+            Self::Edit => Verb::Edit,
+            Self::Compensate(_) => Verb::Compensate,
+            Self::Hide => Verb::Hide,
+            Self::Show => Verb::Show,
+            Self::Exclude => Verb::Exclude,
+            Self::Include => Verb::Include,
+            Self::Drop => Verb::Drop,
+            Self::Files => Verb::Files,
+            Self::Fold => Verb::Fold,
+            Self::AutoFold => Verb::AutoFold,
+            Self::Unfold => Verb::Unfold,
+            Self::Label => Verb::Label,
+            Self::Title => Verb::Title,
+            Self::Erase => Verb::Erase,
+        }
+    }
+
+    /// The traits of the action that an operation was made by.
+    pub fn traits(self) -> Traits {
+        self.verb().traits()
+    }
+
+    /// Whether an operation for this reason is a step of the undo history.
+    pub fn is_step(self) -> bool {
+        self.traits().is_step
+    }
+}
+
+impl Action {
+    /// Its traits.
+    pub fn traits(&self) -> Traits {
+        let verb = match self {
+            Self::Rewind(_) => Verb::Rewind,
+            Self::Edit(_) => Verb::Edit,
+            Self::Retry(_) => Verb::Retry,
+            Self::Undo(_) => Verb::Undo,
+            Self::Redo(_) => Verb::Redo,
+            Self::Restore(_) => Verb::Restore,
+            Self::Checkout(_) => Verb::Checkout,
+            Self::Choose(..) => Verb::Choose,
+            Self::Compensate(_) => Verb::Compensate,
+            Self::Mark { verb, .. } | Self::Fold { verb, .. } => verb.verb(),
+            Self::Files(_) => Verb::Files,
+            Self::Half(Scope::Files, whole) => return Traits { moves_tip: false, ..whole.traits() },
+            Self::Half(Scope::Conversation, whole) => {
+                return Traits { touches_files: false, ..whole.traits() };
+            }
+            Self::Half(Scope::Both, whole) => return whole.traits(),
+            Self::Unfold(_) => Verb::Unfold,
+            Self::Label(None, _) => Verb::Title,
+            Self::Label(Some(_), _) => Verb::Label,
+            Self::Erase { .. } => Verb::Erase,
+        };
+        verb.traits()
+    }
+}
+
+#[cfg(test)]
+mod tests;
