@@ -1,22 +1,25 @@
 //! The UI in memory: tabs, what has the keys, what was asked. It takes in a [`Msg`] and says by [`Act`]s what is to be done; it
 //! does nothing itself. Must never say that something was done before the owner has said so.
 
-mod asked;
+mod answers;
 mod bars;
 mod commands;
 mod drafts;
 mod draw;
 mod keys;
+mod local_draft;
 mod looks;
 mod model;
 mod mouse;
 mod notices;
+mod outgoing;
+mod panes;
+mod presses;
 mod replies;
 mod requests;
 mod running;
 mod runs;
 mod select;
-mod stack;
 mod tab;
 mod tabs;
 #[cfg(test)]
@@ -176,7 +179,7 @@ impl App {
         }
         self.end_trial();
         self.leaves();
-        let here = (self.tab().id, self.tab().pane.as_ref().map(|_| self.tab().pane_no));
+        let here = (self.tab().id, self.tab().panes.front.as_ref().map(|_| self.tab().panes.front_no));
         self.notices.stay_at(here);
         self.tab_mut().is_unseen = false;
         std::mem::take(&mut self.requests.acts)
@@ -189,12 +192,12 @@ impl App {
 
     /// Whether something moves by itself, so that time passing is to be told often.
     pub(crate) fn is_lively(&self) -> bool {
-        let waits = self.tab().pane.as_ref().is_some_and(|pane| pane.is_lively());
+        let waits = self.tab().panes.front.as_ref().is_some_and(|pane| pane.is_lively());
         self.tab().talk.is_running()
             || self.tab().is_busy()
             || self.tab().view.is_stale()
             || self.tab().view.is_finding()
-            || self.tab().typed_ms.is_some()
+            || self.tab().draft.typed_ms.is_some()
             || self.is_leaving()
             || waits
     }
@@ -243,12 +246,12 @@ impl App {
     /// Lets the pane in front of a tab do something, and does what it wants.
     fn with_pane(&mut self, at: usize, does: impl FnOnce(&mut dyn super::pane::Pane, &mut Cx<'_>)) {
         let Some(tab) = self.tabs.get(at) else { return };
-        self.with_pane_no(at, tab.pane_no, does);
+        self.with_pane_no(at, tab.panes.front_no, does);
     }
 
     /// The same, of all panes of a tab.
     fn with_panes(&mut self, at: usize, does: impl Fn(&mut dyn super::pane::Pane, &mut Cx<'_>)) {
-        for no in self.tabs.get(at).map(Tab::panes).unwrap_or_default() {
+        for no in self.tabs.get(at).map(|tab| tab.panes.numbers()).unwrap_or_default() {
             self.with_pane_no(at, no, &does);
         }
     }
@@ -261,7 +264,7 @@ impl App {
         does: impl FnOnce(&mut dyn super::pane::Pane, &mut Cx<'_>),
     ) {
         let Some(tab) = self.tabs.get_mut(at) else { return };
-        let Some(mut pane) = tab.slot(no).and_then(Option::take) else { return };
+        let Some(mut pane) = tab.panes.slot(no).and_then(Option::take) else { return };
         let (id, before) = (tab.id, self.requests.acts.len());
         let mut wants = Vec::new();
         let mut cx = Cx {
@@ -272,14 +275,14 @@ impl App {
             tickets: &mut self.requests.tickets,
         };
         does(&mut *pane, &mut cx);
-        if let Some(slot) = tab.slot(no) {
+        if let Some(slot) = tab.panes.slot(no) {
             *slot = Some(pane);
         }
         self.requests.sent_by_pane(id, no, before);
         for want in wants {
             self.want(id, want);
         }
-        if self.tabs.follows_list && !self.tabs.iter().any(|tab| tab.holds(Context::List)) {
+        if self.tabs.follows_list && !self.tabs.iter().any(|tab| tab.panes.holds(Context::List)) {
             self.tabs.follows_list = false;
             self.requests.acts.push(Act::Unfollow(None));
         }
@@ -289,7 +292,7 @@ impl App {
     fn open_pane(&mut self, id: TabId, pane: Box<dyn super::pane::Pane>) {
         let Some(at) = self.tabs.place(id) else { return };
         let no = self.tabs.new_pane();
-        self.tabs[at].open(no, pane);
+        self.tabs[at].panes.open(no, pane);
         self.forget_closed(id);
         self.with_pane(at, |pane, cx| pane.opened(cx));
     }

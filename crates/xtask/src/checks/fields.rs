@@ -18,7 +18,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("Proposal", 23),
     ("Receipt", 16),
     ("Settings", 23),
-    ("Tab", 39),
     ("View", 25),
 ];
 

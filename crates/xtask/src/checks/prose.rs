@@ -43,7 +43,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("verbs/import.rs", " at line "),
     // Words that a person types.
     ("model/demo/words.rs", "after me"),
-    ("ui/app/asked.rs", ""),
+    ("ui/app/answers.rs", ""),
 ];
 
 /// Every comparison with prose in one crate.

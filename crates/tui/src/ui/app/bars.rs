@@ -22,7 +22,7 @@ pub(crate) const SPIN_MS: i64 = 120;
 impl App {
     /// The model that answers next, and why.
     pub(super) fn model_words(&self) -> String {
-        match (&self.tab().model, &self.models) {
+        match (&self.tab().model.name, &self.models) {
             (Some(model), _) => safe::line(model).into_owned(),
             (None, Some(models)) => format!("{}: {}", safe::line(&models.default), safe::line(&models.why)),
             (None, None) => String::new(),
@@ -42,7 +42,7 @@ impl App {
     fn model_name(&self) -> String {
         let usual = self.models.as_ref().map(|models| &models.default);
         let live = self.tab().talk.live.as_ref().and_then(|live| live.model.as_ref());
-        let model = live.or(self.tab().model.as_ref()).or(usual);
+        let model = live.or(self.tab().model.name.as_ref()).or(usual);
         model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
     }
 
@@ -64,7 +64,7 @@ impl App {
         if let Some((text, paint)) = notice.as_ref().filter(|_| area.height > 1) {
             return paragraph(frame, area, self.looks.theme.style(*paint), text);
         }
-        let is_told = is_low && self.tab().rewriting.is_some() && notice.is_none();
+        let is_told = is_low && self.tab().outgoing.rewriting.is_some() && notice.is_none();
         let keys = if is_told { String::new() } else { self.key_words(context, columns) };
         let beside = |keys: &str| columns.saturating_sub(width::columns(keys) + 1);
         // What is said once stands before keys that always hold.
@@ -89,7 +89,7 @@ impl App {
         // Where there is no line above the composer to say it.
         pieces.extend(super::draw::editing(tab, &self.keys, columns).filter(|_| is_low));
         let turn = usize::try_from(self.now_ms / SPIN_MS).unwrap_or(0) % SPINNER.len();
-        if let Some(why) = &tab.lost {
+        if let Some(why) = &tab.loading.lost {
             let why = if why.is_empty() { "the owner is gone, seeking it".into() } else { safe::line(why) };
             pieces.push(format!("{} {why}", SPINNER[turn]));
         } else if let Some(live) = &tab.talk.live {
@@ -97,7 +97,7 @@ impl App {
             let lasted = time::lasted((self.now_ms - live.since_ms).max(0));
             let doing = if tab.waits() == [false, false] { "" } else { "waits for you · " };
             pieces.push(format!("{} {doing}{lasted} · {stop} stops", SPINNER[turn]));
-        } else if !tab.sent.is_empty() {
+        } else if !tab.outgoing.is_empty() {
             pieces.push(format!("{} sending", SPINNER[turn]));
         }
         let model = self.model_name();

@@ -67,7 +67,7 @@ impl App {
             }
             Command::Theme => self.choose_theme(words),
             // As it was left for a hit.
-            Command::List if words.is_empty() && self.tab_mut().come_back() => {}
+            Command::List if words.is_empty() && self.tab_mut().panes.come_back() => {}
             Command::List | Command::Search => self.open_list(self.tab().id, words),
             _ => return false,
         }
@@ -213,7 +213,7 @@ impl App {
     /// What is about the agent at work.
     fn of_agent(&mut self, command: Command, words: &str) -> bool {
         match command {
-            Command::Model if words.is_empty() => self.open(models(self.tab().model.clone())),
+            Command::Model if words.is_empty() => self.open(models(self.tab().model.name.clone())),
             Command::Model => self.choose_model(words),
             Command::Permissions => self.permissions(words),
             Command::Files => self.page("Files", |conversation| Request::FilesStatus(Of { conversation })),
@@ -325,7 +325,7 @@ impl App {
     /// Stops what runs; with nothing to stop, empties the composer; with nothing to empty, leaves.
     fn stop(&mut self) {
         let now_ms = self.now_ms;
-        if self.tab().pane.is_some() {
+        if self.tab().panes.front.is_some() {
             let close = Command::Close;
             return self.with_pane(self.tabs.current, |pane, cx| pane.command(close, cx));
         }
@@ -337,7 +337,7 @@ impl App {
         }
         if !tab.composer.is_empty() {
             tab.composer.set_aside();
-            tab.typed_ms = Some(now_ms);
+            tab.draft.typed(now_ms);
             let back = self.keys.named(Command::DraftBack);
             return self.hint(format!("the composer is empty now; {back} brings your words back"));
         }

@@ -5,6 +5,7 @@ use retake_wire::reply::Draft;
 use retake_wire::request::{ClaimDraftIn, SetDraft, SetDraftIn};
 use retake_wire::{Part, Problem, Request};
 
+use super::local_draft::Stored;
 use super::tab::Tab;
 use super::{App, Asked, For};
 use crate::render::{self, effects};
@@ -124,18 +125,18 @@ impl App {
     /// Whether it is known where the words of a tab belong, and they were given to be kept there.
     fn is_settled(&self, tab: &Tab) -> bool {
         let has_place = match tab.conversation() {
-            Some(_) => tab.has_draft || tab.is_draft_refused,
-            None => self.drafts.unbegun.kept.is_some() && !tab.begins,
+            Some(_) => tab.draft.is_known || tab.draft.is_refused,
+            None => self.drafts.unbegun.kept.is_some() && !tab.outgoing.begins,
         };
-        let is_open = tab.opening.is_none() || tab.composer.is_empty();
-        tab.sent.is_empty() && is_open && (has_place || !tab.has_words())
+        let is_open = tab.draft.opening.is_none() || tab.composer.is_empty();
+        tab.outgoing.is_empty() && is_open && (has_place || !tab.has_words())
     }
 
     /// Whoever leaves has the owner keep what stands here, also where another terminal has given it something else since.
     fn assert_drafts(&mut self) {
         for at in 0..self.tabs.len() {
             let tab = &self.tabs[at];
-            if let (Some(conversation), true, true) = (tab.conversation(), tab.has_draft, tab.has_words()) {
+            if let (Some(conversation), true, true) = (tab.conversation(), tab.draft.is_known, tab.has_words()) {
                 self.set_draft(at, conversation, false);
             }
         }
@@ -156,17 +157,17 @@ impl App {
             .flat_map(parts)
             .collect();
         let has_place = |tab: &&Tab| match tab.conversation() {
-            Some(_) => tab.has_draft,
+            Some(_) => tab.draft.is_known,
             None => self.drafts.unbegun.kept.is_some(),
         };
         let words = |composer: &Composer| composer.aside().into_iter().chain([composer.parts()]);
         let mut homeless: Vec<_> =
             self.tabs.iter().filter(|tab| !has_place(tab)).flat_map(|tab| words(tab.own())).collect();
-        let opening = self.tabs.iter().filter(|tab| tab.opening.is_some());
+        let opening = self.tabs.iter().filter(|tab| tab.draft.opening.is_some());
         homeless.extend(opening.flat_map(|tab| words(&tab.composer)));
         // Nobody knows whether the owner has them; with what a conversation begins it has them as the folder's.
-        let said = self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| &tab.sent);
-        homeless.extend(said.map(|(_, parts, _)| parts.clone()));
+        let said = self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| tab.outgoing.parts());
+        homeless.extend(said.cloned());
         unsaved.extend(homeless.iter().map(Vec::as_slice));
         let mut texts: Vec<String> =
             unsaved.into_iter().map(effects::text).filter(|text| !text.is_empty()).collect();
@@ -177,17 +178,15 @@ impl App {
     /// Keeps the draft of a tab, where it is another one than the owner has.
     pub(super) fn keep_draft(&mut self, at: usize) {
         let Some(tab) = self.tabs.get_mut(at) else { return };
-        if tab.opening.is_none() {
-            tab.typed_ms = None;
+        if tab.draft.opening.is_none() {
+            tab.draft.typed_ms = None;
         }
         if tab.own().is_empty() {
-            tab.edits = None;
+            tab.draft.edits = None;
         }
         if let Some(conversation) = tab.conversation()
-            && tab.has_draft
-            && (tab.own().parts() != tab.kept
-                || tab.edited() != tab.kept_edits
-                || tab.own().aside() != tab.kept_aside)
+            && tab.draft.is_known
+            && tab.to_store() != tab.draft.stored
         {
             self.set_draft(at, conversation, false);
         }
@@ -197,7 +196,7 @@ impl App {
     /// A tab shows its conversation no more: whoever opens that next is given the draft.
     pub(super) fn release_draft(&mut self, at: usize) {
         self.keep_draft(at);
-        let Some(tab) = self.tabs.get(at).filter(|tab| tab.has_draft && tab.has_words()) else {
+        let Some(tab) = self.tabs.get(at).filter(|tab| tab.draft.is_known && tab.has_words()) else {
             return;
         };
         if let Some(conversation) = tab.conversation() {
@@ -208,18 +207,17 @@ impl App {
     /// Gives the owner the draft of a tab, in the place of the one that it was given before.
     fn set_draft(&mut self, at: usize, conversation: String, released: bool) {
         let tab = &mut self.tabs[at];
-        let (parts, edits) = (tab.own().parts(), tab.edited());
-        let instead_of = Some(std::mem::replace(&mut tab.kept, parts.clone()));
-        tab.kept_edits.clone_from(&edits);
-        tab.kept_aside = tab.own().aside();
-        let aside = Some(tab.kept_aside.clone());
+        let stored = tab.to_store();
+        let before = std::mem::replace(&mut tab.draft.stored, stored.clone());
+        let Stored { parts, edits, aside } = stored;
+        let (aside, instead_of) = (Some(aside), Some(before.parts));
         let set = SetDraft { conversation, parts, aside, instead_of, edits, released, ..SetDraft::default() };
         self.keep(Request::SetDraft(set));
     }
 
     /// Keeps the draft of a tab once nothing was typed for a moment.
     pub(super) fn draft_rests(&mut self, at: usize) {
-        if self.tabs.get(at).is_some_and(|tab| tab.rests(self.now_ms)) {
+        if self.tabs.get(at).is_some_and(|tab| tab.draft.is_due(self.now_ms)) {
             self.keep_draft(at);
         }
     }
@@ -229,19 +227,17 @@ impl App {
         let Draft { parts, edits, aside, .. } = draft;
         let now_ms = self.now_ms;
         let Some(tab) = self.find_tab(id) else { return };
-        if std::mem::replace(&mut tab.has_draft, true) {
+        if std::mem::replace(&mut tab.draft.is_known, true) {
             return;
         }
         if tab.has_words() {
-            tab.typed_ms = Some(now_ms);
+            tab.draft.typed(now_ms);
         }
-        let own = tab.opening.as_mut().unwrap_or(&mut tab.composer);
+        let own = tab.draft.opening.as_mut().unwrap_or(&mut tab.composer);
         own.set_before(&parts);
         own.give_aside(&aside);
-        tab.kept = parts;
-        tab.kept_aside = aside;
-        tab.kept_edits.clone_from(&edits);
-        tab.edits.clone_from(&edits);
+        tab.draft.edits.clone_from(&edits);
+        tab.draft.stored = Stored { parts, edits: edits.clone(), aside };
         if let Some(entry) = edits {
             self.was_to_edit(id, &entry);
         }
@@ -277,7 +273,7 @@ impl App {
         let before = std::mem::replace(&mut tab.composer, typed);
         tab.composer.set_before(&before.parts());
         tab.composer.give_aside(&before.aside());
-        tab.typed_ms = Some(self.now_ms);
+        tab.draft.typed(self.now_ms);
     }
 
     /// A tab is new: what was typed before, and never sent, is given back, as far as no other tab shows it.
@@ -300,7 +296,7 @@ impl App {
 
     fn give_unbegun(&mut self) {
         let tab = self.tabs.shown_mut();
-        let is_new = tab.conversation().is_none() && tab.sent.is_empty();
+        let is_new = tab.conversation().is_none() && tab.outgoing.is_empty();
         if is_new && tab.composer.is_empty() && !self.drafts.unbegun.rest.is_empty() {
             tab.composer.set(&std::mem::take(&mut self.drafts.unbegun.rest));
         }
@@ -322,9 +318,9 @@ impl App {
         let (mut parts, mut aside) =
             (self.drafts.unbegun.rest.clone(), self.drafts.unbegun.rest_aside.clone());
         // What was typed while a conversation began stays here until it is known what its own draft is.
-        let is_here = |tab: &&Tab| tab.conversation().is_none() || (tab.begins && !tab.has_draft);
+        let is_here = |tab: &&Tab| tab.conversation().is_none() || (tab.outgoing.begins && !tab.draft.is_known);
         for tab in self.tabs.iter().filter(is_here) {
-            parts.extend(tab.sent.iter().flat_map(|(_, parts, _)| parts.clone()));
+            parts.extend(tab.outgoing.parts().flatten().cloned());
             parts.extend(tab.own().parts());
             aside.extend(tab.own().aside());
         }

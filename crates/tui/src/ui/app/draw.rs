@@ -44,17 +44,17 @@ impl App {
         tab.view.model = model;
         tab.view.has_rule = areas.rule.height > 0;
         tab.view.place = place;
-        tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.offer, is_small: false };
+        tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.answers.offer, is_small: false };
         let (theme, now_ms, current) = (self.looks.theme, self.now_ms, self.tabs.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];
         let brush = Brush { theme, keys, now_ms, conversation: tab.talk.conversation.as_ref() };
-        (tab.area, tab.composer_area) = (areas.main, areas.composer);
-        match &mut tab.pane {
+        (tab.areas.main, tab.areas.composer) = (areas.main, areas.composer);
+        match &mut tab.panes.front {
             Some(pane) => pane.draw(frame, areas.main, &brush),
             None => tab.view.draw(frame, areas.main, &tab.talk, &brush),
         }
-        let focus = match (&tab.pane, &tab.line, has_keys) {
+        let focus = match (&tab.panes.front, &tab.line, has_keys) {
             (Some(_), ..) | (_, Some(_), _) => Keys::Elsewhere,
             (_, _, Context::Select) => Keys::Commands,
             _ => Keys::Here,
@@ -90,7 +90,7 @@ impl App {
         let tab = self.tab_mut();
         let most = (all.height / 3).max(1);
         let composer = tab.composer.height(all.width).clamp(1, most);
-        let has_composer = tab.pane.is_none() || all.height >= LOW_PANE;
+        let has_composer = tab.panes.front.is_none() || all.height >= LOW_PANE;
         let composer = if has_composer { composer } else { 0 };
         let rows = Layout::vertical([
             Constraint::Length(u16::from(many)),
@@ -136,7 +136,7 @@ impl App {
             return;
         }
         let mut from = 0;
-        for (tab, (taken, _)) in self.tab_spans(self.tab().area.width).into_iter().enumerate() {
+        for (tab, (taken, _)) in self.tab_spans(self.tab().areas.main.width).into_iter().enumerate() {
             if (from..from + taken).contains(&at.x) {
                 self.keep_draft(self.tabs.current);
                 self.tabs.current = tab;
@@ -152,7 +152,7 @@ fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'stati
     let theme = brush.theme;
     let colour = if focus == Keys::Here { Paint::Border } else { Paint::Bar };
     let rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));
-    let below = tab.view.below().filter(|_| tab.pane.is_none());
+    let below = tab.view.below().filter(|_| tab.panes.front.is_none());
     let (rule, taken) = match below {
         Some((text, paint)) => {
             let below = Line::styled(text.to_owned(), theme.style(paint)).right_aligned();
@@ -170,7 +170,7 @@ fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'stati
 
 /// That the next message is said in the place of another one, and what sending it takes back: as much as there is room for.
 pub(super) fn editing(tab: &Tab, keys: &Keymap, columns: usize) -> Option<String> {
-    let Rewriting { entry, takes_back, .. } = tab.rewriting.as_ref()?;
+    let Rewriting { entry, takes_back, .. } = tab.outgoing.rewriting.as_ref()?;
     let known = tab.talk.entries.iter().find(|known| known.id == *entry);
     let name = known.map_or_else(|| "a message".to_owned(), |known| format!("t{}", known.turn));
     let escape = keys.named(Command::Escape);
@@ -190,7 +190,7 @@ fn selected(keys: &Keymap) -> String {
 /// What stands in the composer as long as nothing is typed: what Enter would do with words, or who has the keys.
 fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> String {
     let named = |command| keys.named(command);
-    if let Some(pane) = &tab.pane {
+    if let Some(pane) = &tab.panes.front {
         let close = named(Command::Close);
         return match pane.leaves() {
             true => format!("the keys go above · {close} leaves retake"),
@@ -205,7 +205,7 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
             LineFor::Title | LineFor::Label(_) => format!("{enter} names it · {esc} leaves it as it was"),
         };
     }
-    match (&tab.rewriting, tab.talk.is_running(), has_keys) {
+    match (&tab.outgoing.rewriting, tab.talk.is_running(), has_keys) {
         (_, _, Context::Select) => selected(keys),
         (Some(_), ..) => format!("Another wording of that message · {} gives it up", named(Command::Escape)),
         (_, _, Context::Asked) => {

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::App;
-use super::notices::{Kind, SHORT_MS};
-use super::tab::Once;
+use super::notices::Kind;
 use crate::render::words;
 use crate::ui::keymap::{Command, Context, Key};
 
@@ -14,7 +13,7 @@ impl App {
     /// Which keys hold now.
     pub(super) fn context(&self) -> Context {
         let tab = self.tab();
-        if let Some(pane) = &tab.pane {
+        if let Some(pane) = &tab.panes.front {
             return pane.context();
         }
         if tab.line.is_some() {
@@ -49,10 +48,8 @@ impl App {
         }
         let context = self.context();
         let found = if ends(event) { Some(Command::Stop) } else { self.keys.find(context, key) };
-        self.tab_mut().once.take_if(|once| Some(once.command) != found);
-        // Who presses another key looks at what stands there.
-        self.tab_mut().stepped.take_if(|_| context == Context::Talk && found != Some(Command::Send));
-        if self.tab().pane.is_some() {
+        self.tab_mut().presses.pressed(found, context == Context::Talk);
+        if self.tab().panes.front.is_some() {
             return self.key_in_pane(context, key, event);
         }
         if self.tab().line.is_some() {
@@ -123,10 +120,9 @@ impl App {
         self.is_writing();
         let now_ms = self.now_ms;
         let tab = self.tab_mut();
-        tab.typed_ms = Some(now_ms);
-        // An Enter from here on is meant for these words.
-        tab.stepped = None;
-        tab.left.clear();
+        tab.draft.typed(now_ms);
+        tab.presses.typed();
+        tab.panes.left.clear();
         if !tab.selecting {
             tab.view.deselect();
         }
@@ -136,7 +132,7 @@ impl App {
     pub(super) fn paste(&mut self, text: &str) {
         self.notices.remove(Kind::Hint);
         let text = &*self.without_nul(text);
-        if self.tab().pane.is_some() {
+        if self.tab().panes.front.is_some() {
             return self.with_pane(self.tabs.current, |pane, cx| pane.typed(text, cx));
         }
         if let Some(line) = &mut self.tab_mut().line {
@@ -169,9 +165,9 @@ impl App {
         if tab.composer.escape() {
             return;
         }
-        if tab.rewriting.take().is_some() {
-            tab.typed_ms = Some(now_ms);
-            if tab.composer.parts() == tab.returned {
+        if tab.outgoing.rewriting.take().is_some() {
+            tab.draft.typed(now_ms);
+            if tab.outgoing.is_unchanged(&tab.composer) {
                 tab.composer.clear();
                 return self.say("not edited: nothing has changed");
             }
@@ -203,13 +199,7 @@ impl App {
     /// Whether this is the second of two presses which belong together, as long as the word about the first one stands.
     pub(super) fn is_once_more(&mut self, command: Command) -> bool {
         let now_ms = self.now_ms;
-        let tab = self.tab_mut();
-        let before = tab.once.take();
-        let is_second = before.is_some_and(|once| once.command == command && now_ms - once.at_ms <= SHORT_MS);
-        if !is_second {
-            tab.once = Some(Once { command, at_ms: now_ms });
-        }
-        is_second
+        self.tab_mut().presses.is_second(command, now_ms)
     }
 }
 

@@ -89,7 +89,7 @@ impl App {
 
     /// A theme that was tried ends with the list that it was tried in.
     pub(super) fn end_trial(&mut self) {
-        if self.tab().pane.is_none() {
+        if self.tab().panes.front.is_none() {
             self.looks.end_trial();
         }
     }

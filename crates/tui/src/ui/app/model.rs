@@ -16,8 +16,8 @@ impl App {
         let name = name.trim().to_owned();
         // What is sent meanwhile is for the new one.
         let tab = self.tab_mut();
-        let before = tab.model.replace(name.clone());
-        tab.is_model_settled = true;
+        let before = tab.model.name.replace(name.clone());
+        tab.model.is_settled = true;
         let id = tab.id;
         self.ask(Asked::Tab(id, For::Model(name, before)), Request::Models);
     }
@@ -32,8 +32,8 @@ impl App {
             Known::Unlisted(what) => self.say(format!("the next answers come from {shown}; {what}")),
             Known::Unusable(why) => self.refuse(format!("the next answers come from {shown}, but: {why}")),
             Known::Nowhere(hint) => {
-                if let Some(tab) = self.find_tab(id).filter(|tab| tab.model.as_deref() == Some(name)) {
-                    tab.model = before;
+                if let Some(tab) = self.find_tab(id).filter(|tab| tab.model.name.as_deref() == Some(name)) {
+                    tab.model.name = before;
                 }
                 let models = self.keys.named(Command::Model);
                 self.refuse(format!("there is no model “{shown}”: {models} lists them; {hint}"));
@@ -53,17 +53,17 @@ impl App {
     pub(super) fn goes_on_with(&mut self, at: usize) {
         let Some(models) = &self.models else { return };
         let tab = &mut self.tabs[at];
-        if tab.is_model_settled || tab.talk.conversation.is_none() || tab.talk.entries.is_empty() {
+        if tab.model.is_settled || tab.talk.conversation.is_none() || tab.talk.entries.is_empty() {
             return;
         }
-        tab.is_model_settled = true;
+        tab.model.is_settled = true;
         match goes_on(models, &tab.talk.entries) {
             GoesOn::Usual => {}
             GoesOn::With(model) => {
                 let choose = self.keys.named(Command::Model);
                 let says =
                     format!("{} answers here, as before: {choose} chooses another", safe::line(&model));
-                tab.model = Some(model);
+                tab.model.name = Some(model);
                 self.say(says);
             }
             GoesOn::Gone(says) => self.refuse(says),

@@ -48,7 +48,7 @@ impl App {
 
     fn wheel(&mut self, lines: i32) {
         self.no_longer_dragged();
-        if self.tab().pane.is_some() {
+        if self.tab().panes.front.is_some() {
             let command = if lines < 0 { Command::Up } else { Command::Down };
             return self.with_pane(self.tabs.current, |pane, cx| pane.command(command, cx));
         }
@@ -64,7 +64,7 @@ impl App {
 
     fn drag(&mut self, at: Position) {
         let text = self.text_area();
-        let Some(from) = self.mouse.pressed.filter(|from| self.tab().area.contains(*from)) else { return };
+        let Some(from) = self.mouse.pressed.filter(|from| self.tab().areas.main.contains(*from)) else { return };
         if text.is_empty() || (self.mouse.dragged.is_none() && at == from) {
             return;
         }
@@ -96,15 +96,15 @@ impl App {
 
     /// A click: a message is selected, a row of a pane, a tab, or the composer has the keys again.
     fn click(&mut self, at: Position) {
-        let area = self.tab().area;
-        if self.tab().composer_area.contains(at) {
+        let area = self.tab().areas.main;
+        if self.tab().areas.composer.contains(at) {
             return self.click_composer(at);
         }
         if !area.contains(at) {
             return self.click_tab(at);
         }
         let (column, row) = (at.x - area.x, at.y - area.y);
-        if self.tab().pane.is_some() {
+        if self.tab().panes.front.is_some() {
             self.with_pane(self.tabs.current, |pane, cx| pane.clicked(column, row, cx));
         } else if self.tab_mut().view.click(row) {
             let tab = self.tab_mut();
@@ -113,7 +113,7 @@ impl App {
     }
 
     fn click_composer(&mut self, at: Position) {
-        if self.tab().pane.is_some() {
+        if self.tab().panes.front.is_some() {
             let close = self.keys.named(Command::Close);
             return self.refuse(format!("{close} goes back first: the keys go above"));
         }
@@ -133,7 +133,7 @@ impl App {
     /// Where text stands that can be dragged over: without signs beside it and the bar.
     fn text_area(&self) -> Rect {
         let tab = self.tab();
-        if tab.pane.is_some() { tab.area } else { View::text_area(tab.area) }
+        if tab.panes.front.is_some() { tab.areas.main } else { View::text_area(tab.areas.main) }
     }
 
     /// Highlights what was dragged over, and keeps what stands on the screen while the button is held.

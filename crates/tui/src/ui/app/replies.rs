@@ -63,7 +63,7 @@ impl App {
             (For::Show(entry), Reply::Conversation(conversation)) => self.opened(id, conversation, entry),
             (For::Earlier, Reply::Entries(page)) => {
                 if let Some(tab) = self.find_tab(id) {
-                    tab.loading = false;
+                    tab.loading.is_loading = false;
                     tab.talk.cut_off.extend(page.cut_off);
                     tab.talk.loaded(page.entries, page.earlier);
                 }
@@ -71,10 +71,10 @@ impl App {
             }
             (For::Until(entry), Reply::Entries(page)) => {
                 if let Some(tab) = self.find_tab(id) {
-                    tab.loading = false;
+                    tab.loading.is_loading = false;
                     tab.talk.cut_off.extend(page.cut_off);
                     tab.talk.loaded(page.entries, page.earlier);
-                    tab.show = Some(entry);
+                    tab.loading.show = Some(entry);
                 }
                 self.show_wanted(id);
             }
@@ -110,7 +110,7 @@ impl App {
         match what {
             For::Earlier | For::Until(_) => {
                 if let Some(tab) = self.find_tab(id) {
-                    tab.loading = false;
+                    tab.loading.is_loading = false;
                     // It would ask for the same again.
                     tab.view.command(Command::FindLeave, &tab.talk);
                 }
@@ -118,7 +118,7 @@ impl App {
             }
             For::Draft => {
                 if let Some(tab) = self.find_tab(id) {
-                    tab.is_draft_refused = true;
+                    tab.draft.is_refused = true;
                 }
                 self.complain_in(id, problem);
             }
@@ -127,7 +127,7 @@ impl App {
                 self.complain_in(id, problem);
             }
             For::Rewritten(_) => {
-                if let Some(rewriting) = self.find_tab(id).and_then(|tab| tab.rewriting.as_mut()) {
+                if let Some(rewriting) = self.find_tab(id).and_then(|tab| tab.outgoing.rewriting.as_mut()) {
                     rewriting.is_stale = false;
                 }
                 self.complain_in(id, problem);
@@ -148,9 +148,9 @@ impl App {
             .position(|tab| tab.id != id && tab.conversation().as_deref() == Some(conversation.id.as_str()));
         if let Some(at) = other {
             // It is open beside: two tabs of one conversation would be two drafts.
-            let left = self.find_tab(id).map(|tab| std::mem::take(&mut tab.left)).unwrap_or_default();
-            self.tabs[at].left = left;
-            self.tabs[at].show = entry;
+            let left = self.find_tab(id).map(|tab| std::mem::take(&mut tab.panes.left)).unwrap_or_default();
+            self.tabs[at].panes.left = left;
+            self.tabs[at].loading.show = entry;
             self.type_on(at, typed);
             let other = self.tabs[at].id;
             self.tabs.current = at;
@@ -169,7 +169,7 @@ impl App {
             let mut tab = super::tab::Tab::new(id, self.known.model.clone());
             tab.view.version.clone_from(&self.known.version);
             tab.composer.remember(self.prompts.clone());
-            tab.left = std::mem::take(&mut self.tabs[at].left);
+            tab.panes.left = std::mem::take(&mut self.tabs[at].panes.left);
             tab.composer = typed.unwrap_or(tab.composer);
             self.tabs[at] = tab;
             self.follow(id, &conversation.id);
@@ -177,31 +177,31 @@ impl App {
         } else {
             self.type_on(at, typed);
         }
-        self.tabs[at].show = entry;
+        self.tabs[at].loading.show = entry;
         self.show_wanted(id);
     }
 
     /// Shows the entry that was asked for, once it is there.
     fn show_wanted(&mut self, id: TabId) {
         let Some(tab) = self.find_tab(id) else { return };
-        let Some(entry) = tab.show.take() else { return };
+        let Some(entry) = tab.loading.show.take() else { return };
         if tab.talk.entries.iter().any(|loaded| loaded.id == entry) {
             // It is seen, but whoever types goes on typing: it is selected by a key or a click.
             tab.view.show(&entry, &tab.talk);
             return;
         }
         let (Some(conversation), Some(first), true, false) =
-            (tab.conversation(), tab.talk.entries.first(), tab.talk.earlier, tab.loading)
+            (tab.conversation(), tab.talk.entries.first(), tab.talk.earlier, tab.loading.is_loading)
         else {
             // It is told when the conversation is, or it is not on the path now.
             if tab.talk.entries.is_empty() {
-                tab.show = Some(entry);
+                tab.loading.show = Some(entry);
             } else {
                 self.say("that message is not in the conversation as it is now: /tree shows the branches");
             }
             return;
         };
-        tab.loading = true;
+        tab.loading.is_loading = true;
         let log = Log {
             conversation,
             at: None,
@@ -223,18 +223,18 @@ impl App {
             return;
         };
         let Some(at) = self.tabs.place(id) else { return };
-        if self.tabs[at].lost.take().is_some() {
+        if self.tabs[at].loading.lost.take().is_some() {
             // Another process may own the data now.
             self.ask(Asked::All(For::Owner), Request::Status);
         }
-        let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].has_draft;
+        let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].draft.is_known;
         let waited = self.tabs[at].waits();
         let front = self.tabs[at].front().map(str::to_owned);
         let heard = self.tabs[at].talk.told(told, self.now_ms);
         if self.tabs[at].front() != front.as_deref() {
             let tab = &mut self.tabs[at];
-            tab.is_late = front.is_some() && front != tab.answered && tab.asked_ms <= Some(tab.wrote_ms);
-            (tab.asked_ms, tab.offer) = (tab.front().is_some().then_some(self.now_ms), 0);
+            let now = tab.front().is_some();
+            tab.answers.next_request(front.as_deref(), now, self.now_ms);
             self.forget_answer(at);
         }
         if at == self.tabs.current && waited != self.tabs[at].waits() {
@@ -268,21 +268,8 @@ impl App {
 
     /// Words that came back, and that nobody has touched since, are in the conversation again.
     fn is_said_again(&mut self, id: TabId) {
-        if let Some(tab) = self.find_tab(id)
-            && !tab.returned.is_empty()
-            && tab.composer.parts() == tab.returned
-        {
-            // What was moved aside before, by the person, stays there.
-            if tab.has_moved_aside {
-                tab.composer.left();
-            } else {
-                tab.composer.clear();
-            }
-            tab.returned.clear();
-        } else if let Some(tab) = self.find_tab(id).filter(|tab| !tab.returned.is_empty()) {
-            // Nobody typed them, wherever they are.
-            let returned = std::mem::take(&mut tab.returned);
-            tab.composer.forget_aside(&returned);
+        if let Some(tab) = self.find_tab(id) {
+            tab.outgoing.brought_back(&mut tab.composer);
         }
     }
 
@@ -292,7 +279,7 @@ impl App {
         let why = why.filter(|why| !matches!(&*why.code, "owner_away" | "owner_lost"));
         let why = why.map(|why| why.message.clone()).unwrap_or_default();
         if let Some(tab) = id.and_then(|id| self.find_tab(id)) {
-            tab.lost = Some(why);
+            tab.loading.lost = Some(why);
         }
     }
 
@@ -329,11 +316,11 @@ impl App {
         }
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
-            tab.rewriting = None;
+            tab.outgoing.rewriting = None;
             tab.talk.notes.retain(|note| !note.lasts);
             tab.select(false);
             tab.view.to_end();
-            tab.stepped = Some(super::tab::Stepped::at(now_ms));
+            tab.presses.stepped(now_ms);
         }
         self.note_in(id, text, Tone::Done);
         if receipt.composer.is_none() && receipt.brought_back.turns > 0 {

@@ -6,7 +6,7 @@ use retake_wire::{
     RunStart, Steer, request,
 };
 
-use super::tab::{Rewriting, Stepped};
+use super::tab::Rewriting;
 use super::{App, Asked, For};
 use crate::hint::Audience;
 use crate::render;
@@ -17,12 +17,6 @@ use crate::ui::msg::{TabId, Ticket};
 use crate::ui::plan::PlanPane;
 use crate::ui::talk::{Note, Tone};
 use crate::ui::words;
-
-/// Words that came back by a step are not sent by an Enter that follows so soon: it is meant for the step.
-const SETTLE_MS: i64 = 1_500;
-
-/// Nor by further ones that follow that one like this: nobody has read anything between them.
-const BURST_MS: i64 = 300;
 
 /// The name and the words of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a message.
 pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
@@ -41,28 +35,28 @@ impl App {
         if self.is_meant_for_step() {
             return;
         }
-        if self.tab().rewriting.is_some() && self.tab().front().is_some() {
+        if self.tab().outgoing.rewriting.is_some() && self.tab().front().is_some() {
             let stop = self.keys.named(Command::Stop);
             return self.refuse(format!("something is asked: answer that first, or {stop} ends what runs"));
         }
-        if self.tab().rewriting.as_ref().is_some_and(|rewriting| rewriting.is_stale) {
+        if self.tab().outgoing.rewriting.as_ref().is_some_and(|rewriting| rewriting.is_stale) {
             return self.refuse("what sending takes back is being planned anew: a moment");
         }
         let text = self.tab().composer.text();
-        if self.typed_command(text.trim()) || (self.tab().opening.is_none() && self.words_answer()) {
+        if self.typed_command(text.trim()) || (self.tab().draft.opening.is_none() && self.words_answer()) {
             return;
         }
         if self.answers_too_late() || self.tab().composer.is_empty() {
             return;
         }
-        if self.tab().opening.is_some() {
+        if self.tab().draft.opening.is_some() {
             return self.refuse("the conversation is just being opened: these words wait here until it is");
         }
         if self.is_beginning() {
             return self.refuse("the conversation is just beginning: these words wait here until it has");
         }
         // What is typed next is no part of these words.
-        self.tab_mut().wrote_ms = 0;
+        self.tab_mut().answers.words_end();
         let mut parts = self.tab_mut().composer.take();
         if let Some(Part::Text { text }) = parts.first_mut()
             && text.starts_with("//")
@@ -76,12 +70,7 @@ impl App {
     fn is_meant_for_step(&mut self) -> bool {
         let now_ms = self.now_ms;
         let tab = self.tab_mut();
-        let Some(step) = tab.stepped else { return false };
-        let is_meant = match step.refused_ms {
-            None => now_ms - step.at_ms < SETTLE_MS,
-            Some(refused) => now_ms - refused < BURST_MS,
-        };
-        tab.stepped = is_meant.then_some(Stepped { refused_ms: Some(now_ms), ..step });
+        let is_meant = tab.presses.is_meant_for_step(now_ms);
         if is_meant && !tab.composer.is_empty() {
             let send = self.keys.named(Command::Send);
             self.hint(format!("{send} once more sends"));
@@ -92,13 +81,13 @@ impl App {
     /// Whether the first words of this tab are on their way: others would begin a conversation of their own.
     fn is_beginning(&self) -> bool {
         let tab = self.tab();
-        tab.conversation().is_none() && (!tab.sent.is_empty() || tab.begins)
+        tab.conversation().is_none() && (!tab.outgoing.is_empty() || tab.outgoing.begins)
     }
 
     fn say_parts(&mut self, parts: Vec<Part>) {
         let tab = self.tab_mut();
-        let rewriting = tab.rewriting.take();
-        tab.edits = None;
+        let rewriting = tab.outgoing.rewriting.take();
+        tab.draft.edits = None;
         let start = match &rewriting {
             Some(Rewriting { entry, .. }) => {
                 RunStart::Edit { entry: entry.clone(), parts: parts.clone(), attached: Attached::Replaced }
@@ -115,7 +104,7 @@ impl App {
             folder: Some(self.known.folder.clone()),
             start,
             files: rewriting.as_ref().map(|rewriting| rewriting.files.clone()).unwrap_or_default(),
-            model: self.tab().model.clone(),
+            model: self.tab().model.name.clone(),
             head: rewriting.as_ref().map(|rewriting| rewriting.head.clone()),
             permit: if self.tab().conversation().is_none() {
                 self.beginning.permit.clone()
@@ -127,7 +116,7 @@ impl App {
         let ticket = self.run(self.tab().id, run);
         let tab = self.tab_mut();
         tab.talk.notes.clear();
-        tab.sent.push((ticket, parts, rewriting));
+        tab.outgoing.send(ticket, parts, rewriting);
         tab.view.to_end();
         // What was said is no draft any more.
         let at = self.tabs.current;
@@ -184,7 +173,7 @@ impl App {
     /// The owner has the words.
     fn is_said(&mut self, id: TabId, ticket: Ticket) {
         if let Some(tab) = self.find_tab(id) {
-            tab.sent.retain(|(sent, ..)| *sent != ticket);
+            tab.outgoing.stored(ticket);
             self.keep_unbegun();
         }
     }
@@ -193,7 +182,7 @@ impl App {
     fn begun(&mut self, id: TabId, conversation: &str) {
         self.follow(id, conversation);
         if let Some(tab) = self.find_tab(id) {
-            tab.begins = true;
+            tab.outgoing.begins = true;
         }
         let permit = std::mem::take(&mut self.beginning.permit);
         if let Some(mode) = permit.mode {
@@ -246,7 +235,7 @@ impl App {
     }
 
     fn is_unsaid(&mut self, id: TabId, ticket: Ticket) -> bool {
-        self.find_tab(id).is_some_and(|tab| tab.sent.iter().any(|(sent, ..)| *sent == ticket))
+        self.find_tab(id).is_some_and(|tab| tab.outgoing.is_sending(ticket))
     }
 
     /// A run was not begun: the words come back.
@@ -267,7 +256,7 @@ impl App {
     fn plans_anew(&mut self, id: TabId) -> bool {
         let Some(tab) = self.find_tab(id) else { return false };
         let conversation = tab.conversation().unwrap_or_default();
-        let Some(rewriting) = &mut tab.rewriting else { return false };
+        let Some(rewriting) = &mut tab.outgoing.rewriting else { return false };
         rewriting.is_stale = true;
         let action = Action::Edit { entry: rewriting.entry.clone() };
         let (entry, files) = (rewriting.entry.clone(), FilesWish { seen: None, ..rewriting.files.clone() });
@@ -279,7 +268,7 @@ impl App {
     /// What sending takes back now. What has to be chosen for is shown before it is sent.
     pub(super) fn planned_anew(&mut self, id: TabId, entry: &str, plan: &Plan) {
         let Some(tab) = self.find_tab(id) else { return };
-        let Some(rewriting) = tab.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry) else {
+        let Some(rewriting) = tab.outgoing.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry) else {
             return;
         };
         rewriting.is_stale = false;
@@ -301,11 +290,7 @@ impl App {
 
     fn unsaid(&mut self, id: TabId, ticket: Ticket) {
         let Some(tab) = self.find_tab(id) else { return };
-        let Some(at) = tab.sent.iter().position(|(sent, ..)| *sent == ticket) else { return };
-        let (_, parts, rewriting) = tab.sent.remove(at);
-        if tab.rewriting.is_none() {
-            tab.rewriting = rewriting;
-        }
+        let Some(parts) = tab.outgoing.refused(ticket) else { return };
         self.returned(id, &parts);
     }
 
@@ -313,11 +298,9 @@ impl App {
     pub(super) fn returned(&mut self, id: TabId, parts: &[Part]) {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
-            tab.has_moved_aside = !tab.composer.is_empty() && tab.composer.parts() != parts;
-            tab.composer.returned(parts);
-            tab.returned = tab.composer.parts();
-            tab.typed_ms = Some(now_ms);
-            tab.stepped = Some(Stepped::at(now_ms));
+            tab.outgoing.return_to(&mut tab.composer, parts);
+            tab.draft.typed(now_ms);
+            tab.presses.stepped(now_ms);
         }
     }
 

@@ -29,9 +29,9 @@ impl App {
             }
             Command::SelectLeave => {
                 let tab = self.tab_mut();
-                let left = std::mem::take(&mut tab.left);
+                let left = std::mem::take(&mut tab.panes.left);
                 tab.select(false);
-                tab.left = left;
+                tab.panes.left = left;
             }
             Command::SelectUp
             | Command::SelectDown
@@ -312,7 +312,7 @@ impl App {
     /// Quotes words behind what is written in a tab; nothing is sent.
     pub(super) fn quote(&mut self, id: TabId, words: &str) {
         let Some(tab) = self.find_tab(id) else { return };
-        tab.come_back();
+        tab.panes.come_back();
         tab.select(false);
         tab.composer.quote(words);
         self.say("quoted: add your words, and send them");
@@ -358,13 +358,13 @@ impl App {
         /// So many at once, and for a search.
         const PAGES: [usize; 2] = [200, 1_000];
         let tab = self.tab_mut();
-        if tab.loading || !tab.view.needs_earlier() {
+        if tab.loading.is_loading || !tab.view.needs_earlier() {
             return;
         }
         let (Some(conversation), Some(first)) = (tab.conversation(), tab.talk.entries.first()) else {
             return;
         };
-        tab.loading = true;
+        tab.loading.is_loading = true;
         let finds = tab.view.is_finding();
         let before = Some(first.id.clone());
         let log = Log {

@@ -216,7 +216,7 @@ fn a_theme_has_a_name_and_needs_colours() {
     assert_eq!(app.looks.theme.chosen.map(|paints| paints.name()), Some("paper"));
     let mut app = talking(THEMES[0]);
     app.command(Command::Theme, "");
-    assert!(app.tab().pane.is_none());
+    assert!(app.tab().panes.front.is_none());
     let screen = looks(&mut app);
     assert!(screen.contains("there are no colours here"), "{screen}");
 }

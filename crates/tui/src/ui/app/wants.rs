@@ -13,14 +13,14 @@ impl App {
     /// What was done, was done for the conversation: that is what shows next. Who steps through operations goes on doing so.
     fn applied_from(&mut self, id: TabId, action: &Action) {
         let is_step = matches!(action, Action::Undo { .. } | Action::Redo { .. });
-        if !(is_step && self.find_tab(id).is_some_and(|tab| tab.holds(Context::Ops))) {
+        if !(is_step && self.find_tab(id).is_some_and(|tab| tab.panes.holds(Context::Ops))) {
             self.close_behind(id);
         }
     }
 
     fn close_behind(&mut self, id: TabId) {
         if let Some(tab) = self.find_tab(id) {
-            tab.close_behind();
+            tab.panes.close_behind();
         }
         self.forget_closed(id);
     }
@@ -29,7 +29,7 @@ impl App {
         match want {
             Want::Close => {
                 if let Some(tab) = self.find_tab(id) {
-                    tab.close();
+                    tab.panes.close();
                 }
                 self.forget_closed(id);
             }
@@ -45,8 +45,8 @@ impl App {
             Want::Complain(problem) => self.complain_in(id, &problem),
             Want::Show { conversation, entry } => {
                 if let Some(tab) = self.find_tab(id) {
-                    let left = tab.leave_panes();
-                    tab.left = if entry.is_some() { left } else { Vec::new() };
+                    let left = tab.panes.leave();
+                    tab.panes.left = if entry.is_some() { left } else { Vec::new() };
                 }
                 self.forget_closed(id);
                 self.show(id, &conversation, entry);
@@ -62,15 +62,15 @@ impl App {
                 // New words for it that are there already go on being written.
                 let now_ms = self.now_ms;
                 let is_written = |tab: &Tab| {
-                    !tab.composer.is_empty() && tab.rewriting.as_ref().is_some_and(|it| it.entry == entry)
+                    !tab.composer.is_empty() && tab.outgoing.rewriting.as_ref().is_some_and(|it| it.entry == entry)
                 };
                 match self.find_tab(id).filter(|tab| is_written(tab)) {
-                    Some(tab) => tab.stepped = Some(super::tab::Stepped::at(now_ms)),
+                    Some(tab) => tab.presses.stepped(now_ms),
                     None => self.returned(id, &parts),
                 }
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
-                    tab.rewriting = Some(Rewriting { entry, head, files, takes_back, is_stale: false });
+                    tab.outgoing.rewriting = Some(Rewriting { entry, head, files, takes_back, is_stale: false });
                 }
             }
             Want::Quote(words) => {
@@ -83,14 +83,14 @@ impl App {
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
                     tab.view.to_end();
-                    run.model = run.model.or_else(|| tab.model.clone());
+                    run.model = run.model.or_else(|| tab.model.name.clone());
                 }
                 self.run(id, *run);
             }
             Want::Model(model) => {
                 if let Some(tab) = self.find_tab(id) {
-                    tab.model.clone_from(&model);
-                    tab.is_model_settled = true;
+                    tab.model.name.clone_from(&model);
+                    tab.model.is_settled = true;
                 }
                 match model {
                     Some(model) => self.say(format!("the next answers come from {model}")),

@@ -135,7 +135,7 @@ fn it_is_said_which_keys_answer_beside_words_as_the_settings_bind_them() {
 fn words_that_are_sent_refuse_and_never_by_accident() {
     let mut app = asked(Theme::default());
     drop(types(&mut app, "use tabs", 100, NOW_MS + 100));
-    let at = app.tab().asked_ms.expect("asked");
+    let at = app.tab().answers.asked_ms.expect("asked");
     assert_eq!(decided(&press(&mut app, "enter", at + 100)), None, "whoever typed has not looked at it");
     assert_eq!(text(&app), "use tabs");
     let said = decided(&press(&mut app, "enter", at + 600));
@@ -191,7 +191,7 @@ fn a_number_answers_a_tool_where_nothing_is_written() {
 fn words_for_an_edited_message_answer_nothing() {
     let mut app = asked(Theme::default());
     let (entry, head) = ("e1".to_owned(), "1.4".to_owned());
-    app.tab_mut().rewriting = Some(Rewriting {
+    app.tab_mut().outgoing.rewriting = Some(Rewriting {
         entry,
         head,
         files: retake_wire::FilesWish::default(),

@@ -91,7 +91,7 @@ fn a_wider_rule_is_chosen_while_words_are_typed() {
     drop(app.on(Msg::Paste("some words".into()), NOW_MS));
     assert!(screen(100, 24, |frame| app.draw(frame)).contains("Alt+W"));
     drop(press(&mut app, "alt+w", NOW_MS + LATER));
-    assert_eq!((app.tab().offer, app.tabs.len()), (1, 1));
+    assert_eq!((app.tab().answers.offer, app.tabs.len()), (1, 1));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_no_person_said_is_not_edited_and_that_is_said_at_once() {
         drop(press(&mut app, key, NOW_MS));
         let shown = screen(120, 12, |frame| app.draw(frame));
         assert!(shown.contains(says), "{key}: {shown}");
-        assert_eq!(app.tab().pane.is_some(), says == "Edit", "{key}");
+        assert_eq!(app.tab().panes.front.is_some(), says == "Edit", "{key}");
     }
 }
 

@@ -42,7 +42,7 @@ fn a_conversation_goes_on_with_the_model_that_answered_in_it() {
         ("demo", None, "demo"),
     ] {
         let mut app = answered_by(author);
-        assert_eq!(app.tab().model.as_deref(), model);
+        assert_eq!(app.tab().model.name.as_deref(), model);
         let shown = shown(&mut app);
         assert!(shown.contains(says), "{shown}");
     }
@@ -58,10 +58,10 @@ fn a_model_that_is_named_is_looked_up_at_once() {
     ] {
         let mut app = talking(Theme::default());
         app.command(Command::Model, name);
-        assert_eq!(app.tab().model.as_deref(), Some(name), "what is sent at once is for it");
+        assert_eq!(app.tab().model.name.as_deref(), Some(name), "what is sent at once is for it");
         let acts = app.on(Msg::Tick, NOW_MS);
         tells_models(&mut app, acts);
-        assert_eq!(app.tab().model.as_deref(), model, "{name}");
+        assert_eq!(app.tab().model.name.as_deref(), model, "{name}");
         let shown = screen(120, 30, |frame| app.draw(frame));
         assert!(shown.contains(says), "{shown}");
     }

@@ -6,7 +6,7 @@ use super::*;
 fn after(app: &mut App, key: &str, wait_ms: i64) -> (bool, bool) {
     drop(app.on(Msg::Tick, NOW_MS + wait_ms));
     let acts = press(app, key, NOW_MS + wait_ms);
-    let picks = app.tab().pane.is_some();
+    let picks = app.tab().panes.front.is_some();
     (picks, app.is_leaving() || acts.iter().any(|act| matches!(act, Act::Quit)))
 }
 

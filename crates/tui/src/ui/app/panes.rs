@@ -5,7 +5,6 @@ use super::super::keymap::Context;
 use super::super::msg::TabId;
 use super::super::pane::Pane;
 use super::App;
-use super::tab::Tab;
 
 /// A pane behind another one.
 #[derive(Debug)]
@@ -15,25 +14,38 @@ pub(super) struct Behind {
     pane: Option<Box<dyn Pane>>,
 }
 
-impl Tab {
-    /// Puts a pane in front. One of the same kind that is open already goes, and what it had opened.
+/// The panes of a tab.
+#[derive(Debug, Default)]
+pub(super) struct Panes {
+    /// The pane in front.
+    pub(super) front: Option<Box<dyn Pane>>,
+    /// Its number.
+    pub(super) front_no: u64,
+    /// Panes behind it, the last one next to it.
+    behind: Vec<Behind>,
+    /// Panes that were left for the message that is selected.
+    pub(super) left: Vec<Behind>,
+}
+
+impl Panes {
+    /// Puts a pane in front. One of the same kind that is open already closes, with the panes that it had opened.
     pub(super) fn open(&mut self, no: u64, pane: Box<dyn Pane>) {
         self.left.clear();
         let kind = pane.kind();
         let is_same = |behind: &Behind| behind.pane.as_ref().is_some_and(|pane| pane.kind() == kind);
         if let Some(at) = self.behind.iter().position(is_same) {
             self.behind.truncate(at);
-        } else if let Some(front) = self.pane.take().filter(|front| front.kind() != kind) {
-            self.behind.push(Behind { no: self.pane_no, pane: Some(front) });
+        } else if let Some(front) = self.front.take().filter(|front| front.kind() != kind) {
+            self.behind.push(Behind { no: self.front_no, pane: Some(front) });
         }
-        (self.pane_no, self.pane) = (no, Some(pane));
+        (self.front_no, self.front) = (no, Some(pane));
     }
 
-    /// Closes the pane in front: the one behind it is there again.
+    /// Closes the pane in front: the one behind it is shown again.
     pub(super) fn close(&mut self) {
-        self.pane = None;
+        self.front = None;
         if let Some(Behind { no, pane }) = self.behind.pop() {
-            (self.pane_no, self.pane) = (no, pane);
+            (self.front_no, self.front) = (no, pane);
         }
     }
 
@@ -42,14 +54,14 @@ impl Tab {
         self.behind.clear();
     }
 
-    /// Leaves all panes for a message that they have led to: the key of the list comes back to them from there.
-    pub(super) fn leave_panes(&mut self) -> Vec<Behind> {
+    /// Leaves all panes for a message that they have led to: the key of the list returns to them from there.
+    pub(super) fn leave(&mut self) -> Vec<Behind> {
         let mut left = std::mem::take(&mut self.behind);
-        left.extend(self.pane.take().map(|pane| Behind { no: self.pane_no, pane: Some(pane) }));
+        left.extend(self.front.take().map(|pane| Behind { no: self.front_no, pane: Some(pane) }));
         left
     }
 
-    /// Comes back to the panes that were left. Whether there were some.
+    /// Returns to the panes that were left. Whether there were some.
     pub(super) fn come_back(&mut self) -> bool {
         if self.left.is_empty() {
             return false;
@@ -60,21 +72,21 @@ impl Tab {
     }
 
     /// The numbers of all panes that are there.
-    pub(super) fn panes(&self) -> Vec<u64> {
-        let front = self.pane.is_some().then_some(self.pane_no);
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        let front = self.front.is_some().then_some(self.front_no);
         self.behind.iter().chain(&self.left).map(|behind| behind.no).chain(front).collect()
     }
 
-    /// Whether one of these keys is open.
+    /// Whether a pane with these keys is open.
     pub(super) fn holds(&self, context: Context) -> bool {
         let behind = self.behind.iter().chain(&self.left).filter_map(|behind| behind.pane.as_ref());
-        behind.chain(&self.pane).any(|pane| pane.context() == context)
+        behind.chain(&self.front).any(|pane| pane.context() == context)
     }
 
     /// Where the pane with this number is.
     pub(super) fn slot(&mut self, no: u64) -> Option<&mut Option<Box<dyn Pane>>> {
-        if self.pane_no == no {
-            return Some(&mut self.pane);
+        if self.front_no == no {
+            return Some(&mut self.front);
         }
         let all = self.behind.iter_mut().chain(&mut self.left);
         all.into_iter().find(|behind| behind.no == no).map(|behind| &mut behind.pane)
@@ -82,9 +94,9 @@ impl Tab {
 }
 
 impl App {
-    /// Nobody waits any more for what a pane asked that is gone.
+    /// Answers for panes that are closed are ignored.
     pub(super) fn forget_closed(&mut self, id: TabId) {
-        let open = self.find_tab(id).map(|tab| tab.panes()).unwrap_or_default();
+        let open = self.find_tab(id).map(|tab| tab.panes.numbers()).unwrap_or_default();
         self.requests.forget_panes(id, &open);
     }
 }

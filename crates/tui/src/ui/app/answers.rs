@@ -6,7 +6,7 @@ use retake_wire::request::{Decide, Respond};
 use retake_wire::{Asks, Decision, Request, Rule};
 
 use super::keys::typed;
-use super::tab::{Answer, Answering, EdgeLine, LineFor};
+use super::tab::{EdgeLine, LineFor};
 use super::{App, Asked, For};
 use crate::render::agent::{self, Where};
 use crate::ui::burst::ALONE_MS;
@@ -14,6 +14,75 @@ use crate::ui::keymap::{Command, Context, Key};
 
 /// So long a question has to be there before a key answers it; as long as somebody goes on typing, it is not looked at.
 const NEW_MS: i64 = 500;
+
+/// What was asked in a tab, and the keys that answer it.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// When the request in front was shown; while a person goes on typing, when the last letter was typed.
+    pub(super) asked_ms: Option<i64>,
+    /// A letter that answers, unless another key follows it.
+    pending: Option<Pending>,
+    /// Which of the offered rules would be allowed.
+    pub(super) offer: usize,
+    /// When a letter of a text was last typed.
+    wrote_ms: i64,
+    /// The request that was answered here last.
+    last: Option<String>,
+    /// Words were typed for a request that another client has answered meanwhile.
+    is_late: bool,
+}
+
+/// A letter that answers, once it is known that it is no part of words.
+#[derive(Clone, Debug)]
+struct Pending {
+    answer: Answer,
+    letter: char,
+    /// When it was pressed.
+    at_ms: i64,
+    /// It was pressed before anybody could have read the request.
+    is_early: bool,
+}
+
+/// What a letter answers.
+#[derive(Clone, Debug)]
+enum Answer {
+    /// An approval request, by this command.
+    Approval(Command),
+    /// A question of a tool, with this choice.
+    Choice(String),
+}
+
+impl Answers {
+    /// Another request is in front now, or none. Words that were typed for the one before may be meant for it still.
+    pub(super) fn next_request(&mut self, before: Option<&str>, is_asked: bool, now_ms: i64) {
+        self.is_late = before.is_some() && before != self.last.as_deref() && self.asked_ms <= Some(self.wrote_ms);
+        self.asked_ms = is_asked.then_some(now_ms);
+        self.offer = 0;
+    }
+
+    /// Whether the request in front is so new that nobody has read it.
+    fn is_new(&self, now_ms: i64) -> bool {
+        self.asked_ms.is_some_and(|asked| now_ms - asked < NEW_MS)
+    }
+
+    /// Something is being typed: a new request is not read yet.
+    fn wrote(&mut self, now_ms: i64) {
+        self.wrote_ms = now_ms;
+        if self.is_new(now_ms) {
+            self.asked_ms = Some(now_ms);
+        }
+    }
+
+    /// The words were sent: what is typed next is no part of them.
+    pub(super) fn words_end(&mut self) {
+        self.wrote_ms = 0;
+    }
+
+    /// The pending letter, once no other key has followed it.
+    fn take_due(&mut self, now_ms: i64) -> Option<Pending> {
+        self.pending.take_if(|pending| now_ms - pending.at_ms >= ALONE_MS)
+    }
+}
 
 impl App {
     /// Whether a call waits for leave.
@@ -27,7 +96,7 @@ impl App {
 
     /// The rule that would be allowed.
     pub(super) fn rule(&self) -> Option<&Rule> {
-        agent::chosen(&self.asks()?.offers, self.tab().offer)
+        agent::chosen(&self.asks()?.offers, self.tab().answers.offer)
     }
 
     /// The commands of a question for leave.
@@ -43,25 +112,25 @@ impl App {
 
     /// A letter while something is asked: an answer, if nothing is being written and it stands alone; else a letter of a text.
     pub(super) fn letter_answers(&mut self, event: KeyEvent) -> bool {
-        let goes_on = self.now_ms - self.tab().wrote_ms < ALONE_MS;
+        let goes_on = self.now_ms - self.tab().answers.wrote_ms < ALONE_MS;
         let (Some(letter), false, true) = (typed(event), goes_on, self.tab().is_free_to_answer()) else {
             return false;
         };
         let answer = if self.is_asked() {
             let command = self.keys.find(Context::Asked, Key::of(event));
-            command.filter(|command| command.row().context == Context::Asked).map(Answer::Leave)
+            command.filter(|command| command.row().context == Context::Asked).map(Answer::Approval)
         } else {
             self.choice(letter).map(Answer::Choice)
         };
         let Some(answer) = answer else { return false };
         let (at_ms, is_early) = (self.now_ms, self.is_new());
-        self.tab_mut().answering = Some(Answering { answer, letter, at_ms, is_early });
+        self.tab_mut().answers.pending = Some(Pending { answer, letter, at_ms, is_early });
         true
     }
 
     /// A key right behind a letter that would have answered: the two are words. Whether that is all that becomes of the key.
     pub(super) fn follows_answer(&mut self, event: KeyEvent) -> bool {
-        let Some(before) = self.tab_mut().answering.take() else { return false };
+        let Some(before) = self.tab_mut().answers.pending.take() else { return false };
         if typed(event).is_some() {
             self.write(before.letter);
         } else if event.code == KeyCode::Enter {
@@ -73,9 +142,9 @@ impl App {
 
     /// What was asked is another thing now: a letter that would have answered is one of a text.
     pub(super) fn forget_answer(&mut self, at: usize) {
-        if let Some(before) = self.tabs[at].answering.take() {
+        if let Some(before) = self.tabs[at].answers.pending.take() {
             self.tabs[at].composer.key(KeyCode::Char(before.letter).into());
-            self.tabs[at].typed_ms = Some(self.now_ms);
+            self.tabs[at].draft.typed(self.now_ms);
         }
     }
 
@@ -87,22 +156,17 @@ impl App {
 
     /// Something is being typed: what has just been asked is not looked at yet.
     pub(super) fn is_writing(&mut self) {
-        let (now_ms, is_new) = (self.now_ms, self.is_new());
-        let tab = self.tab_mut();
-        tab.wrote_ms = now_ms;
-        if is_new {
-            tab.asked_ms = Some(now_ms);
-        }
+        let now_ms = self.now_ms;
+        self.tab_mut().answers.wrote(now_ms);
     }
 
     /// Answers as a letter has asked for, once nothing has followed it.
     pub(super) fn leave_rests(&mut self) {
         let now_ms = self.now_ms;
-        let rests = |answering: &mut Answering| now_ms - answering.at_ms >= ALONE_MS;
-        let Some(answering) = self.tab_mut().answering.take_if(rests) else { return };
-        match answering.answer {
-            _ if answering.is_early => self.refuse(TOO_NEW),
-            Answer::Leave(command) => self.answers(command),
+        let Some(pending) = self.tab_mut().answers.take_due(now_ms) else { return };
+        match pending.answer {
+            _ if pending.is_early => self.refuse(TOO_NEW),
+            Answer::Approval(command) => self.answers(command),
             Answer::Choice(answer) => self.respond(answer),
         }
     }
@@ -148,15 +212,16 @@ impl App {
 
     /// The next rule on offer; behind the widest one the first.
     fn other_rule(&mut self) {
-        let Some(next) = self.asks().and_then(|asks| agent::wider(&asks.offers, self.tab().offer)) else {
+        let Some(next) = self.asks().and_then(|asks| agent::wider(&asks.offers, self.tab().answers.offer)) else {
             return self.refuse("there is no wider rule for such calls");
         };
         let tab = self.tab_mut();
-        (tab.offer, tab.once) = (next, None);
+        tab.answers.offer = next;
+        tab.presses.forget_first();
     }
 
     fn is_new(&self) -> bool {
-        self.tab().asked_ms.is_some_and(|asked| self.now_ms - asked < NEW_MS)
+        self.tab().answers.is_new(self.now_ms)
     }
 
     /// A key that was on its way when the question came answers nothing.
@@ -177,7 +242,7 @@ impl App {
     fn decide(&mut self, decision: Decision) {
         let Some(id) = self.asks().map(|asks| asks.id.clone()) else { return };
         let Some(conversation) = self.here() else { return };
-        self.tab_mut().answered = Some(id.clone());
+        self.tab_mut().answers.last = Some(id.clone());
         let tab = self.tab().id;
         let decide = Decide { conversation, id, decision };
         self.ask(Asked::Tab(tab, For::Decided), Request::Decide(decide));
@@ -207,7 +272,7 @@ impl App {
 
     /// Words that were typed for a question that others have answered are no message, unless they are sent once more.
     pub(super) fn answers_too_late(&mut self) -> bool {
-        let is_late = std::mem::take(&mut self.tab_mut().is_late) && !self.tab().composer.is_empty();
+        let is_late = std::mem::take(&mut self.tab_mut().answers.is_late) && !self.tab().composer.is_empty();
         if is_late {
             self.refuse("what was asked is answered already: Enter again says these words as a message");
         }
@@ -227,7 +292,7 @@ impl App {
     fn respond(&mut self, answer: String) {
         let Some(id) = self.question().map(|question| question.id.clone()) else { return };
         let Some(conversation) = self.here() else { return };
-        self.tab_mut().answered = Some(id.clone());
+        self.tab_mut().answers.last = Some(id.clone());
         let tab = self.tab().id;
         self.ask(Asked::Tab(tab, For::Decided), Request::Respond(Respond { conversation, id, answer }));
     }

@@ -1,0 +1,47 @@
+//! The draft of a tab, and what the owner has of it. Must never replace the owner's draft before it is known.
+
+use retake_wire::Part;
+
+use crate::ui::composer::Composer;
+
+/// A draft is stored when nothing was typed for so long.
+const REST_MS: i64 = 600;
+
+/// A draft as the owner stores it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub(super) parts: Vec<Part>,
+    /// The entry that the draft is to replace.
+    pub(super) edits: Option<String>,
+    /// Drafts that were moved aside.
+    pub(super) aside: Vec<Vec<Part>>,
+}
+
+/// The draft of a tab.
+#[derive(Debug, Default)]
+pub(super) struct LocalDraft {
+    /// When something was typed since the draft was stored.
+    pub(super) typed_ms: Option<i64>,
+    /// The draft as the owner has it.
+    pub(super) stored: Stored,
+    /// The entry that the draft was written to replace, before this program started.
+    pub(super) edits: Option<String>,
+    /// Another conversation is being opened: what is typed now is for that one. This is the composer of the one that is still shown.
+    pub(super) opening: Option<Composer>,
+    /// The owner's draft was taken over.
+    pub(super) is_known: bool,
+    /// The owner refused to say what it has.
+    pub(super) is_refused: bool,
+}
+
+impl LocalDraft {
+    /// Something was typed.
+    pub(super) fn typed(&mut self, now_ms: i64) {
+        self.typed_ms = Some(now_ms);
+    }
+
+    /// Whether nothing was typed for a moment since the last change.
+    pub(super) fn is_due(&self, now_ms: i64) -> bool {
+        self.typed_ms.is_some_and(|typed| now_ms - typed >= REST_MS)
+    }
+}

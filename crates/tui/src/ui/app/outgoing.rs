@@ -1,0 +1,90 @@
+//! Messages on their way to the owner, and those that came back. Must never lose words that the owner does not have.
+
+use retake_wire::Part;
+
+use super::tab::Rewriting;
+use crate::ui::composer::Composer;
+use crate::ui::msg::Ticket;
+
+/// A message that was sent: the request, its parts, and the message that it replaces.
+type Sent = (Ticket, Vec<Part>, Option<Rewriting>);
+
+/// The messages of a tab between composer and owner.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    /// The next message replaces this one.
+    pub(super) rewriting: Option<Rewriting>,
+    /// The conversation has begun with a message from here, and is not known yet.
+    pub(super) begins: bool,
+    /// What was sent, until the owner has it: it comes back if it is refused.
+    sent: Vec<Sent>,
+    /// The words that came back into the composer last.
+    returned: Vec<Part>,
+    /// A draft moved aside for them.
+    has_moved_aside: bool,
+}
+
+impl Outgoing {
+    /// A message was sent.
+    pub(super) fn send(&mut self, ticket: Ticket, parts: Vec<Part>, rewriting: Option<Rewriting>) {
+        self.sent.push((ticket, parts, rewriting));
+    }
+
+    /// Whether the owner has all messages.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
+    /// Whether this message is on its way.
+    pub(super) fn is_sending(&self, ticket: Ticket) -> bool {
+        self.sent.iter().any(|(sent, ..)| *sent == ticket)
+    }
+
+    /// The parts of messages on their way.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Vec<Part>> {
+        self.sent.iter().map(|(_, parts, _)| parts)
+    }
+
+    /// The owner has this message.
+    pub(super) fn stored(&mut self, ticket: Ticket) {
+        self.sent.retain(|(sent, ..)| *sent != ticket);
+    }
+
+    /// This message was refused. Its parts; the next message replaces the same one as this.
+    pub(super) fn refused(&mut self, ticket: Ticket) -> Option<Vec<Part>> {
+        let at = self.sent.iter().position(|(sent, ..)| *sent == ticket)?;
+        let (_, parts, rewriting) = self.sent.remove(at);
+        self.rewriting = self.rewriting.take().or(rewriting);
+        Some(parts)
+    }
+
+    /// Puts words that came back into the composer. A draft in it moves aside.
+    pub(super) fn return_to(&mut self, composer: &mut Composer, parts: &[Part]) {
+        self.has_moved_aside = !composer.is_empty() && composer.parts() != parts;
+        composer.returned(parts);
+        self.returned = composer.parts();
+    }
+
+    /// Whether the composer holds the words that came back, unchanged.
+    pub(super) fn is_unchanged(&self, composer: &Composer) -> bool {
+        composer.parts() == self.returned
+    }
+
+    /// The words that came back are in the conversation again: the composer forgets them.
+    pub(super) fn brought_back(&mut self, composer: &mut Composer) {
+        let returned = std::mem::take(&mut self.returned);
+        if returned.is_empty() {
+            return;
+        }
+        if composer.parts() != returned {
+            // The person did not type them, wherever they are.
+            return composer.forget_aside(&returned);
+        }
+        // A draft that the person had moved aside before stays there.
+        if self.has_moved_aside {
+            composer.left();
+        } else {
+            composer.clear();
+        }
+    }
+}
