@@ -222,7 +222,7 @@ impl App {
     fn open_tab(&mut self) -> TabId {
         let id = self.tabs.new_id();
         let mut tab = Tab::new(id, self.known.model.clone());
-        tab.view.version.clone_from(&self.known.version);
+        tab.view.greeting.version.clone_from(&self.known.version);
         tab.composer.remember(self.prompts.clone());
         self.tabs.push(tab);
         id

@@ -130,9 +130,7 @@ pub async fn run(
         follows: HashMap::new(),
         tell,
         heard,
-        keys: Some(EventStream::new()),
-        partial: PartialKey::default(),
-        answer,
+        input: Input { keys: Some(EventStream::new()), partial: PartialKey::default(), answer },
         drawn_ms: 0,
         is_dirty: false,
         is_quitting: false,
@@ -188,12 +186,7 @@ struct Driver<'a> {
     follows: HashMap<Option<TabId>, JoinHandle<()>>,
     tell: mpsc::Sender<Msg>,
     heard: mpsc::Receiver<Msg>,
-    /// The keys; away while another program has the terminal.
-    keys: Option<EventStream>,
-    /// A key of which only the beginning has come.
-    partial: PartialKey,
-    /// What the terminal says of its background, which comes among the keys.
-    answer: Answer,
+    input: Input,
     drawn_ms: i64,
     is_dirty: bool,
     /// The process is told to end.
@@ -201,6 +194,37 @@ struct Driver<'a> {
     /// Why the terminal can't be used any more.
     lost: Option<std::io::Error>,
     is_over: bool,
+}
+
+/// What the terminal sends.
+struct Input {
+    /// The keys; away while another program has the terminal.
+    keys: Option<EventStream>,
+    /// A key of which only the beginning has come.
+    partial: PartialKey,
+    /// The terminal's answer about its background, which comes among the keys.
+    answer: Answer,
+}
+
+impl Input {
+    /// What an event means: messages for the app. Parts of keys and of the terminal's own answer are held back.
+    fn take(&mut self, event: Event, now_ms: i64) -> Vec<Msg> {
+        let whole = self.partial.take(event, now_ms);
+        whole.into_iter().flat_map(|event| self.whole(event, now_ms)).collect()
+    }
+
+    fn whole(&mut self, event: Event, now_ms: i64) -> Vec<Msg> {
+        let (events, background) = self.answer.take(event, now_ms);
+        background.map(Msg::Background).into_iter().chain(events.into_iter().map(message)).collect()
+    }
+
+    /// What was held back for a part that might have followed it.
+    fn held(&mut self, now_ms: i64) -> Vec<Msg> {
+        let partial = self.partial.rest(now_ms);
+        let mut msgs: Vec<_> = partial.into_iter().flat_map(|event| self.whole(event, now_ms)).collect();
+        msgs.extend(self.answer.rest(now_ms).into_iter().map(message));
+        msgs
+    }
 }
 
 /// What the loop was woken by.
@@ -229,7 +253,7 @@ impl Driver<'_> {
                 () = signals::quit_requested(), if !self.is_quitting => Woken::QuitRequested,
                 () = signals::suspend_requested() => Woken::SuspendRequested,
                 () = signals::resumed() => Woken::Resumed,
-                event = next(&mut self.keys) => Woken::Terminal(event),
+                event = next(&mut self.input.keys) => Woken::Terminal(event),
                 found = &mut opening, if !opened => Woken::Opened(found),
                 msg = self.heard.recv() => Woken::Heard(msg),
                 () = tokio::time::sleep(pause) => Woken::Time,
@@ -271,7 +295,7 @@ impl Driver<'_> {
 
     /// The terminal is gone: nothing is drawn and no key comes any more, and the owner is given what was typed.
     fn closed(&mut self, why: std::io::Error) -> Result<(), UiError> {
-        self.keys = None;
+        self.input.keys = None;
         self.lost = Some(why);
         self.take_in(Msg::Closed)
     }
@@ -286,46 +310,33 @@ impl Driver<'_> {
 
     /// How long nothing is to be done, unless something happens.
     fn pause(&self) -> Duration {
-        if self.partial.is_begun() {
+        if self.input.partial.is_begun() {
             return Duration::from_millis(partial::AT_ONCE_MS.into());
         }
         if self.is_dirty {
             let since = self.world.now_ms() - self.drawn_ms;
             return Duration::from_millis(u64::try_from(FRAME_MS - since).unwrap_or(0));
         }
-        if self.app.is_lively() || self.answer.is_begun() { LIVELY } else { CALM }
+        if self.app.is_lively() || self.input.answer.is_begun() { LIVELY } else { CALM }
     }
 
-    /// What the terminal says, but for what was only an answer of its own.
     fn event(&mut self, event: Event) -> Result<(), UiError> {
-        for event in self.partial.take(event, self.world.now_ms()) {
-            self.whole(event)?;
-        }
-        Ok(())
+        let msgs = self.input.take(event, self.world.now_ms());
+        msgs.into_iter().try_for_each(|msg| self.take_in(msg))
     }
 
-    fn whole(&mut self, event: Event) -> Result<(), UiError> {
-        let (events, background) = self.answer.take(event, self.world.now_ms());
-        if let Some(background) = background {
-            self.take_in(Msg::Background(background))?;
-        }
-        events.into_iter().try_for_each(|event| self.take_in(message(event)))
-    }
-
-    /// What was held for what might have followed it.
     fn held(&mut self) -> Result<(), UiError> {
-        let now_ms = self.world.now_ms();
-        for event in self.partial.rest(now_ms) {
-            self.whole(event)?;
-        }
-        self.answer.rest(now_ms).into_iter().try_for_each(|event| self.take_in(message(event)))
+        let msgs = self.input.held(self.world.now_ms());
+        msgs.into_iter().try_for_each(|msg| self.take_in(msg))
     }
 
     /// Waits a moment for an answer that is on its way: the shell would take it for something typed.
     async fn answered(&mut self) {
-        while let (Some(wait), Some(keys)) = (self.answer.wait(self.world.now_ms()), self.keys.as_mut()) {
+        while let (Some(wait), Some(keys)) =
+            (self.input.answer.wait(self.world.now_ms()), self.input.keys.as_mut())
+        {
             match tokio::time::timeout(wait, keys.next()).await {
-                Ok(Some(Ok(event))) => drop(self.answer.take(event, self.world.now_ms())),
+                Ok(Some(Ok(event))) => drop(self.input.answer.take(event, self.world.now_ms())),
                 Err(_) | Ok(Some(Err(_)) | None) => return,
             }
         }
@@ -342,7 +353,7 @@ impl Driver<'_> {
     }
 
     fn time(&mut self) -> Result<(), UiError> {
-        if self.is_dirty || self.partial.is_begun() { Ok(()) } else { self.take_in(Msg::Tick) }
+        if self.is_dirty || self.input.partial.is_begun() { Ok(()) } else { self.take_in(Msg::Tick) }
     }
 
     fn take_in(&mut self, msg: Msg) -> Result<(), UiError> {
@@ -409,14 +420,14 @@ impl Driver<'_> {
 
     /// Gives the terminal to another program for a while.
     fn away<T>(&mut self, does: impl FnOnce(&mut dyn World) -> T) -> Result<T, UiError> {
-        self.keys = None;
+        self.input.keys = None;
         self.screen.pause();
         let done = does(self.world);
         // A terminal that hangs up wakes the process, too: there is none to go on with, and what was typed is still to be kept.
         let resumed = self.screen.resume();
         self.shown(resumed)?;
         if self.lost.is_none() {
-            self.keys = Some(EventStream::new());
+            self.input.keys = Some(EventStream::new());
             self.is_dirty = true;
         }
         Ok(done)

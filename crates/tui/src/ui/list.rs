@@ -2,6 +2,7 @@
 //! open one that is not selected, nor say that something was found for other words than those that are typed.
 
 mod item;
+mod search;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use super::sheet::{Halves, Naming, Sheet, told};
 use crate::hint::Audience;
 use crate::render::words;
 use item::Item;
+use search::{SearchState, begins_with};
 
 /// So many conversations are asked for at once.
 const PAGE: usize = 200;
@@ -27,8 +29,6 @@ const PAGE: usize = 200;
 const HITS: usize = 30;
 /// So many messages of a conversation are shown beside it.
 const LAST: usize = 6;
-/// Words are searched for once nothing was typed for so long, milliseconds.
-const REST_MS: i64 = 150;
 
 /// The list of conversations.
 #[derive(Debug)]
@@ -42,28 +42,26 @@ pub(crate) struct List {
     /// Whether some are of another folder.
     folders: bool,
     page: Page,
-    /// The words that were searched for last.
-    searched: String,
-    /// The search that is on its way.
-    searching: Option<Ticket>,
-    /// The list says that there may be more to come.
-    promises: bool,
-    /// When something was typed last.
-    typed_ms: i64,
+    search: SearchState,
     naming: Option<Naming>,
     /// What was asked to be done.
     doing: Option<(Ticket, Doing)>,
-    /// Those that were put away are shown, in the place of the others.
-    archived: bool,
-    /// Whether there are such, once that is to be known.
-    put_away: Option<bool>,
-    /// The UI begins with it: there is nothing behind it to go back to.
+    archive: Archive,
+    /// The program begins with this list: there is nothing behind it to return to.
     is_first: bool,
-    /// It was asked for.
-    asks_put_away: Option<Ticket>,
     halves: Halves,
     preview: Preview,
     area: Rect,
+}
+
+/// The archived conversations.
+#[derive(Debug, Default)]
+struct Archive {
+    /// They are shown instead of the others.
+    is_shown: bool,
+    /// Whether there are some, once that matters.
+    exists: Option<bool>,
+    asked: Option<Ticket>,
 }
 
 #[derive(Debug)]
@@ -94,16 +92,11 @@ impl List {
             more: false,
             folders: false,
             page: Page::There,
-            searched: String::new(),
-            searching: None,
-            promises: false,
-            typed_ms: 0,
+            search: SearchState::default(),
             naming: None,
             doing: None,
-            archived: false,
-            put_away: None,
+            archive: Archive::default(),
             is_first: false,
-            asks_put_away: None,
             halves: Halves::default(),
             preview: Preview::default(),
             area: Rect::default(),
@@ -116,7 +109,7 @@ impl List {
     }
 
     fn load(&mut self, before: Option<String>, cx: &mut Cx<'_>) {
-        let list = Listing { limit: Some(PAGE), before, archived: self.archived, folder: None };
+        let list = Listing { limit: Some(PAGE), before, archived: self.archive.is_shown, folder: None };
         self.page = Page::Loading(cx.ask(Request::List(list)));
     }
 
@@ -157,7 +150,7 @@ impl List {
 
     /// A conversation is new or looks different.
     fn put(&mut self, conversation: Conversation) {
-        if conversation.archived != self.archived {
+        if conversation.archived != self.archive.is_shown {
             return self.leave(&conversation.id);
         }
         let changed_ms = conversation.changed_ms;
@@ -176,10 +169,10 @@ impl List {
 
     /// Where there is nothing to show, it is asked whether all was put away.
     fn seek_put_away(&mut self, cx: &mut Cx<'_>) {
-        let is_empty = matches!(self.page, Page::There) && !self.archived && self.rows.is_empty();
-        if is_empty && self.put_away.is_none() && self.asks_put_away.is_none() {
+        let is_empty = matches!(self.page, Page::There) && !self.archive.is_shown && self.rows.is_empty();
+        if is_empty && self.archive.exists.is_none() && self.archive.asked.is_none() {
             let list = Listing { limit: Some(1), archived: true, ..Listing::default() };
-            self.asks_put_away = Some(cx.ask(Request::List(list)));
+            self.archive.asked = Some(cx.ask(Request::List(list)));
         }
     }
 
@@ -194,30 +187,37 @@ impl List {
     /// Searches for what is typed, once it rests; one search at a time.
     fn search(&mut self, cx: &mut Cx<'_>) {
         let words = self.rows.filter().trim();
-        if words == self.searched && self.searching.is_none() && std::mem::take(&mut self.promises) {
+        if words == self.search.words
+            && self.search.on_its_way.is_none()
+            && std::mem::take(&mut self.search.promises)
+        {
             return self.found(None);
         }
-        if words != self.searched && words.chars().count() > 1 && self.rows.fitting() == 0 && !self.promises {
+        if words != self.search.words
+            && words.chars().count() > 1
+            && self.rows.fitting() == 0
+            && !self.search.promises
+        {
             // Nothing fits only once everything has been searched.
-            self.promises = true;
+            self.search.promises = true;
             self.rows.extend([Item::Heading("── searching what was said…".to_owned())]);
         }
         let words = self.rows.filter().trim();
-        if words == self.searched || self.searching.is_some() || cx.now_ms - self.typed_ms < REST_MS {
+        if !self.search.is_due(words, cx.now_ms) {
             return;
         }
-        self.searched = words.to_owned();
+        self.search.words = words.to_owned();
         if words.chars().count() < 2 {
             return self.found(None);
         }
         let query = begins_with(words);
         let search = Search { query, limit: Some(HITS), ..Search::default() };
-        self.searching = Some(cx.ask(Request::Search(search)));
+        self.search.on_its_way = Some(cx.ask(Request::Search(search)));
     }
 
     /// What was said that fits stands below the conversations.
     fn found(&mut self, hits: Option<Hits>) {
-        self.promises = false;
+        self.search.promises = false;
         self.rows.retain(|item| matches!(item, Item::Talk(..)));
         let Some(hits) = hits.filter(|hits| !hits.hits.is_empty()) else { return };
         let more = if hits.more { ", and more" } else { "" };
@@ -286,14 +286,14 @@ impl List {
         let Some(Item::Talk(it, _)) = self.rows.selected() else {
             return cx.want(Want::Say("select a conversation, not something said in one".to_owned()));
         };
-        let set = SetArchived { conversation: it.id.clone(), archived: !self.archived };
+        let set = SetArchived { conversation: it.id.clone(), archived: !self.archive.is_shown };
         let moves = Doing::Moves(it.id.clone());
         self.doing = Some((cx.ask(Request::SetArchived(set)), moves));
     }
 
     /// Shows those that were put away in the place of the others, or these again.
     fn turn(&mut self, cx: &mut Cx<'_>) {
-        self.archived = !self.archived;
+        self.archive.is_shown = !self.archive.is_shown;
         self.rows.retain(|item| !matches!(item, Item::Talk(..)));
         self.more = false;
         self.load(None, cx);
@@ -305,8 +305,9 @@ impl List {
             (Ok(_), Doing::Names) => cx.want(Want::Say("named".to_owned())),
             (Ok(_), Doing::Moves(id)) => {
                 self.leave(&id);
-                self.put_away = if self.archived { None } else { Some(true) };
-                let did = if self.archived { "brought back" } else { "archived: nothing of it is lost" };
+                self.archive.exists = if self.archive.is_shown { None } else { Some(true) };
+                let did =
+                    if self.archive.is_shown { "brought back" } else { "archived: nothing of it is lost" };
                 cx.want(Want::Say(did.to_owned()));
             }
         }
@@ -317,8 +318,8 @@ impl List {
             Page::Wrong(problem) => Some(&**problem),
             Page::Loading(_) | Page::There => None,
         };
-        let nothing = match self.archived {
-            false if self.put_away == Some(true) => {
+        let nothing = match self.archive.is_shown {
+            false if self.archive.exists == Some(true) => {
                 let archived = brush.keys.named(Command::Archived);
                 format!(
                     "all conversations are archived: {archived} shows them, and what you say begins another one"
@@ -376,7 +377,7 @@ impl Pane for List {
             Command::DetailUp | Command::DetailDown => self.preview.command(command),
             _ => {
                 if self.rows.command(command) == Did::Filtered {
-                    self.typed_ms = cx.now_ms;
+                    self.search.typed_ms = cx.now_ms;
                 }
                 self.moved(cx);
             }
@@ -393,17 +394,17 @@ impl Pane for List {
             return naming.typed(text);
         }
         if self.rows.typed(text) == Did::Filtered {
-            self.typed_ms = cx.now_ms;
+            self.search.typed_ms = cx.now_ms;
             self.moved(cx);
         }
     }
 
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         let Some(reply) = self.preview.replied(ticket, reply) else { return self.look(cx) };
-        if self.searching == Some(ticket) {
-            self.searching = None;
+        if self.search.on_its_way == Some(ticket) {
+            self.search.on_its_way = None;
             match reply {
-                Ok(Reply::Hits(hits)) if self.searched == self.rows.filter().trim() => {
+                Ok(Reply::Hits(hits)) if self.search.words == self.rows.filter().trim() => {
                     self.found(Some(hits));
                 }
                 Err(problem) => {
@@ -419,9 +420,9 @@ impl Pane for List {
             }
         } else if let Some((_, doing)) = self.doing.take_if(|(asked, _)| *asked == ticket) {
             self.done(doing, reply, cx);
-        } else if self.asks_put_away.take_if(|asked| *asked == ticket).is_some() {
+        } else if self.archive.asked.take_if(|asked| *asked == ticket).is_some() {
             let Ok(Reply::Conversations(page)) = reply else { return };
-            self.put_away = Some(!page.conversations.is_empty());
+            self.archive.exists = Some(!page.conversations.is_empty());
             return;
         } else if matches!(self.page, Page::Loading(asked) if asked == ticket) {
             match reply {
@@ -445,7 +446,7 @@ impl Pane for List {
     fn listed(&mut self, told: &Told, cx: &mut Cx<'_>) {
         match &told.event {
             // That is of those that were not put away.
-            Event::List(_) if self.archived => return,
+            Event::List(_) if self.archive.is_shown => return,
             Event::List(page) => {
                 self.page = Page::There;
                 self.anew(page.clone());
@@ -470,12 +471,12 @@ impl Pane for List {
             (Command::Accept, "open"),
             (Command::Beside, "in a new tab"),
             (Command::Rename, "name"),
-            (Command::Archive, if self.archived { "bring back" } else { "archive" }),
-            (Command::Archived, if self.archived { "the others" } else { "archived" }),
+            (Command::Archive, if self.archive.is_shown { "bring back" } else { "archive" }),
+            (Command::Archived, if self.archive.is_shown { "the others" } else { "archived" }),
             (Command::Other, "preview"),
         ];
         let about = self.about();
-        let title = if self.archived { "Archived conversations" } else { "Conversations" };
+        let title = if self.archive.is_shown { "Archived conversations" } else { "Conversations" };
         let sheet = Sheet { title, about: &about, keys: &keys };
         let body = sheet.closing(frame, area, brush, if self.leaves() { "leave" } else { "back" });
         let (list, preview) = self.halves.split(frame, body, brush);
@@ -489,10 +490,4 @@ impl Pane for List {
             naming.draw(frame, area, brush, "title");
         }
     }
-}
-
-/// The words as a search that finds what is not typed to its end. What looks like a search language is left as it is.
-fn begins_with(words: &str) -> String {
-    let plain = words.chars().all(|c| c.is_alphanumeric() || c.is_whitespace());
-    if plain { format!("{words}*") } else { words.to_owned() }
 }

@@ -10,27 +10,26 @@ mod live;
 mod page;
 mod place;
 mod stage;
+mod state;
 #[cfg(test)]
 mod tests;
-
-use std::collections::HashSet;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use retake_wire::reply::Todo;
 
 use super::doc::{self, Streaming};
 use super::keymap::Command;
 use super::pane::Brush;
 use super::talk::Talk;
 use super::theme::Paint;
-use entry::Open;
 use find::{Find, Hit};
 use heights::{Heights, Shown};
 use page::Ink;
 use place::{Anchor, News};
 use stage::{Cache, Place, Stage};
+pub(crate) use state::Greeting;
+use state::{Drawn, Folding, Reveal, Scrolling, TodoList};
 
 /// Earlier entries are wanted when so few are above.
 const NEAR_TOP: usize = 20;
@@ -38,49 +37,25 @@ const NEAR_TOP: usize = 20;
 /// The view of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// The model that answers, where it is known: an empty conversation says it.
-    pub(crate) model: Option<String>,
-    /// Where a conversation that begins works, and how far: an empty conversation says it.
-    pub(crate) place: Option<String>,
-    /// The version of the program: an empty conversation says it.
-    pub(crate) version: String,
-    /// How a question for leave can be answered.
+    pub(crate) greeting: Greeting,
+    /// How an approval request can be answered.
     pub(crate) asking: Asking,
-    /// A rule is drawn below it, in which there is room for what it says of more below.
+    /// A rule is drawn below the view; it has room for the sign that there is more below.
     pub(crate) has_rule: bool,
-    /// What it says there.
-    below: Option<(String, Paint)>,
-    anchor: Anchor,
-    /// Lines to move by, at the next drawing.
-    shift: isize,
-    reasoning: bool,
-    output: bool,
-    /// Of what is asked for leave some was folded, at the last drawing.
-    hides_asked: bool,
-    /// Entries of which all is shown.
-    opened: HashSet<String>,
+    scrolling: Scrolling,
+    folding: Folding,
     selected: Option<String>,
     find: Option<Find>,
-    /// What is to be on the screen after the next drawing.
-    reveal: Option<Reveal>,
     cache: Cache,
     heights: Heights,
     streaming: Streaming,
-    /// The agent's list, and whether it is of the last turn.
-    todo: Option<(Todo, bool)>,
-    /// How many entries there were when it was sought, and the last of them.
-    todo_of: Option<(usize, String)>,
-    /// What was at the end when it was seen the last time.
+    todo: TodoList,
+    /// What was at the end when the end was last on the screen.
     seen: News,
-    needs_earlier: bool,
-    /// What of languages was known then.
-    drawn_as: u64,
-    /// Where it was drawn, and which entry each row shows.
-    area: Rect,
-    rows: Vec<Option<String>>,
+    drawn: Drawn,
 }
 
-/// How a question for leave can be answered.
+/// How an approval request can be answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asking {
     /// Something is being written: letters answer nothing.
@@ -91,29 +66,22 @@ pub(crate) struct Asking {
     pub(crate) is_small: bool,
 }
 
-/// What is to be on the screen.
-#[derive(Clone, Debug)]
-enum Reveal {
-    Selected,
-    Hit(Hit),
-}
-
 impl View {
     /// Does a command that is the view's; `false` where it is not.
     pub(crate) fn command(&mut self, command: Command, talk: &Talk) -> bool {
-        let page = isize::try_from(self.area.height.saturating_sub(2).max(1)).unwrap_or(1);
+        let page = isize::try_from(self.drawn.area.height.saturating_sub(2).max(1)).unwrap_or(1);
         match command {
-            Command::ScrollUp => self.shift -= page,
-            Command::ScrollDown => self.shift += page,
-            Command::ScrollTop => (self.anchor, self.shift, self.reveal) = (Anchor::Top, 0, None),
+            Command::ScrollUp => self.scrolling.shift -= page,
+            Command::ScrollDown => self.scrolling.shift += page,
+            Command::ScrollTop => self.scrolling.to(Anchor::Top),
             Command::ScrollEnd => self.to_end(),
-            Command::Reasoning => self.reasoning = !self.reasoning,
-            Command::Output => self.output = !self.output,
+            Command::Reasoning => self.folding.reasoning = !self.folding.reasoning,
+            Command::Output => self.folding.output = !self.folding.output,
             Command::Select => self.select_shown(talk),
             Command::SelectUp => self.step(talk, -1, 1),
             Command::SelectDown => self.step(talk, 1, 1),
-            Command::SelectPageUp => self.step(talk, -1, self.shown()),
-            Command::SelectPageDown => self.step(talk, 1, self.shown()),
+            Command::SelectPageUp => self.step(talk, -1, self.drawn.messages()),
+            Command::SelectPageDown => self.step(talk, 1, self.drawn.messages()),
             Command::SelectFirst => self.select_from(talk, 0, 1, 0),
             Command::SelectLast => self.select_from(talk, talk.entries.len(), -1, 1),
             Command::SelectLeave => self.deselect(),
@@ -128,13 +96,13 @@ impl View {
 
     /// Moves by so many lines, at the next drawing.
     pub(crate) fn scroll(&mut self, lines: i32) {
-        self.shift = self.shift.saturating_add(isize::try_from(lines).unwrap_or(0));
+        self.scrolling.shift = self.scrolling.shift.saturating_add(isize::try_from(lines).unwrap_or(0));
     }
 
     /// A click at a row of the area that it was drawn in last: a message there is selected, and unfolded where it was selected
     /// already. Whether there is one.
     pub(crate) fn click(&mut self, row: u16) -> bool {
-        let Some(clicked) = self.rows.get(usize::from(row)).cloned().flatten() else { return false };
+        let Some(clicked) = self.drawn.rows.get(usize::from(row)).cloned().flatten() else { return false };
         if self.selected.as_ref() == Some(&clicked) {
             self.toggle();
         }
@@ -150,18 +118,18 @@ impl View {
 
     /// What is to be said in the rule below it: that there is more.
     pub(crate) fn below(&self) -> Option<(&str, Paint)> {
-        self.below.as_ref().map(|(text, paint)| (text.as_str(), *paint))
+        self.drawn.below.as_ref().map(|(text, paint)| (text.as_str(), *paint))
     }
 
     /// Goes to the end, and stays there.
     #[expect(clippy::wrong_self_convention, reason = "it goes there, and makes nothing of it")]
     pub(crate) fn to_end(&mut self) {
-        (self.anchor, self.shift, self.reveal) = (Anchor::End, 0, None);
+        self.scrolling.to(Anchor::End);
     }
 
     /// Whether some of what is asked for leave was not shown at the last drawing: nobody can say yes to that.
     pub(crate) fn hides_asked(&self) -> bool {
-        self.hides_asked
+        self.drawn.hides_asked
     }
 
     /// The entry that is selected.
@@ -176,7 +144,7 @@ impl View {
             at -= 1;
         }
         self.selected = Some(talk.entries[at].id.clone());
-        self.reveal = Some(Reveal::Selected);
+        self.scrolling.reveal = Some(Reveal::Selected);
     }
 
     /// No entry is selected any more.
@@ -191,12 +159,12 @@ impl View {
 
     /// Whether entries before those that are loaded are wanted.
     pub(crate) fn needs_earlier(&self) -> bool {
-        self.needs_earlier
+        self.drawn.needs_earlier
     }
 
     /// Whether it would look different by now, because a language has been learnt: then it is to be drawn again.
     pub(crate) fn is_stale(&self) -> bool {
-        self.drawn_as != doc::generation()
+        self.drawn.languages != doc::generation()
     }
 
     /// Finds words, and shows the newest hit; no words end the search. It goes on with each drawing.
@@ -219,43 +187,34 @@ impl View {
         if let Some(find) = &mut self.find
             && find.go_on(talk)
         {
-            self.reveal = find.at.and_then(|at| find.hits.get(at)).cloned().map(Reveal::Hit);
+            self.scrolling.reveal = find.at.and_then(|at| find.hits.get(at)).cloned().map(Reveal::Hit);
         }
     }
 
     /// Whether all of the selected message is shown.
     pub(crate) fn shows_all(&self) -> bool {
-        self.selected.as_ref().is_some_and(|id| self.opened.contains(id))
+        self.selected.as_ref().is_some_and(|id| self.folding.opened.contains(id))
     }
 
     /// Whether the model's reasoning is shown.
     pub(crate) fn shows_reasoning(&self) -> bool {
-        self.reasoning
+        self.folding.reasoning
     }
 
     /// Whether all that tools print is shown.
     pub(crate) fn shows_output(&self) -> bool {
-        self.output
+        self.folding.output
     }
 
     fn toggle(&mut self) {
-        if let Some(id) = &self.selected
-            && !self.opened.remove(id)
-        {
-            self.opened.insert(id.clone());
+        if let Some(id) = &self.selected {
+            self.folding.toggle(id);
         }
-    }
-
-    /// How many messages are on the screen.
-    fn shown(&self) -> usize {
-        let mut shown: Vec<_> = self.rows.iter().flatten().collect();
-        shown.dedup();
-        shown.len().max(1)
     }
 
     /// Selects the last message on the screen.
     fn select_shown(&mut self, talk: &Talk) {
-        match self.rows.iter().rev().flatten().next().cloned() {
+        match self.drawn.rows.iter().rev().flatten().next().cloned() {
             Some(id) => self.show(&id, talk),
             None => self.select_from(talk, talk.entries.len(), -1, 1),
         }
@@ -294,25 +253,30 @@ impl View {
         if let Some(find) = &mut self.find
             && find.step(newer)
         {
-            self.reveal = find.at.and_then(|at| find.hits.get(at)).cloned().map(Reveal::Hit);
+            self.scrolling.reveal = find.at.and_then(|at| find.hits.get(at)).cloned().map(Reveal::Hit);
         }
     }
 
     /// Draws it.
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, talk: &Talk, brush: &Brush<'_>) {
-        self.area = area;
-        self.drawn_as = doc::generation();
-        self.rows.clear();
-        (self.needs_earlier, self.below) = (false, None);
+        self.drawn.area = area;
+        self.drawn.languages = doc::generation();
+        self.drawn.rows.clear();
+        (self.drawn.needs_earlier, self.drawn.below) = (false, None);
         if area.width < 4 || area.height == 0 {
             return;
         }
         let ink = Ink { theme: brush.theme, keys: brush.keys, width: area.width - 1, now_ms: brush.now_ms };
         let silent = talk.live.is_none() && talk.notes.is_empty() && talk.waiting.is_empty();
         if talk.entries.is_empty() && silent {
-            self.needs_earlier = talk.earlier;
-            let lines =
-                live::greeting(ink, &self.version, self.model.as_deref(), self.place.as_deref(), area.height);
+            self.drawn.needs_earlier = talk.earlier;
+            let lines = live::greeting(
+                ink,
+                &self.greeting.version,
+                self.greeting.model.as_deref(),
+                self.greeting.place.as_deref(),
+                area.height,
+            );
             for (line, row) in lines.iter().zip(area.y + u16::from(area.height > 8)..area.bottom()) {
                 frame.buffer_mut().set_line(area.x, row, line, area.width);
             }
@@ -322,10 +286,10 @@ impl View {
         self.heights.of(talk, ink);
         let (top, places, shown) = self.place(talk, ink);
         let lines = self.lines(talk, ink, &places);
-        self.rows =
+        self.drawn.rows =
             places.iter().map(|at| talk.entries.get(at.block).map(|entry| entry.id.clone())).collect();
         let finds = self.find.as_ref().is_some_and(Find::wants_earlier);
-        self.needs_earlier = talk.earlier && (top.block < NEAR_TOP || finds);
+        self.drawn.needs_earlier = talk.earlier && (top.block < NEAR_TOP || finds);
         for (line, row) in lines.iter().zip(area.y..) {
             frame.buffer_mut().set_line(area.x, row, line, ink.width);
         }
@@ -339,33 +303,31 @@ impl View {
     /// What is found out once for a drawing.
     fn prepare(&mut self, talk: &Talk) {
         self.cache.turn();
-        let of = talk.entries.last().map(|last| (talk.entries.len(), last.id.clone()));
-        if self.todo_of != of {
-            (self.todo_of, self.todo) = (of, live::todo(&talk.entries));
-        }
+        self.todo.update(talk);
         self.seek_on(talk);
     }
 
     /// With everything that can be shown.
     fn staged<T>(&mut self, talk: &Talk, ink: Ink<'_>, with: impl FnOnce(&mut Stage<'_>) -> T) -> T {
-        let (reasoning, output, opened) = (self.reasoning, self.output, &self.opened);
-        let open = |id: &str| Open { reasoning, output, all: opened.contains(id) };
+        let folding = &self.folding;
+        let open = |id: &str| folding.of(id);
         let text = talk.live.as_ref().map_or("", |live| &live.text);
         let comes = self.streaming.update(text, ink.room(), ink.theme);
-        let before = talk.live.as_ref().map(|live| live::before(live, ink, reasoning)).unwrap_or_default();
-        let room = if output { live::Room::All } else { live::Room::Rows(self.area.height) };
-        let rows = usize::from(self.area.height);
-        let (rest, hides) = live::after(talk, ink, self.todo.as_ref(), room, self.asking, rows);
-        self.hides_asked = hides;
+        let before =
+            talk.live.as_ref().map(|live| live::before(live, ink, folding.reasoning)).unwrap_or_default();
+        let room = if folding.output { live::Room::All } else { live::Room::Rows(self.drawn.area.height) };
+        let rows = usize::from(self.drawn.area.height);
+        let (rest, hides) = live::after(talk, ink, self.todo.found.as_ref(), room, self.asking, rows);
+        self.drawn.hides_asked = hides;
         let cache = &mut self.cache;
         with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
     }
 
     /// Where the screen begins, what is on it, and which part of the whole that is, where it is not all.
     fn place(&mut self, talk: &Talk, ink: Ink<'_>) -> (Place, Vec<Place>, Option<Shown>) {
-        let rows = usize::from(self.area.height);
-        let (anchor, shift) = (self.anchor.clone(), std::mem::take(&mut self.shift));
-        let reveal = self.reveal.take();
+        let rows = usize::from(self.drawn.area.height);
+        let (anchor, shift) = (self.scrolling.anchor.clone(), std::mem::take(&mut self.scrolling.shift));
+        let reveal = self.scrolling.reveal.take();
         if let Some(Reveal::Hit(hit)) = &reveal {
             self.unfold(talk, ink, hit);
         }
@@ -403,7 +365,7 @@ impl View {
             let shown = (!is_all).then(|| heights.shown(stage, top, after));
             (top, places, shown, anchor)
         });
-        (self.anchor, self.heights) = (anchor, heights);
+        (self.scrolling.anchor, self.heights) = (anchor, heights);
         (top, places, shown)
     }
 
@@ -415,7 +377,7 @@ impl View {
             find::places(&stage.entry(at), &needle).len() > hit.number
         });
         if !seen {
-            self.opened.insert(hit.entry.clone());
+            self.folding.opened.insert(hit.entry.clone());
         }
     }
 
@@ -455,7 +417,7 @@ impl View {
     fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place], last: usize) {
         let news = News::of(talk);
         let is_new = news.is_more_than(&self.seen);
-        let at_end = self.anchor == Anchor::End;
+        let at_end = self.scrolling.anchor == Anchor::End;
         if at_end {
             self.seen = news;
         }
@@ -469,7 +431,7 @@ impl View {
         let below = match selected {
             _ if asks && !at_end => Some((format!(" ↓ waits for you · {key} "), Paint::Warn)),
             Some(entry) => {
-                edge::corner(frame, self.area, ink, &edge::about(entry, ink, beside), Paint::Dim);
+                edge::corner(frame, self.drawn.area, ink, &edge::about(entry, ink, beside), Paint::Dim);
                 None
             }
             None if at_end => None,
@@ -478,8 +440,8 @@ impl View {
         };
         match below {
             // What is read is not covered.
-            Some(below) if self.has_rule => self.below = Some(below),
-            Some((text, paint)) => edge::corner(frame, self.area, ink, &text, paint),
+            Some(below) if self.has_rule => self.drawn.below = Some(below),
+            Some((text, paint)) => edge::corner(frame, self.drawn.area, ink, &text, paint),
             None => {}
         }
     }

@@ -10,15 +10,11 @@ const MOST: usize = 15;
 /// Structs that are not in order yet, with the number of their fields. It may only shrink.
 const KNOWN: &[(&str, usize)] = &[
     ("Conversation", 17),
-    ("Driver", 16),
     ("Entry", 20),
-    ("List", 19),
     // With the text fields that the next version leaves out.
     ("Plan", 21),
-    ("Proposal", 23),
     ("Receipt", 16),
     ("Settings", 23),
-    ("View", 25),
 ];
 
 /// Structs with too many fields.

@@ -55,7 +55,8 @@ enum Answer {
 impl Answers {
     /// Another request is in front now, or none. Words that were typed for the one before may be meant for it still.
     pub(super) fn next_request(&mut self, before: Option<&str>, is_asked: bool, now_ms: i64) {
-        self.is_late = before.is_some() && before != self.last.as_deref() && self.asked_ms <= Some(self.wrote_ms);
+        self.is_late =
+            before.is_some() && before != self.last.as_deref() && self.asked_ms <= Some(self.wrote_ms);
         self.asked_ms = is_asked.then_some(now_ms);
         self.offer = 0;
     }
@@ -212,7 +213,8 @@ impl App {
 
     /// The next rule on offer; behind the widest one the first.
     fn other_rule(&mut self) {
-        let Some(next) = self.asks().and_then(|asks| agent::wider(&asks.offers, self.tab().answers.offer)) else {
+        let Some(next) = self.asks().and_then(|asks| agent::wider(&asks.offers, self.tab().answers.offer))
+        else {
             return self.refuse("there is no wider rule for such calls");
         };
         let tab = self.tab_mut();

@@ -136,7 +136,9 @@ impl App {
     fn assert_drafts(&mut self) {
         for at in 0..self.tabs.len() {
             let tab = &self.tabs[at];
-            if let (Some(conversation), true, true) = (tab.conversation(), tab.draft.is_known, tab.has_words()) {
+            if let (Some(conversation), true, true) =
+                (tab.conversation(), tab.draft.is_known, tab.has_words())
+            {
                 self.set_draft(at, conversation, false);
             }
         }
@@ -166,7 +168,8 @@ impl App {
         let opening = self.tabs.iter().filter(|tab| tab.draft.opening.is_some());
         homeless.extend(opening.flat_map(|tab| words(&tab.composer)));
         // Nobody knows whether the owner has them; with what a conversation begins it has them as the folder's.
-        let said = self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| tab.outgoing.parts());
+        let said =
+            self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| tab.outgoing.parts());
         homeless.extend(said.cloned());
         unsaved.extend(homeless.iter().map(Vec::as_slice));
         let mut texts: Vec<String> =
@@ -318,7 +321,8 @@ impl App {
         let (mut parts, mut aside) =
             (self.drafts.unbegun.rest.clone(), self.drafts.unbegun.rest_aside.clone());
         // What was typed while a conversation began stays here until it is known what its own draft is.
-        let is_here = |tab: &&Tab| tab.conversation().is_none() || (tab.outgoing.begins && !tab.draft.is_known);
+        let is_here =
+            |tab: &&Tab| tab.conversation().is_none() || (tab.outgoing.begins && !tab.draft.is_known);
         for tab in self.tabs.iter().filter(is_here) {
             parts.extend(tab.outgoing.parts().flatten().cloned());
             parts.extend(tab.own().parts());

@@ -41,10 +41,11 @@ impl App {
         let model = Some(self.model_words()).filter(|words| !words.is_empty());
         let place = Some(self.place_words()).filter(|_| self.tab().conversation().is_none());
         let tab = self.tab_mut();
-        tab.view.model = model;
+        tab.view.greeting.model = model;
         tab.view.has_rule = areas.rule.height > 0;
-        tab.view.place = place;
-        tab.view.asking = Asking { is_writing: !tab.is_free_to_answer(), offer: tab.answers.offer, is_small: false };
+        tab.view.greeting.place = place;
+        tab.view.asking =
+            Asking { is_writing: !tab.is_free_to_answer(), offer: tab.answers.offer, is_small: false };
         let (theme, now_ms, current) = (self.looks.theme, self.now_ms, self.tabs.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];

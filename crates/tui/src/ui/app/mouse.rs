@@ -64,7 +64,9 @@ impl App {
 
     fn drag(&mut self, at: Position) {
         let text = self.text_area();
-        let Some(from) = self.mouse.pressed.filter(|from| self.tab().areas.main.contains(*from)) else { return };
+        let Some(from) = self.mouse.pressed.filter(|from| self.tab().areas.main.contains(*from)) else {
+            return;
+        };
         if text.is_empty() || (self.mouse.dragged.is_none() && at == from) {
             return;
         }

@@ -167,7 +167,7 @@ impl App {
         if !same {
             // What was chosen elsewhere was chosen for there.
             let mut tab = super::tab::Tab::new(id, self.known.model.clone());
-            tab.view.version.clone_from(&self.known.version);
+            tab.view.greeting.version.clone_from(&self.known.version);
             tab.composer.remember(self.prompts.clone());
             tab.panes.left = std::mem::take(&mut self.tabs[at].panes.left);
             tab.composer = typed.unwrap_or(tab.composer);

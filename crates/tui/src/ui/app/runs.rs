@@ -268,7 +268,8 @@ impl App {
     /// What sending takes back now. What has to be chosen for is shown before it is sent.
     pub(super) fn planned_anew(&mut self, id: TabId, entry: &str, plan: &Plan) {
         let Some(tab) = self.find_tab(id) else { return };
-        let Some(rewriting) = tab.outgoing.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry) else {
+        let Some(rewriting) = tab.outgoing.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry)
+        else {
             return;
         };
         rewriting.is_stale = false;

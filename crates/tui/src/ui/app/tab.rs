@@ -173,7 +173,8 @@ impl Tab {
 
     /// The entry that what stands here is to be said in the place of.
     pub(super) fn edited(&self) -> Option<String> {
-        let edits = self.outgoing.rewriting.as_ref().map(|rewriting| &rewriting.entry).or(self.draft.edits.as_ref());
+        let edits =
+            self.outgoing.rewriting.as_ref().map(|rewriting| &rewriting.entry).or(self.draft.edits.as_ref());
         edits.filter(|_| !self.own().is_empty()).cloned()
     }
 

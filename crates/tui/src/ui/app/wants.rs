@@ -62,7 +62,8 @@ impl App {
                 // New words for it that are there already go on being written.
                 let now_ms = self.now_ms;
                 let is_written = |tab: &Tab| {
-                    !tab.composer.is_empty() && tab.outgoing.rewriting.as_ref().is_some_and(|it| it.entry == entry)
+                    !tab.composer.is_empty()
+                        && tab.outgoing.rewriting.as_ref().is_some_and(|it| it.entry == entry)
                 };
                 match self.find_tab(id).filter(|tab| is_written(tab)) {
                     Some(tab) => tab.presses.stepped(now_ms),
@@ -70,7 +71,8 @@ impl App {
                 }
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
-                    tab.outgoing.rewriting = Some(Rewriting { entry, head, files, takes_back, is_stale: false });
+                    tab.outgoing.rewriting =
+                        Some(Rewriting { entry, head, files, takes_back, is_stale: false });
                 }
             }
             Want::Quote(words) => {

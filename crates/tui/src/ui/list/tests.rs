@@ -137,7 +137,7 @@ fn a_filter_searches_everything_that_was_said() {
     let (mut list, mut world) = filled();
     world.press(&mut list, "r e w i n d");
     world.answer(&mut list, owner);
-    assert!(list.searched.is_empty(), "nothing is searched while somebody types");
+    assert!(list.search.words.is_empty(), "nothing is searched while somebody types");
     rest(&mut list, &mut world);
     insta::assert_snapshot!("searched", sizes(&mut list));
     world.press(&mut list, "end");

@@ -54,24 +54,9 @@ pub(crate) struct Proposal {
     /// Whether files come or go with both halves; not known, until both were planned.
     has_files: Option<bool>,
     stage: Stage,
-    /// When the plan is to be asked for.
-    due_ms: Option<i64>,
-    /// The plan that is on its way, and since when.
-    asked: Option<(Ticket, i64)>,
-    /// What is being done, where it takes a while.
-    work: Option<Ticket>,
-    polled_ms: i64,
-    doing: Option<Doing>,
+    planning: Planning,
+    progress: Progress,
     note: Option<String>,
-    /// Somebody wanted to go on before the plan was there: the question follows it.
-    is_eager: bool,
-    /// The plan that was asked for last, and the one on the screen, are of what is wished now.
-    asks_wish: bool,
-    is_of_wish: bool,
-    /// The plan on its way comes without having been asked for by the person.
-    is_renewed: bool,
-    /// Until then a plan that came so is too new to be agreed to.
-    new_until_ms: i64,
     /// Words that wait are taken back, before the run is stopped that they wait for.
     unqueued: Option<Ticket>,
     /// Something was stopped for it, by this plan.
@@ -79,6 +64,66 @@ pub(crate) struct Proposal {
     pub(crate) view: View,
     /// There was no room for what has to be seen before it is agreed to, when it was drawn last.
     is_unseen: bool,
+}
+
+/// The plan that is requested, and how the one on the screen relates to it.
+#[derive(Debug, Default)]
+struct Planning {
+    /// When the plan is to be requested.
+    due_ms: Option<i64>,
+    /// The request for a plan, and since when.
+    asked: Option<(Ticket, i64)>,
+    /// The person wanted to continue before the plan was there: the final question follows it.
+    is_eager: bool,
+    /// The last request is for the choices of now.
+    asks_wish: bool,
+    /// The plan on the screen is for the choices of now.
+    is_of_wish: bool,
+    /// The request was not caused by the person.
+    is_renewed: bool,
+    /// Until then a plan that the person did not cause is too new to be agreed to.
+    new_until_ms: i64,
+}
+
+impl Planning {
+    /// Other choices were made: neither the request nor the plan on the screen is for them.
+    fn choices_changed(&mut self) {
+        (self.asks_wish, self.is_of_wish) = (false, false);
+    }
+
+    /// Whether no request is due or on its way.
+    fn is_settled(&self) -> bool {
+        self.asked.is_none() && self.due_ms.is_none()
+    }
+}
+
+/// What the owner does meanwhile, where it takes a while.
+#[derive(Debug, Default)]
+struct Progress {
+    asked: Option<Ticket>,
+    polled_ms: i64,
+    doing: Option<Doing>,
+}
+
+impl Progress {
+    /// Asks what the owner is doing, now and then, while something takes long.
+    fn poll(&mut self, since: i64, cx: &mut Cx<'_>) {
+        if self.asked.is_none() && cx.now_ms - since.max(self.polled_ms) >= POLL_MS {
+            self.polled_ms = cx.now_ms;
+            self.asked = Some(cx.ask(Request::Work));
+        }
+    }
+
+    /// Whether this is the answer to that question; it is kept.
+    fn replied(&mut self, ticket: Ticket, reply: &Result<Reply, Problem>) -> bool {
+        if self.asked.take_if(|asked| *asked == ticket).is_none() {
+            return false;
+        }
+        if let Ok(Reply::Work(work)) = reply {
+            self.doing = work.doing;
+        }
+        true
+    }
 }
 
 /// What becomes of an action that is agreed to.
@@ -142,17 +187,9 @@ impl Proposal {
             problem: None,
             has_files: None,
             stage: Stage::Looking,
-            due_ms: None,
-            asked: None,
-            work: None,
-            polled_ms: 0,
-            doing: None,
+            planning: Planning::default(),
+            progress: Progress::default(),
             note: None,
-            is_eager: false,
-            asks_wish: false,
-            is_of_wish: false,
-            is_renewed: false,
-            new_until_ms: 0,
             unqueued: None,
             stopped: None,
             view: View::default(),
@@ -168,74 +205,75 @@ impl Proposal {
 
     /// Asks for the plan when nothing has moved for a moment.
     pub(crate) fn rest(&mut self, now_ms: i64) {
-        self.due_ms = Some(now_ms + REST_MS);
+        self.planning.due_ms = Some(now_ms + REST_MS);
     }
 
     /// Something else is wished: the plan on the screen is not of it.
     pub(super) fn wishes(&mut self, now_ms: i64) {
-        (self.asks_wish, self.is_of_wish) = (false, false);
+        self.planning.choices_changed();
         self.view.forget();
         self.rest(now_ms);
     }
 
     /// The plan that is on its way.
     pub(crate) fn on_its_way(&self) -> Option<Ticket> {
-        self.asked.map(|(ticket, _)| ticket)
+        self.planning.asked.map(|(ticket, _)| ticket)
     }
 
     /// Whether time passing matters to it.
     pub(crate) fn is_lively(&self) -> bool {
-        self.due_ms.is_some() || self.asked.is_some() || matches!(self.stage, Stage::Applying(..))
+        self.planning.due_ms.is_some()
+            || self.planning.asked.is_some()
+            || matches!(self.stage, Stage::Applying(..))
     }
 
     /// Asks for what is due. Another plan that is still on its way goes first.
     pub(crate) fn tick(&mut self, cx: &mut Cx<'_>, may_ask: bool) {
         // What a run does until it is stopped goes along: the question waits for its answer.
         let may_ask = may_ask && self.stage != Stage::Agreeing { stop: true };
-        if may_ask && self.due_ms.is_some_and(|due| due <= cx.now_ms) {
+        if may_ask && self.planning.due_ms.is_some_and(|due| due <= cx.now_ms) {
             self.ask(cx);
         }
-        let since = match (self.stage, self.asked) {
+        let since = match (self.stage, self.planning.asked) {
             (Stage::Applying(_, since), _) | (_, Some((_, since))) => since,
             _ => return,
         };
-        if self.work.is_none() && cx.now_ms - since.max(self.polled_ms) >= POLL_MS {
-            self.polled_ms = cx.now_ms;
-            self.work = Some(cx.ask(Request::Work));
-        }
+        self.progress.poll(since, cx);
     }
 
     /// Asks for the plan now.
     pub(crate) fn ask(&mut self, cx: &mut Cx<'_>) {
-        self.due_ms = None;
-        self.doing = None;
-        self.asks_wish = true;
+        self.planning.due_ms = None;
+        self.progress.doing = None;
+        self.planning.asks_wish = true;
         let files = match self.wish.scope {
             Scope::Conversation => FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
             _ => self.wish.clone(),
         };
         let diff = takes_files(&self.action);
         let request = PlanRequest { conversation: cx.id(), action: self.action.clone(), files, diff };
-        self.asked = Some((cx.ask(Request::Plan(request)), cx.now_ms));
+        self.planning.asked = Some((cx.ask(Request::Plan(request)), cx.now_ms));
     }
 
     /// Takes in an answer.
     pub(crate) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
-        if self.asked.is_some_and(|(asked, _)| asked == ticket) {
-            self.asked = None;
-            self.doing = None;
+        if self.planning.asked.is_some_and(|(asked, _)| asked == ticket) {
+            self.planning.asked = None;
+            self.progress.doing = None;
             let before = self.plan.take();
             self.planned(reply, before.as_ref());
             if self.note.as_deref() == Some(PLANNING) {
                 self.note = None;
             }
             // What was on the screen is agreed to at once; what took its place has to be looked at.
-            if std::mem::take(&mut self.is_renewed) && before.is_some_and(|before| !self.says_like(&before)) {
-                self.new_until_ms = cx.now_ms + NEW_MS;
+            if std::mem::take(&mut self.planning.is_renewed)
+                && before.is_some_and(|before| !self.says_like(&before))
+            {
+                self.planning.new_until_ms = cx.now_ms + NEW_MS;
             }
             if self.is_settled() && self.goes_on_stopped(cx) {
-                self.is_eager = false;
-            } else if self.is_settled() && std::mem::take(&mut self.is_eager) {
+                self.planning.is_eager = false;
+            } else if self.is_settled() && std::mem::take(&mut self.planning.is_eager) {
                 self.note = None;
                 self.accept(cx);
             }
@@ -245,11 +283,7 @@ impl Proposal {
             self.words_are_back(reply, cx);
             return Came::Taken;
         }
-        if self.work == Some(ticket) {
-            self.work = None;
-            if let Ok(Reply::Work(work)) = reply {
-                self.doing = work.doing;
-            }
+        if self.progress.replied(ticket, &reply) {
             return Came::Taken;
         }
         match self.stage {
@@ -277,7 +311,7 @@ impl Proposal {
                 }
                 self.view.set(before, &plan, &self.wish.choose);
                 self.plan = Some(plan);
-                self.is_of_wish = self.asks_wish;
+                self.planning.is_of_wish = self.planning.asks_wish;
                 self.problem = None;
             }
             Ok(_) => self.plan = before.cloned(),
@@ -289,7 +323,7 @@ impl Proposal {
 
     fn applied(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
         self.stage = Stage::Looking;
-        self.doing = None;
+        self.progress.doing = None;
         match reply {
             Ok(Reply::Receipt(receipt)) => {
                 self.is_done(receipt, cx);
@@ -298,7 +332,7 @@ impl Proposal {
             Ok(_) => Came::Taken,
             Err(problem) => {
                 let is_stale = problem.kind == ProblemKind::Stale;
-                self.is_renewed = true;
+                self.planning.is_renewed = true;
                 if is_stale && self.stopped.is_some() {
                     self.ask(cx);
                     return Came::Stopped;
@@ -321,10 +355,10 @@ impl Proposal {
         if matches!(self.stage, Stage::Applying(..)) {
             return false;
         }
-        self.is_renewed = true;
+        self.planning.is_renewed = true;
         let rest = if self.stops() { RUNNING_REST_MS } else { REST_MS };
         // What was told before waits no longer for what is told now.
-        self.due_ms = Some(self.due_ms.unwrap_or(now_ms + rest));
+        self.planning.due_ms = Some(self.planning.due_ms.unwrap_or(now_ms + rest));
         if self.stage == (Stage::Agreeing { stop: true }) {
             return false;
         }
@@ -345,7 +379,7 @@ impl Proposal {
 
     /// Whether the plan on the screen is of what is wished.
     pub(crate) fn is_settled(&self) -> bool {
-        self.asked.is_none() && self.due_ms.is_none()
+        self.planning.is_settled()
     }
 
     /// The plan.
@@ -385,7 +419,7 @@ impl Proposal {
 
     /// What is being done, where it takes a while.
     pub(crate) fn doing(&self) -> Option<Doing> {
-        self.doing
+        self.progress.doing
     }
 
     /// Something for the person to know.

@@ -190,7 +190,8 @@ fn a_run_at_work() {
 
 #[test]
 fn nothing_said_yet() {
-    let mut view = View { model: Some("acme/large".to_owned()), ..View::default() };
+    let mut view = View::default();
+    view.greeting.model = Some("acme/large".to_owned());
     insta::assert_snapshot!(drawn(&mut view, &Talk::default(), (80, 14)));
     insta::assert_snapshot!(drawn(&mut view, &Talk::default(), (24, 8)));
 }

@@ -42,7 +42,7 @@ impl Proposal {
             return true;
         }
         self.note = None;
-        self.is_eager = false;
+        self.planning.is_eager = false;
         self.stopped = None;
         match command {
             Command::Accept => self.accept(cx),
@@ -93,14 +93,14 @@ impl Proposal {
             {
                 self.note = Some(TOO_SMALL.to_owned());
             }
-            Stage::Agreeing { stop: false } if cx.now_ms < self.new_until_ms => {
+            Stage::Agreeing { stop: false } if cx.now_ms < self.planning.new_until_ms => {
                 self.note = Some(NEW.to_owned());
             }
             Stage::Agreeing { stop } => self.apply(stop, cx),
             Stage::Looking if !self.can_go_on() => {
                 // What nobody has seen is not agreed to: where there is no question, one presses again.
-                self.is_eager = self.asks_twice();
-                self.due_ms = self.due_ms.map(|due| due.min(cx.now_ms));
+                self.planning.is_eager = self.asks_twice();
+                self.planning.due_ms = self.planning.due_ms.map(|due| due.min(cx.now_ms));
                 self.note = Some(PLANNING.to_owned());
             }
             Stage::Looking => match self.refuses() {
@@ -108,7 +108,7 @@ impl Proposal {
                 None if self.stops() => {
                     self.note = Some("something is at work: it has to be stopped first".to_owned());
                 }
-                None if !self.asks_twice() && cx.now_ms < self.new_until_ms => {
+                None if !self.asks_twice() && cx.now_ms < self.planning.new_until_ms => {
                     self.note = Some(NEW.to_owned());
                 }
                 None if !self.asks_twice() => self.apply(false, cx),
@@ -139,7 +139,7 @@ impl Proposal {
 
     /// Whether the plan on the screen can be agreed to. One of a run at work is made anew without end: what the run does goes along.
     fn can_go_on(&self) -> bool {
-        self.is_settled() || (self.is_of_wish && self.stops())
+        self.is_settled() || (self.planning.is_of_wish && self.stops())
     }
 
     /// Why it can't be agreed to now.
