@@ -31,10 +31,10 @@ enum Answer {
 /// late.
 pub(crate) async fn request(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<Option<String>> {
     let text = calls::asks(&cx.ui.look(), asks);
-    cx.ui.print(&text)?;
+    cx.ui.print_text(&text)?;
     loop {
         let keys = block(&cx.ui.look(), KEYS, 2, Some(Style::Dim));
-        cx.ui.print(&keys)?;
+        cx.ui.print_text(&keys)?;
         let line = match cx.ui.answer("allow? ")? {
             Read::Line(line) => line,
             Read::Interrupted | Read::Eof => return stop(cx, conversation).await.map(|()| None),
@@ -117,15 +117,15 @@ pub(crate) async fn question(
     let look = cx.ui.look();
     let mut text = block(&look, &format!("? {}", question.question), 0, Some(Style::Accent));
     for (number, choice) in (1..).zip(&question.choices) {
-        text.push_str(&block(&look, &format!("{number}. {}", safe::line(choice)), 2, None));
+        text.push(block(&look, &format!("{number}. {}", safe::line(choice)), 2, None));
     }
     let how = if question.choices.is_empty() {
         "your answer goes to the model · Ctrl-C stops"
     } else {
         "the number of an answer, or your own words · Ctrl-C stops"
     };
-    text.push_str(&block(&look, how, 2, Some(Style::Dim)));
-    cx.ui.print(&text)?;
+    text.push(block(&look, how, 2, Some(Style::Dim)));
+    cx.ui.print_text(&text)?;
     loop {
         let line = match cx.ui.answer("answer: ")? {
             Read::Line(line) => line,

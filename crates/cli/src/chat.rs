@@ -13,7 +13,7 @@ use crate::context::{Context, Place};
 use crate::error::{Failure, Result, expect_reply, problem, usage};
 use crate::term::safe;
 use crate::term::style::Style;
-use crate::ui::{Read, Ui};
+use crate::ui::{Read, Text, Ui};
 use crate::verbs::RunVerb as _;
 use crate::verbs::model_run::answer;
 use retake_tui::models::{GoesOn, goes_on};
@@ -308,8 +308,9 @@ impl<'a> Chat<'a> {
         let version = env!("CARGO_PKG_VERSION");
         let line =
             format!("retake {version}: nothing is final. /rewind goes back, /undo takes the rewind back");
-        let name = look.palette.paint(Style::Bold, "retake").to_string();
-        self.cx.print(&content::block(&look, &line, 0, None).replacen("retake", &name, 1))?;
+        let text = content::block(&look, &line, 0, None).to_string();
+        let rest = text.strip_prefix("retake").unwrap_or(&text);
+        self.cx.print_text(&(Text::styled(Style::Bold, "retake") + rest))?;
         let model = self.model_line().await?;
         self.cx.aside(&model)?;
         self.cx.aside("/help lists the commands · Alt+Enter begins a new line · Ctrl-D quits")?;
@@ -356,7 +357,7 @@ impl<'a> Chat<'a> {
         let name = format!("{} · {}\n", render::lists::name(&look, &info), words::counts(info.counts));
         self.cx.print(&name)?;
         let text = entries::list(&look, &page.entries, &page.unbegun, &page.cut_off);
-        self.cx.print(&format!("{text}\n"))?;
+        self.cx.print_text(&(text + "\n"))?;
         if let Some(why) = &info.read_only {
             self.cx.aside(&format!("read-only: {}", safe::line(why)))?;
         }

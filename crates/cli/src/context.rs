@@ -12,7 +12,7 @@ use crate::owner::{Owner, Paths};
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
-use crate::ui::Ui;
+use crate::ui::{Text, Ui};
 use retake_tui::render::{self, entries, id, words};
 
 /// A JSON document on a line of its own. Characters that a terminal would interpret are escaped, including those that JSON allows.
@@ -141,6 +141,11 @@ impl Context<'_> {
         Ok(self.ui.print(text)?)
     }
 
+    /// Prints a rendering.
+    pub(crate) fn print_text(&mut self, text: &Text) -> Result {
+        Ok(self.ui.print_text(text)?)
+    }
+
     /// Sends a request.
     pub(crate) async fn call(&self, request: Request) -> Result<Reply> {
         if !takes_time(&request) {
@@ -166,7 +171,7 @@ impl Context<'_> {
             return self.json(reply);
         }
         let text = render::reply(&self.ui.look(), reply);
-        Ok(self.ui.page(&text)?)
+        Ok(self.ui.page_text(&text)?)
     }
 
     /// Shows the plan of an action.
@@ -178,18 +183,18 @@ impl Context<'_> {
                     true => render::plan::body(&look, plan),
                     false => render::plan::of(&look, action, plan),
                 };
-                Ok(self.ui.page(&text)?)
+                Ok(self.ui.page_text(&text)?)
             }
             other => self.present(other),
         }
     }
 
     /// Prints a receipt: as JSON, or as this text.
-    pub(crate) fn acknowledge(&mut self, receipt: &Receipt, text: &str) -> Result {
+    pub(crate) fn acknowledge(&mut self, receipt: &Receipt, text: impl Into<Text>) -> Result {
         if self.json {
             return self.json(&Reply::Receipt(receipt.clone()));
         }
-        Ok(self.ui.print(text)?)
+        self.print_text(&text.into())
     }
 
     /// Prints one JSON document on a line of its own.
@@ -201,7 +206,7 @@ impl Context<'_> {
     pub(crate) fn aside(&mut self, text: &str) -> Result {
         if self.in_conversation() {
             let line = entries::dim(&self.ui.look(), text);
-            return self.print(&line);
+            return self.print_text(&line);
         }
         let line = self.ui.error_palette().paint(Style::Dim, text);
         Ok(self.ui.note(&format!("{line}\n"))?)

@@ -11,7 +11,7 @@ use crate::error::{Result, problem};
 use crate::host::HostWithSettings;
 use crate::owner::{Ending, Owner, Paths};
 use crate::run::ended;
-use crate::ui::Ui;
+use crate::ui::{Text, Ui};
 use retake_tui::render::id;
 use retake_tui::text::safe;
 use retake_tui::text::style::Style;
@@ -26,7 +26,7 @@ pub(crate) async fn begin(
     folder: String,
 ) -> Result {
     let configured = owner.ui_settings(paths)?;
-    let coloured = ui.look().palette.is_coloured();
+    let coloured = ui.palette().is_coloured();
     let theme = configured.theme(coloured, &|name| std::env::var(name).ok());
     let Configured { settings, keys, themes, wrong } = configured;
     let beginning = Launch {
@@ -66,8 +66,7 @@ pub(crate) async fn begin(
             }
             if let Some(conversation) = left.conversation {
                 let line = format!("to continue: retake -c, or retake -r {}", id::short(&conversation));
-                let line = ui.look().palette.paint(Style::Dim, line).to_string();
-                ui.print(&format!("{line}\n"))?;
+                ui.print_text(&(Text::styled(Style::Dim, line) + "\n"))?;
             }
             Ok(())
         }

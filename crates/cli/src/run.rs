@@ -98,7 +98,7 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
         let rendered = error.render();
         if !error.use_stderr() {
             let text =
-                if look.palette.is_coloured() { rendered.ansi().to_string() } else { rendered.to_string() };
+                if ui.palette().is_coloured() { rendered.ansi().to_string() } else { rendered.to_string() };
             return match ui.print(&text) {
                 Ok(()) => Failure::Reported(0),
                 Err(error) => error.into(),

@@ -64,7 +64,11 @@ impl Ui for Terminal {
 
     fn look(&self) -> Look {
         let columns = if io::stdout().is_terminal() { width::terminal().columns } else { PIPE };
-        Look { palette: self.out, columns, now_ms: (self.now_ms)(), ids: true }
+        Look { columns, now_ms: (self.now_ms)(), ids: true }
+    }
+
+    fn palette(&self) -> Palette {
+        self.out
     }
 
     fn error_palette(&self) -> Palette {

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use crate::term::pick::Row;
 use crate::term::style::Palette;
 
-pub use retake_tui::text::Look;
+pub use retake_tui::text::{Look, Text};
 pub use retake_tui::ui::World;
 
 pub use crate::term::editor::Read;
@@ -33,8 +33,11 @@ pub trait Ui: Send {
     /// Sets the use of colours and of the pager.
     fn adjust(&mut self, color: Color, pager: bool);
 
-    /// The width and the colours of standard output.
+    /// The width of standard output, and the time.
     fn look(&self) -> Look;
+
+    /// The colours of standard output.
+    fn palette(&self) -> Palette;
 
     /// The colours of standard error.
     fn error_palette(&self) -> Palette;
@@ -59,6 +62,24 @@ pub trait Ui: Send {
 
     /// Writes to standard error.
     fn note(&mut self, text: &str) -> io::Result<()>;
+
+    /// Writes a rendering to standard output, at once.
+    fn print_text(&mut self, text: &Text) -> io::Result<()> {
+        let text = text.print(self.palette());
+        self.print(&text)
+    }
+
+    /// Writes a rendering to standard output, through the pager where that helps.
+    fn page_text(&mut self, text: &Text) -> io::Result<()> {
+        let text = text.print(self.palette());
+        self.page(&text)
+    }
+
+    /// Writes a rendering to standard error.
+    fn note_text(&mut self, text: &Text) -> io::Result<()> {
+        let text = text.print(self.error_palette());
+        self.note(&text)
+    }
 
     /// Reads standard input to its end.
     fn input(&mut self) -> io::Result<String>;

@@ -3,7 +3,7 @@
 
 use retake_wire::Reply;
 
-use crate::text::Look;
+use crate::text::{Look, Text};
 
 pub mod about;
 pub mod agent;
@@ -27,13 +27,11 @@ pub mod words;
 pub mod workspace;
 
 /// Any reply as a text.
-pub fn reply(look: &Look, reply: &Reply) -> String {
+pub fn reply(look: &Look, reply: &Reply) -> Text {
     match reply {
         Reply::Receipt(it) => receipt::earlier(look, it),
-        Reply::Done => "done\n".to_owned(),
-        Reply::Work(work) => {
-            work.doing.map_or_else(String::new, |doing| format!("{}\n", words::doing(doing)))
-        }
+        Reply::Done => "done\n".into(),
+        Reply::Work(work) => work.doing.map(|doing| format!("{}\n", words::doing(doing))).into(),
         Reply::Plan(it) => plan::plan(look, it),
         Reply::Conversations(it) => lists::conversations(look, it),
         Reply::Conversation(it) => lists::conversation(look, it),
@@ -45,21 +43,19 @@ pub fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Operations(it) => lists::operations(look, it),
         Reply::Tree(it) => tree::tree(look, it),
         Reply::Hits(it) => hits::hits(look, it),
-        Reply::Changes(it) => {
-            entries::list(look, &it.came, &[], &[]) + &format!("revision {}\n", it.revision)
-        }
-        Reply::Chunk(it) => it.text.clone(),
+        Reply::Changes(it) => entries::list(look, &it.came, &[], &[]) + format!("revision {}\n", it.revision),
+        Reply::Chunk(it) => it.text.as_str().into(),
         Reply::Models(it) => lists::models(look, it),
         Reply::McpServers(it) => mcp::servers(look, it),
         Reply::McpTools(it) => mcp::tools(look, it),
-        Reply::Written(it) => lists::written(it),
-        Reply::Report(it) => lists::report(look, it),
+        Reply::Written(it) => lists::written(it).into(),
+        Reply::Report(it) => lists::report(it),
         Reply::Captures(it) => files::captures(look, it),
         Reply::Workspaces(it) => files::workspaces(look, it),
-        Reply::FilesStatus(it) => folder::status(look, it),
-        Reply::Differences(it) => folder::differences(look, it),
+        Reply::FilesStatus(it) => folder::status(it),
+        Reply::Differences(it) => folder::differences(it),
         Reply::Workspace(it) => workspace::shown(look, it),
-        Reply::Pruned(it) => workspace::pruned(look, it),
+        Reply::Pruned(it) => workspace::pruned(it),
         Reply::Todo(it) => agent::todo(look, it),
         Reply::Jobs(it) => agent::jobs(look, it),
         Reply::JobOutput(it) => agent::job_output(look, it),
@@ -67,9 +63,9 @@ pub fn reply(look: &Look, reply: &Reply) -> String {
         Reply::Permissions(it) => agent::permissions(look, it),
         Reply::Waiting(it) => agent::waiting(look, it),
         Reply::Cost(it) => agent::cost(look, it),
-        Reply::Status(it) => owner::status(look, it),
+        Reply::Status(it) => owner::status(look, it).into(),
         Reply::Draft(it) => content::parts(look, &it.parts, 0),
-        Reply::Paths(it) => lists::paths(it),
+        Reply::Paths(it) => lists::paths(it).into(),
         Reply::History(it) => {
             it.prompts.iter().map(|prompt| crate::text::safe::line(prompt).into_owned() + "\n").collect()
         }

@@ -4,7 +4,9 @@ pub mod fold;
 pub mod look;
 pub mod safe;
 pub mod style;
+pub mod styled;
 pub mod time;
 pub mod width;
 
 pub use look::Look;
+pub use styled::Text;

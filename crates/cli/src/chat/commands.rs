@@ -13,6 +13,7 @@ use super::handlers::{
 use super::{Chat, agent, edit, turn};
 use crate::error::Result;
 use crate::term::style::Style;
+use crate::ui::Text;
 use retake_tui::render::content;
 use retake_tui::render::table::{cell, table};
 
@@ -334,20 +335,19 @@ async fn help(chat: &mut Chat<'_>, words: &str) -> Result {
             .collect();
         let ends = "anything else goes to the model; // begins a message with a slash; \
                     ENTRY is tN, a label, the beginning of an id, or @ for the last one";
-        let text = table(&look, &rows) + &content::block(&look, ends, 0, Some(Style::Dim));
-        return Ok(chat.cx.ui.page(&text)?);
+        let text = table(&look, &rows) + content::block(&look, ends, 0, Some(Style::Dim));
+        return Ok(chat.cx.ui.page_text(&text)?);
     }
     let name = words.trim_start_matches('/');
     let Some(command) = find(name) else {
         return chat.unknown(name, &format!("/help {name}"));
     };
     let usage = format!("/{} {}", command.name, command.takes);
-    let usage = look.palette.paint(Style::Accent, usage.trim_end().to_owned());
-    let mut text = format!("{usage}\n{}\n", command.help);
+    let mut text = Text::styled(Style::Accent, usage.trim_end()) + format!("\n{}\n", command.help);
     if !command.more.is_empty() {
-        text.push_str(&content::block(&look, command.more, 0, None));
+        text.push(content::block(&look, command.more, 0, None));
     }
-    chat.cx.print(&text)
+    chat.cx.print_text(&text)
 }
 
 async fn quit(chat: &mut Chat<'_>) -> Result {

@@ -84,7 +84,7 @@ pub(super) async fn again(chat: &mut Chat<'_>, why: Problem) -> Result {
     let files = FilesWish { seen: None, ..files };
     let plan = change::plan(&chat.cx, conversation, action, files.clone()).await?;
     let text = render::plan::body(&chat.cx.ui.look(), &plan);
-    chat.cx.print(&text)?;
+    chat.cx.print_text(&text)?;
     begun(chat, entry, plan, files)
 }
 

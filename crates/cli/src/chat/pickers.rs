@@ -169,7 +169,7 @@ pub(super) async fn branch(chat: &mut Chat<'_>) -> Result<Option<[String; 2]>> {
     let tree = crate::verbs::tree::whole(&chat.cx, &conversation).await?;
     let look = chat.cx.ui.look();
     let text = render::tree::tree(&look, &tree);
-    chat.cx.ui.page(&text)?;
+    chat.cx.ui.page_text(&text)?;
     let others: Vec<_> = tree.branches.iter().rev().filter(|branch| !branch.current).collect();
     if others.is_empty() {
         return Ok(None);

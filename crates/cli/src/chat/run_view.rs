@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
+use crate::ui::Text;
 use retake_tui::render::calls::{self, Printed, Seen};
 use retake_tui::render::flow::Flow;
 use retake_tui::render::receipt::went_back;
@@ -73,7 +74,7 @@ impl RunView {
                 let look = chat.cx.ui.look();
                 let back = receipt.and_then(|receipt| went_back(&look, &receipt, ["/undo", "/undo"]));
                 if let Some(text) = back {
-                    chat.cx.print(&text)?;
+                    chat.cx.print_text(&text)?;
                 }
                 self.wait(&format!("waiting for {model}, Ctrl-C stops"));
                 self.model = model;
@@ -99,7 +100,7 @@ impl RunView {
                 // An approval request has shown it already.
                 if self.last.as_ref() != Some(&call.call) {
                     let text = calls::calling(&chat.cx.ui.look(), &call);
-                    chat.cx.print(&text)?;
+                    chat.cx.print_text(&text)?;
                 }
                 if !self.calls.contains_key(&call.call) {
                     self.begun(call, Seen::Nothing);
@@ -130,7 +131,7 @@ impl RunView {
         if let Some(call) = self.calls.get_mut(id) {
             call.seen = Seen::Printed;
             let text = call.printed.push(&look, text);
-            chat.cx.print(&text)?;
+            chat.cx.print_text(&text)?;
         }
         Ok(())
     }
@@ -150,7 +151,7 @@ impl RunView {
             None => (None, Seen::Nothing),
         };
         let text = calls::called(&chat.cx.ui.look(), shown, ended, seen);
-        chat.cx.print(&text)?;
+        chat.cx.print_text(&text)?;
         self.wait("working, Ctrl-C stops");
         Ok(())
     }
@@ -163,7 +164,7 @@ impl RunView {
         self.end(chat)?;
         if let Some(call) = self.calls.get(id) {
             let text = calls::calling(&chat.cx.ui.look(), &call.shown);
-            chat.cx.print(&text)?;
+            chat.cx.print_text(&text)?;
             self.last = Some(id.to_owned());
         }
         Ok(())
@@ -190,10 +191,7 @@ impl RunView {
         self.newline = text.ends_with('\n');
         match kind {
             Kind::Text => chat.cx.print(text),
-            Kind::Reasoning => {
-                let palette = chat.cx.ui.look().palette;
-                chat.cx.print(&palette.paint(Style::Dim, text).to_string())
-            }
+            Kind::Reasoning => chat.cx.print_text(&Text::styled(Style::Dim, text)),
         }
     }
 
@@ -203,7 +201,7 @@ impl RunView {
         let look = chat.cx.ui.look();
         if let Some(call) = self.last.as_ref().and_then(|last| self.calls.get_mut(last)) {
             let text = call.printed.finish(&look);
-            chat.cx.print(&text)?;
+            chat.cx.print_text(&text)?;
         }
         let Some(kind) = self.open.take() else {
             return Ok(());

@@ -42,7 +42,7 @@ pub(crate) async fn agree(
         decide(cx, &conversation, plan, action, files, question).await?
     } else {
         let text = render::plan::body(&cx.ui.look(), &plan);
-        cx.print(&text)?;
+        cx.print_text(&text)?;
         // A plan with open conflicts is refused, with what can be chosen: there is nothing to agree to.
         let waits = plan.files.as_ref().is_some_and(|files| files.conflicts > 0);
         if !plan.unchanged && !waits && !cx.ui.confirm(&format!("{question}?"))? {
@@ -91,9 +91,9 @@ async fn decide(
     loop {
         let text = render::plan::body(&cx.ui.look(), &plan);
         if is_of_files {
-            cx.ui.page(&text)?;
+            cx.ui.page_text(&text)?;
         } else {
-            cx.ui.print(&text)?;
+            cx.ui.print_text(&text)?;
         }
         if plan.unchanged && (is_of_files || files.choose.is_empty()) {
             return Err(Failure::Reported(0));

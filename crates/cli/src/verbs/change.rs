@@ -93,7 +93,7 @@ pub(crate) async fn apply(
         true => receipt::in_line(&look, &action, &given),
         false => receipt::receipt(&look, &action, &given),
     };
-    cx.acknowledge(&given, &text)?;
+    cx.acknowledge(&given, text)?;
     let steps = given.steps.as_ref().filter(|steps| steps.done < steps.asked);
     let verb = if matches!(action, Action::Redo { .. }) { "redo" } else { "undo" };
     let has_changed = !given.unchanged;

@@ -10,7 +10,6 @@ use crate::args::file_options::FileArgs;
 use crate::args::{ChangeArgs, PermissionArgs};
 use crate::context::Context;
 use crate::error::Result;
-use crate::ui::Look;
 use retake_tui::render::receipt::went_back;
 
 /// Replace a message, and print the new answer
@@ -61,9 +60,8 @@ impl RunVerb for Edit {
             let receipt = cx.receipt(Request::Edit(edit)).await?;
             let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
             if !cx.json {
-                let look = Look { palette: cx.ui.error_palette(), ..cx.ui.look() };
-                let text = went_back(&look, &receipt, ["retake undo", "retake undo"]);
-                cx.ui.note(&text.unwrap_or_default())?;
+                let text = went_back(&cx.ui.look(), &receipt, ["retake undo", "retake undo"]);
+                cx.ui.note_text(&text.unwrap_or_default())?;
             }
             return cx.acknowledge(&receipt, &ids);
         }

@@ -45,8 +45,8 @@ pub(super) async fn choose(
         };
         match read(&line, &paths) {
             Ok(Input::Diff(path)) => {
-                let text = files::diff(&cx.ui.look(), path);
-                cx.ui.page(&text)?;
+                let text = files::diff(path);
+                cx.ui.page_text(&text)?;
             }
             Ok(Input::Choices(new)) => {
                 let mut wish = wish.clone();

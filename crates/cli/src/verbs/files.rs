@@ -73,7 +73,7 @@ impl Diff {
         if text.is_empty() {
             return cx.aside("no file has changed");
         }
-        Ok(cx.ui.print(&text)?)
+        Ok(cx.ui.print_text(&text)?)
     }
 }
 

@@ -170,7 +170,7 @@ impl Allow {
             entry = servers.servers.first().map(|server| server.entry.clone());
             if servers.servers.iter().any(|server| server.state == McpState::NeedsLeave) {
                 let text = render::mcp::servers(&cx.ui.look(), servers);
-                cx.ui.print(&text)?;
+                cx.ui.print_text(&text)?;
                 cx.aside(
                     "a program runs in the sandbox for commands, with network, if this system has one; the permission is valid until the entry changes",
                 )?;

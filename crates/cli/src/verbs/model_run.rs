@@ -14,7 +14,6 @@ use crate::context::{Context, with_progress};
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::shutdown;
 use crate::term::safe;
-use crate::ui::Look;
 use retake_tui::render::agent::is_widest;
 use retake_tui::render::calls::{self, Seen};
 use retake_tui::render::receipt::went_back;
@@ -148,7 +147,7 @@ impl Shown {
                 _ => None,
             });
         }
-        let look = Look { palette: cx.ui.error_palette(), ..cx.ui.look() };
+        let look = cx.ui.look();
         match event {
             RunEvent::Ended(ended) => {
                 self.end_line(cx)?;
@@ -162,7 +161,7 @@ impl Shown {
             }
             RunEvent::Started { receipt: Some(receipt), .. } => {
                 let text = went_back(&look, &receipt, ["retake undo", "retake undo"]);
-                cx.ui.note(&text.unwrap_or_default())?;
+                cx.ui.note_text(&text.unwrap_or_default())?;
             }
             RunEvent::Notice { text } => cx.aside(&safe::block(&text))?,
             // The next answer begins on a line of its own.
@@ -173,7 +172,7 @@ impl Shown {
             }
             RunEvent::Called(ended) if ended.failed => {
                 let call = self.calls.get(&ended.call);
-                cx.ui.note(&calls::called(&look, call, &ended, Seen::Nothing))?;
+                cx.ui.note_text(&calls::called(&look, call, &ended, Seen::Nothing))?;
             }
             _ => {}
         }

@@ -28,6 +28,10 @@ impl RunVerb for Status {
             });
         };
         let reply = client.call(Request::Status).await?;
-        cx.print(&if cx.json { document(&reply) } else { render::reply(&cx.ui.look(), &reply) })
+        if cx.json {
+            cx.print(&document(&reply))
+        } else {
+            cx.print_text(&render::reply(&cx.ui.look(), &reply))
+        }
     }
 }

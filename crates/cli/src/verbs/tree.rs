@@ -39,7 +39,7 @@ impl RunVerb for Tree {
             return cx.json(&Reply::Tree(page));
         }
         let text = render::tree::page(&cx.ui.look(), &page);
-        Ok(cx.ui.page(&text)?)
+        Ok(cx.ui.page_text(&text)?)
     }
 }
 

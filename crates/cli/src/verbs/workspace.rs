@@ -126,8 +126,8 @@ impl Prune {
         if !self.yes {
             needs_person(cx, "deleted versions cannot be restored", "workspace prune --dry-run")?;
             let would = pruned(cx, PruneHow::Look).await?;
-            let text = render::workspace::pruned(&cx.ui.look(), &would);
-            cx.ui.print(&text)?;
+            let text = render::workspace::pruned(&would);
+            cx.ui.print_text(&text)?;
             if !would.let_go.is_empty() {
                 confirm(cx, "Delete these?")?;
             }
@@ -154,7 +154,7 @@ impl Forget {
                 return Err(unexpected(&reply));
             };
             let text = render::workspace::shown(&cx.ui.look(), shown);
-            cx.ui.print(&text)?;
+            cx.ui.print_text(&text)?;
             cx.aside("the files of the folder and the messages stay; rewinds can no longer restore files of this folder")?;
             confirm(cx, "Delete what is stored of it?")?;
         }

@@ -264,10 +264,6 @@ impl FakeUi {
     fn act(&mut self, of: &str) -> Act {
         self.acts.pop_front().unwrap_or_else(|| panic!("nothing is scripted for {of}; {}", self.seen.screen))
     }
-
-    fn palette(&self) -> Palette {
-        if self.coloured { Palette::COLOURED } else { Palette::PLAIN }
-    }
 }
 
 #[async_trait]
@@ -279,7 +275,11 @@ impl Ui for FakeUi {
     }
 
     fn look(&self) -> Look {
-        Look { palette: self.palette(), columns: 80, now_ms: NOW, ids: true }
+        Look { columns: 80, now_ms: NOW, ids: true }
+    }
+
+    fn palette(&self) -> Palette {
+        if self.coloured { Palette::COLOURED } else { Palette::PLAIN }
     }
 
     fn error_palette(&self) -> Palette {

@@ -9,15 +9,14 @@ use super::content::{self, block};
 use super::entries::dim;
 use super::table::{cell, table};
 use super::words;
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::{Look, Text, safe};
 
 /// So many letters of a job's id tell it from others.
 const SHORT: usize = 8;
 
 /// The agent's list.
-pub fn todo(look: &Look, list: &Todo) -> String {
+pub fn todo(look: &Look, list: &Todo) -> Text {
     if list.items.is_empty() {
         return dim(look, "there is nothing on the list");
     }
@@ -48,7 +47,7 @@ pub fn state(job: &JobLine) -> String {
 }
 
 /// Commands in the background.
-pub fn jobs(look: &Look, all: &Jobs) -> String {
+pub fn jobs(look: &Look, all: &Jobs) -> Text {
     if all.jobs.is_empty() {
         return dim(look, "there are no jobs");
     }
@@ -62,25 +61,24 @@ pub fn jobs(look: &Look, all: &Jobs) -> String {
             cell(safe::line(&job.command)),
         ]
     };
-    let more = if all.more { dim(look, "… and older ones") } else { String::new() };
-    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>()) + &more
+    let more = if all.more { dim(look, "… and older ones") } else { Text::new() };
+    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>()) + more
 }
 
 /// What a job has printed.
-pub fn job_output(look: &Look, printed: &JobPrinted) -> String {
-    let mut text = String::new();
+pub fn job_output(look: &Look, printed: &JobPrinted) -> Text {
+    let mut text = Text::new();
     if printed.from > 0 {
-        text.push_str(&dim(look, &format!("… {} bytes before this", words::number(printed.from))));
+        text.push(dim(look, &format!("… {} bytes before this", words::number(printed.from))));
     }
-    text.push_str(&safe::block(&printed.text));
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text + &dim(look, &format!("{}: {}", safe::line(&printed.job.command), state(&printed.job)))
+    let shown = safe::block(&printed.text);
+    let end = if shown.is_empty() || shown.ends_with('\n') { "" } else { "\n" };
+    let job = dim(look, &format!("{}: {}", safe::line(&printed.job.command), state(&printed.job)));
+    text + shown + end + job
 }
 
 /// What the agent can do.
-pub fn tools(look: &Look, all: &Tools) -> String {
+pub fn tools(look: &Look, all: &Tools) -> Text {
     if all.tools.is_empty() {
         return dim(look, "the model has no tools here");
     }
@@ -228,12 +226,12 @@ pub fn commands(held: &Commands) -> String {
 }
 
 /// What the agent may do.
-pub fn permissions(look: &Look, may: &Permissions) -> String {
+pub fn permissions(look: &Look, may: &Permissions) -> Text {
     let line = format!("mode {}: the model {}", may.mode.name(), mode(may.mode));
     let mut text = block(look, &line, 0, None);
-    text.push_str(&block(look, &commands(&may.commands), 0, None));
+    text.push(block(look, &commands(&may.commands), 0, None));
     for weaker in &may.weaker {
-        text.push_str(&block(look, &safe::line(weaker), 0, None));
+        text.push(block(look, &safe::line(weaker), 0, None));
     }
     let rows = (1..).zip(&may.rules).map(|(number, settled)| {
         let (ruling, style) = match settled.rule.ruling {
@@ -249,9 +247,9 @@ pub fn permissions(look: &Look, may: &Permissions) -> String {
             cell(until).style(Style::Dim),
         ]
     });
-    text.push_str(&table(look, &rows.collect::<Vec<_>>()));
+    text.push(table(look, &rows.collect::<Vec<_>>()));
     if may.rules.iter().any(|settled| is_denied_command(&settled.rule)) {
-        text.push_str(&block(look, DENIED_COMMAND, 0, None));
+        text.push(block(look, DENIED_COMMAND, 0, None));
     }
     text
 }
@@ -266,7 +264,7 @@ pub(crate) fn is_denied_command(rule: &Rule) -> bool {
 }
 
 /// Words that wait.
-pub fn waiting(look: &Look, all: &Waiting) -> String {
+pub fn waiting(look: &Look, all: &Waiting) -> Text {
     if all.words.is_empty() {
         return dim(look, "nothing waits");
     }
@@ -275,7 +273,7 @@ pub fn waiting(look: &Look, all: &Waiting) -> String {
 }
 
 /// What model calls used.
-pub fn cost(look: &Look, cost: &Cost) -> String {
+pub fn cost(look: &Look, cost: &Cost) -> Text {
     if cost.models.is_empty() {
         return dim(look, "no model has answered here");
     }
@@ -305,7 +303,7 @@ pub fn cost(look: &Look, cost: &Cost) -> String {
         }
         (true, false) => format!("the sum is not known: {HOW}"),
     };
-    text.push_str(&dim(look, &sum));
+    text.push(dim(look, &sum));
     text
 }
 
@@ -316,7 +314,6 @@ mod tests {
 
     use super::permissions;
     use crate::text::Look;
-    use crate::text::style::Palette;
 
     #[test]
     fn trial_30_rules_that_deny_a_command_say_what_they_can_not_stop() {
@@ -325,8 +322,8 @@ mod tests {
             let rules = vec![Settled { rule, for_good: true }];
             let may =
                 Permissions { mode: Mode::Ask, rules, commands: Commands::default(), weaker: Vec::new() };
-            let look = Look { palette: Palette::PLAIN, columns: 200, now_ms: 0, ids: false };
-            permissions(&look, &may)
+            let look = Look { columns: 200, now_ms: 0, ids: false };
+            permissions(&look, &may).to_string()
         };
         let says = |text: String| text.contains("can't stop a script");
         assert!(says(shown(Ruling::Deny, "shell", "git push")));

@@ -6,9 +6,9 @@ use retake_wire::{Asks, CallEnded, CallShown, EffectClass};
 use super::content::block;
 use super::files::diff_lines;
 use super::words;
-use crate::text::Look;
 use crate::text::style::Style;
-use crate::text::{safe, time, width};
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe, time, width};
 
 /// So many lines are shown of what a call prints, or of what came of it.
 const LINES: usize = 12;
@@ -48,29 +48,28 @@ pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
 }
 
 /// What a call does, in a line.
-pub fn calling(look: &Look, call: &CallShown) -> String {
+pub fn calling(look: &Look, call: &CallShown) -> Text {
     let line = safe::line(&call.line);
     let line = width::truncate(&line, look.columns.saturating_sub(2));
-    format!("{} {}\n", look.palette.paint(Style::Tool, "●"), look.palette.paint(Style::Bold, line))
+    text![(Style::Tool, "●"), " ", (Style::Bold, line), "\n"]
 }
 
 /// What a person is asked about a call: what it is, why it is asked, what it would change. All of it: nobody says yes to what is
 /// left out.
-pub fn asks(look: &Look, asks: &Asks) -> String {
+pub fn asks(look: &Look, asks: &Asks) -> Text {
     let line = safe::line(&asks.call.line);
     let room = look.columns.saturating_sub(2).max(20);
-    let mut text = String::new();
+    let mut text = Text::new();
     for (number, line) in width::wrap(&line, room).into_iter().enumerate() {
         let sign = if number == 0 { "●" } else { " " };
-        let (sign, line) = (look.palette.paint(Style::Tool, sign), look.palette.paint(Style::Bold, line));
-        text.push_str(&format!("{sign} {line}\n"));
+        text.push(text![(Style::Tool, sign), " ", (Style::Bold, line), "\n"]);
     }
-    text.push_str(&match ran_before(asks, look.now_ms) {
+    text.push(match ran_before(asks, look.now_ms) {
         Some(before) => block(look, &before, 2, Some(Style::Warn)),
         None => block(look, &asks.why, 2, Some(Style::Dim)),
     });
     if let Some(detail) = &asks.call.detail {
-        text.push_str(&shown(look, detail, usize::MAX));
+        text.push(shown(look, detail, usize::MAX));
     }
     text
 }
@@ -82,8 +81,8 @@ pub(crate) fn ran_before(asks: &Asks, now_ms: i64) -> Option<String> {
 }
 
 /// What came of a call. What was on the screen already, as its detail, is not shown again.
-pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Seen) -> String {
-    let mut text = String::new();
+pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Seen) -> Text {
+    let mut text = Text::new();
     let lines = match (call.map(|call| call.class), seen) {
         (_, Seen::Printed) => 1,
         (Some(EffectClass::None), _) => READ_LINES,
@@ -91,15 +90,15 @@ pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Se
     };
     if ended.failed {
         let last = format!("✗ {}", tail(&ended.shown, lines));
-        text.push_str(&block(look, &last, 2, Some(Style::Error)));
+        text.push(block(look, &last, 2, Some(Style::Error)));
     } else if seen == Seen::Nothing {
         let most = if is_diff(&ended.shown) { DIFF_LINES } else { lines };
-        text.push_str(&shown(look, &ended.shown, most));
+        text.push(shown(look, &ended.shown, most));
     }
     if ended.changed > 0 {
         let verb = if ended.changed == 1 { "has" } else { "have" };
         let changed = format!("{} {verb} changed", words::count(ended.changed as u64, "file"));
-        text.push_str(&block(look, &changed, 2, Some(Style::Dim)));
+        text.push(block(look, &changed, 2, Some(Style::Dim)));
     }
     text
 }
@@ -116,24 +115,23 @@ pub enum Seen {
 }
 
 /// The first lines of a text; a diff in its colours.
-fn shown(look: &Look, text: &str, most: usize) -> String {
+fn shown(look: &Look, text: &str, most: usize) -> Text {
     let text = text.trim_end();
     let all = text.lines().count();
     let first: Vec<&str> = text.lines().take(most).collect();
-    let mut shown = if first.is_empty() {
-        String::new()
+    let shown = if first.is_empty() {
+        Text::new()
     } else if is_diff(text) {
-        diff_lines(look, &first.join("\n"), "  ")
+        diff_lines(&first.join("\n"), "  ")
     } else {
         block(look, &first.join("\n"), 2, Some(Style::Dim))
     };
-    shown.push_str(&more(look, all.saturating_sub(most) as u64));
-    shown
+    shown + more(look, all.saturating_sub(most) as u64)
 }
 
-fn more(look: &Look, lines: u64) -> String {
+fn more(look: &Look, lines: u64) -> Text {
     if lines == 0 {
-        return String::new();
+        return Text::new();
     }
     let plural = if lines == 1 { "line" } else { "lines" };
     block(look, &format!("… {} more {plural}", words::number(lines)), 2, Some(Style::Dim))
@@ -165,7 +163,7 @@ pub struct Printed {
 
 impl Printed {
     /// What to print for the next piece.
-    pub fn push(&mut self, look: &Look, text: &str) -> String {
+    pub fn push(&mut self, look: &Look, text: &str) -> Text {
         let text = self.safe.push(text).into_owned();
         let mut out = String::new();
         for c in text.chars() {
@@ -179,7 +177,7 @@ impl Printed {
                 self.show(look, c, &mut out);
             }
         }
-        if out.is_empty() { out } else { look.palette.paint(Style::Dim, out).to_string() }
+        Text::styled(Style::Dim, out)
     }
 
     fn hide(&mut self, c: char) {
@@ -209,29 +207,27 @@ impl Printed {
     }
 
     /// What to print when nothing follows.
-    pub fn finish(&mut self, look: &Look) -> String {
+    pub fn finish(&mut self, look: &Look) -> Text {
         let open = self.used.take().is_some();
         let mut out = self.safe.finish().to_owned();
         if self.shown < LINES && open {
             out.push('\n');
         }
         let hidden = std::mem::take(&mut self.hidden) + u64::from(self.shown >= LINES && open);
-        out + &more(look, hidden)
+        Text::from(out) + more(look, hidden)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::style::Palette;
 
-    const LOOK: Look = Look { palette: Palette::PLAIN, columns: 30, now_ms: 0, ids: true };
+    const LOOK: Look = Look { columns: 30, now_ms: 0, ids: true };
 
     fn printed(pieces: &[&str]) -> String {
         let mut printed = Printed::default();
-        let mut text: String = pieces.iter().map(|piece| printed.push(&LOOK, piece)).collect();
-        text.push_str(&printed.finish(&LOOK));
-        text
+        let text: Text = pieces.iter().map(|piece| printed.push(&LOOK, piece)).collect();
+        (text + printed.finish(&LOOK)).to_string()
     }
 
     #[test]

@@ -3,15 +3,14 @@
 use retake_wire::{Part, Usage, call_line};
 
 use super::words;
-use crate::text::Look;
 use crate::text::style::Style;
-use crate::text::{safe, width};
+use crate::text::{Look, Text, safe, width};
 
 /// So many lines of a tool's result are shown.
 const RESULT_LINES: usize = 12;
 
 /// The parts, each wrapped and indented.
-pub fn parts(look: &Look, parts: &[Part], indent: usize) -> String {
+pub fn parts(look: &Look, parts: &[Part], indent: usize) -> Text {
     parts_noted(look, parts, indent, &|_, _| None)
 }
 
@@ -21,14 +20,14 @@ pub(super) fn parts_noted(
     parts: &[Part],
     indent: usize,
     note: &dyn Fn(usize, &str) -> Option<&'static str>,
-) -> String {
-    let mut text = String::new();
+) -> Text {
+    let mut text = Text::new();
     let mut calls = 0;
     for part in parts {
         match part {
-            Part::Text { text: said } => text.push_str(&block(look, said, indent, None)),
+            Part::Text { text: said } => text.push(block(look, said, indent, None)),
             Part::Reasoning { text: thought, .. } => {
-                text.push_str(&block(look, thought, indent, Some(Style::Dim)));
+                text.push(block(look, thought, indent, Some(Style::Dim)));
             }
             Part::ToolResult { content, failed, .. } => {
                 let style = if *failed { Style::Error } else { Style::Tool };
@@ -36,18 +35,18 @@ pub(super) fn parts_noted(
                     true => format!("← failed: {}", failure(content)),
                     false => format!("← {}", first_lines(content)),
                 };
-                text.push_str(&block(look, &shown, indent, Some(style)));
+                text.push(block(look, &shown, indent, Some(style)));
             }
             other => {
                 let style = match other {
                     Part::ToolCall { .. } => Style::Tool,
                     _ => Style::Dim,
                 };
-                text.push_str(&block(look, &label(other), indent, Some(style)));
+                text.push(block(look, &label(other), indent, Some(style)));
                 if let Part::ToolCall { name, .. } = other {
                     calls += 1;
                     if let Some(note) = note(calls, name) {
-                        text.push_str(&block(look, &format!("! {note}"), indent, Some(Style::Warn)));
+                        text.push(block(look, &format!("! {note}"), indent, Some(Style::Warn)));
                     }
                 }
             }
@@ -88,20 +87,20 @@ fn failure(text: &str) -> String {
 }
 
 /// A text, made safe, wrapped and indented.
-pub fn block(look: &Look, text: &str, indent: usize, style: Option<Style>) -> String {
+pub fn block(look: &Look, text: &str, indent: usize, style: Option<Style>) -> Text {
     let safe = safe::block(text);
     let room = look.columns.saturating_sub(indent).max(20);
     let margin = " ".repeat(indent);
-    let mut shown = String::new();
+    let mut shown = Text::new();
     for line in width::wrap(safe.trim_end_matches('\n'), room) {
         if !line.is_empty() {
-            shown.push_str(&margin);
+            shown.push(margin.as_str());
             match style {
-                Some(style) => shown.push_str(&look.palette.paint(style, line).to_string()),
-                None => shown.push_str(&line),
+                Some(style) => shown.push((style, line)),
+                None => shown.push(line),
             }
         }
-        shown.push('\n');
+        shown.push("\n");
     }
     shown
 }

@@ -4,9 +4,8 @@ use retake_wire::reply::{EffectLine, EffectState, Effects, Plan, Receipt, Words}
 use retake_wire::{EffectClass, FileCounts, Part};
 
 use super::{content, words};
-use crate::text::Look;
 use crate::text::style::Style;
-use crate::text::{safe, width};
+use crate::text::{Look, Text, safe, width};
 
 /// So many columns are for one call.
 const CALL: usize = 60;
@@ -37,9 +36,9 @@ impl Files {
 }
 
 /// Calls that can't be taken back, in a line.
-pub fn effects(look: &Look, effects: &Effects, files: Files) -> String {
+pub fn effects(look: &Look, effects: &Effects, files: Files) -> Text {
     if effects.is_empty() {
-        return String::new();
+        return Text::new();
     }
     let calls: Vec<String> = effects.calls.iter().map(|call| one(look, call)).collect();
     let more = match effects.count.saturating_sub(calls.len() as u64) {
@@ -80,9 +79,9 @@ pub(crate) fn one(look: &Look, call: &EffectLine) -> String {
 }
 
 /// Words that waited for a run, in a line.
-pub fn waited(look: &Look, all: &[Words]) -> String {
+pub fn waited(look: &Look, all: &[Words]) -> Text {
     if all.is_empty() {
-        return String::new();
+        return Text::new();
     }
     let parts: Vec<Part> = all.iter().flat_map(|words| words.parts.clone()).collect();
     let attached = content::attached(&parts).map(|attached| format!(" {attached}")).unwrap_or_default();

@@ -5,30 +5,30 @@ use retake_wire::reply::{Entries, Entry, Prompt};
 use super::calls::Begun;
 use super::id::Ids;
 use super::{calls, content, words};
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe};
 
 /// Messages are indented by so much below their heading.
 const INDENT: usize = 4;
 
 /// A page of a reading.
-pub fn entries(look: &Look, page: &Entries) -> String {
+pub fn entries(look: &Look, page: &Entries) -> Text {
     if page.entries.is_empty() {
         return dim(look, "nothing has been said here yet");
     }
     let ids = ids(&page.entries);
-    let mut text = String::new();
+    let mut text = Text::new();
     if let Some(first) = page.entries.first().filter(|_| page.earlier) {
         let hint = beyond(look, "… earlier ones", "before", ids.short(&first.id));
-        text.push_str(&dim(look, &hint));
-        text.push('\n');
+        text.push(dim(look, &hint));
+        text.push("\n");
     }
-    text.push_str(&list(look, &page.entries, &page.unbegun, &page.cut_off));
+    text.push(list(look, &page.entries, &page.unbegun, &page.cut_off));
     if let Some(last) = page.entries.last().filter(|_| page.later) {
         let hint = beyond(look, "… later ones", "after", ids.short(&last.id));
-        text.push('\n');
-        text.push_str(&dim(look, &hint));
+        text.push("\n");
+        text.push(dim(look, &hint));
     }
     text
 }
@@ -38,35 +38,27 @@ fn beyond(look: &Look, what: &str, where_to: &str, id: &str) -> String {
 }
 
 /// Messages, an empty line between them; of calls that were cut off before they began or later, that they were.
-pub fn list(look: &Look, entries: &[Entry], unbegun: &[String], cut_off: &[String]) -> String {
+pub fn list(look: &Look, entries: &[Entry], unbegun: &[String], cut_off: &[String]) -> Text {
     let ids = ids(entries);
-    let shown: Vec<String> = entries.iter().map(|entry| one(look, entry, &ids, (unbegun, cut_off))).collect();
-    shown.join("\n")
+    Text::join(entries.iter().map(|entry| one(look, entry, &ids, (unbegun, cut_off))), "\n")
 }
 
 fn ids(entries: &[Entry]) -> Ids<'_> {
     entries.iter().map(|entry| entry.id.as_str()).collect()
 }
 
-fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String], &[String])) -> String {
+fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String], &[String])) -> Text {
     let (speaker, style) = words::speaker(entry.role, &entry.author);
     let turn = if entry.opens_turn { format!("t{}", entry.turn) } else { String::new() };
     let mut about = words::when(look, entry.time_ms);
     if look.ids {
         about.push_str(&format!(" · {}", ids.short(&entry.id)));
     }
-    let mut heading = format!(
-        "{turn:<width$}{} {}",
-        look.palette.paint(style, speaker),
-        look.palette.paint(Style::Dim, about),
-        width = INDENT
-    );
-    if turn.len() >= INDENT {
-        heading.insert(turn.len(), ' ');
-    }
+    let gap = if turn.len() >= INDENT { " " } else { "" };
+    let mut heading = text![format!("{turn:<INDENT$}{gap}"), (style, speaker), " ", (Style::Dim, about)];
     for flag in flags(entry) {
-        let flag = look.palette.paint(Style::Warn, format!("[{flag}]"));
-        heading.push_str(&format!(" {flag}"));
+        heading.push(" ");
+        heading.push((Style::Warn, format!("[{flag}]")));
     }
     let note = |number: usize, name: &str| {
         let call = format!("{}-{number}", entry.id);
@@ -80,7 +72,7 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String]
     let body = content::parts_noted(look, &entry.parts, INDENT, &note);
     let usage = entry.usage.as_ref().and_then(content::usage);
     let usage = usage.map(|usage| content::block(look, &usage, INDENT, Some(Style::Dim)));
-    format!("{heading}\n{body}{}", usage.unwrap_or_default())
+    text![heading, "\n", body, usage]
 }
 
 /// Of what nobody said, but a program.
@@ -118,20 +110,19 @@ pub(crate) fn alternative(entry: &Entry) -> Option<String> {
 }
 
 /// A prompt as a provider gets it.
-pub fn prompt(look: &Look, prompt: &Prompt) -> String {
+pub fn prompt(look: &Look, prompt: &Prompt) -> Text {
     if prompt.messages.is_empty() {
         return dim(look, "the prompt is empty");
     }
     let one = |message: &retake_wire::reply::PromptMessage| {
         let (speaker, style) = words::speaker(message.role, "");
         let body = content::parts(look, &message.parts, INDENT);
-        format!("{}\n{body}", look.palette.paint(style, speaker))
+        text![(style, speaker), "\n", body]
     };
-    let shown: Vec<String> = prompt.messages.iter().map(one).collect();
-    shown.join("\n")
+    Text::join(prompt.messages.iter().map(one), "\n")
 }
 
 /// A line that is beside the point.
-pub fn dim(look: &Look, line: &str) -> String {
+pub fn dim(look: &Look, line: &str) -> Text {
     content::block(look, line, 0, Some(Style::Dim))
 }

@@ -7,9 +7,9 @@ use retake_wire::{FileCounts, FilesDone, FilesPlan, LeftPath, english};
 use super::table::{cell, table};
 use super::words;
 use crate::hint::Audience;
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe};
 
 mod plan;
 
@@ -53,23 +53,23 @@ pub fn brief(plan: &FilesPlan) -> String {
 }
 
 /// What became of files, in a few lines.
-pub fn done(look: &Look, done: &FilesDone) -> String {
+pub fn done(done: &FilesDone) -> Text {
     let pieces = counted(done.counts);
-    let mut text = match pieces.is_empty() {
+    let mut text = Text::from(match pieces.is_empty() {
         true => "files: none changed\n".to_owned(),
         false => format!("files: {}\n", pieces.join(", ")),
-    };
+    });
     let left = |it: &LeftPath| english::left_path(&it.name.path, &it.cause, &it.kept);
     let left: Vec<String> = done.left_paths.iter().map(left).collect();
     let notes: Vec<String> = done.conditions.iter().map(|it| Audience::Shell.condition(it)).collect();
     for (title, lines) in [("left alone", &left), ("note", &notes)] {
         for line in lines.iter().take(SHOWN) {
             let line = format!("  {title}: {}", safe::line(line));
-            text.push_str(&format!("{}\n", look.palette.paint(Style::Warn, line)));
+            text.push(text![(Style::Warn, line), "\n"]);
         }
         if lines.len() > SHOWN {
             let more = words::number((lines.len() - SHOWN) as u64);
-            text.push_str(&format!("    … and {more} more\n"));
+            text.push(format!("    … and {more} more\n"));
         }
     }
     text
@@ -87,9 +87,9 @@ fn counted(counts: FileCounts) -> Vec<String> {
 }
 
 /// What was seen of a folder.
-pub fn captures(look: &Look, page: &Captures) -> String {
+pub fn captures(look: &Look, page: &Captures) -> Text {
     if page.captures.is_empty() {
-        return "nothing was seen yet\n".to_owned();
+        return "nothing was seen yet\n".into();
     }
     let rows: Vec<_> = page
         .captures
@@ -114,9 +114,9 @@ pub fn captures(look: &Look, page: &Captures) -> String {
 }
 
 /// The folders that conversations work in.
-pub fn workspaces(look: &Look, all: &Workspaces) -> String {
+pub fn workspaces(look: &Look, all: &Workspaces) -> Text {
     if all.workspaces.is_empty() {
-        return "no conversation has worked in a folder yet\n".to_owned();
+        return "no conversation has worked in a folder yet\n".into();
     }
     let rows: Vec<_> = all
         .workspaces
@@ -128,5 +128,5 @@ pub fn workspaces(look: &Look, all: &Workspaces) -> String {
         .collect();
     let more = all.workspaces.last().filter(|_| all.more);
     let more = more.map(|last| format!("… more: --after {}\n", last.number));
-    table(look, &rows) + &more.unwrap_or_default()
+    table(look, &rows) + more
 }

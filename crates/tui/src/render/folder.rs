@@ -7,36 +7,36 @@ use retake_wire::reply::{Changed, Differences, FilesStatus, State};
 use super::files::{diff_lines, name};
 use super::id::{self, Ids};
 use super::words;
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Text, safe};
 
 /// So many paths are shown of each group.
 const SHOWN: usize = 50;
 
 /// What differs now.
-pub fn status(look: &Look, status: &FilesStatus) -> String {
-    let mut text = format!("{}\n", name(&status.folder));
-    status.further.iter().for_each(|folder| text.push_str(&format!("also {}\n", name(folder))));
-    status.gone.iter().for_each(|gone| text.push_str(&format!("{}\n", name(gone))));
+pub fn status(status: &FilesStatus) -> Text {
+    let mut text = Text::from(format!("{}\n", name(&status.folder)));
+    status.further.iter().for_each(|folder| text.push(format!("also {}\n", name(folder))));
+    status.gone.iter().for_each(|gone| text.push(format!("{}\n", name(gone))));
     let ids: Ids<'_> = status.calls.iter().flat_map(|it| it.calls.iter().map(String::as_str)).collect();
-    text.push_str(&group(look, "commands of this conversation changed", &status.calls, &ids));
-    text.push_str(&group(look, "others changed", &status.others, &ids));
+    text.push(group("commands of this conversation changed", &status.calls, &ids));
+    text.push(group("others changed", &status.others, &ids));
     if status.calls.is_empty() && status.others.is_empty() {
-        text.push_str("nothing has changed since the conversation began, as far as it was seen\n");
+        text.push("nothing has changed since the conversation began, as far as it was seen\n");
     }
     for (amount, what) in [
         (status.ahead, "still in the files, though the conversation went back to before them"),
         (status.behind, "not in all the files that they have changed"),
     ] {
         if amount > 0 {
-            text.push_str(&format!("{what}: {}\n", words::count(amount, "command")));
+            text.push(format!("{what}: {}\n", words::count(amount, "command")));
         }
     }
     for it in &status.running {
         let processes = words::count(it.processes, "process").replace("processs", "processes");
         let line = format!("still running: {processes} of {}  {}", id::short(&it.call), safe::line(&it.what));
-        text.push_str(&format!("{}\n", look.palette.paint(Style::Warn, line)));
+        text.push(text![(Style::Warn, line), "\n"]);
     }
     for it in &status.uncovered {
         let shown: Vec<String> = it.paths.iter().map(|path| name(path)).collect();
@@ -47,16 +47,16 @@ pub fn status(look: &Look, status: &FilesStatus) -> String {
             safe::line(&it.why),
             shown.join(", ")
         );
-        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, line)));
+        text.push(text![(Style::Dim, line), "\n"]);
     }
     text
 }
 
-fn group(look: &Look, who: &str, paths: &[Changed], ids: &Ids<'_>) -> String {
+fn group(who: &str, paths: &[Changed], ids: &Ids<'_>) -> Text {
     if paths.is_empty() {
-        return String::new();
+        return Text::new();
     }
-    let mut text = format!("{who} {}\n", words::count(paths.len() as u64, "file"));
+    let mut text = Text::from(format!("{who} {}\n", words::count(paths.len() as u64, "file")));
     for path in paths.iter().take(SHOWN) {
         let (sign, style) = match path.state {
             State::Made => ('+', Style::Added),
@@ -75,27 +75,27 @@ fn group(look: &Look, who: &str, paths: &[Changed], ids: &Ids<'_>) -> String {
             about.push("changed by somebody else since".to_owned());
         }
         let about = if about.is_empty() { String::new() } else { format!("  {}", about.join(", ")) };
-        let shown = look.palette.paint(style, format!("{sign} {}", name(&path.name.path)));
-        text.push_str(&format!("  {shown}{}\n", look.palette.paint(Style::Dim, about)));
+        let shown = format!("{sign} {}", name(&path.name.path));
+        text.push(text!["  ", (style, shown), (Style::Dim, about), "\n"]);
     }
     if paths.len() > SHOWN {
         let more = words::number((paths.len() - SHOWN) as u64);
-        text.push_str(&format!("    … and {more} more\n"));
+        text.push(format!("    … and {more} more\n"));
     }
     text
 }
 
 /// How files differ; nothing, where none does.
-pub fn differences(look: &Look, all: &Differences) -> String {
-    let mut text = String::new();
+pub fn differences(all: &Differences) -> Text {
+    let mut text = Text::new();
     for file in &all.files {
         match &file.diff {
-            Some(diff) if diff.starts_with("--- ") => text.push_str(&diff_lines(look, diff, "")),
+            Some(diff) if diff.starts_with("--- ") => text.push(diff_lines(diff, "")),
             Some(diff) => {
-                text.push_str(&format!("{}: ", name(&file.name.path)));
-                text.push_str(&diff_lines(look, diff, ""));
+                text.push(format!("{}: ", name(&file.name.path)));
+                text.push(diff_lines(diff, ""));
             }
-            None => text.push_str(&format!("{}: not shown, the diffs are too long\n", name(&file.name.path))),
+            None => text.push(format!("{}: not shown, the diffs are too long\n", name(&file.name.path))),
         }
     }
     text

@@ -7,14 +7,14 @@ use retake_wire::reply::{
 
 use super::entries::dim;
 use super::id::{self, Ids};
-use super::table::{cell, table};
+use super::table::{cell, lines, table};
 use super::{content, words};
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe};
 
 /// Conversations, newest first.
-pub fn conversations(look: &Look, page: &Conversations) -> String {
+pub fn conversations(look: &Look, page: &Conversations) -> Text {
     if page.conversations.is_empty() {
         return dim(
             look,
@@ -45,13 +45,13 @@ pub fn conversations(look: &Look, page: &Conversations) -> String {
     let mut text = table(look, &rows);
     if let Some(last) = page.conversations.last().filter(|_| page.more) {
         let hint = format!("… more: --before {}", ids.short(&last.id));
-        text.push_str(&dim(look, &hint));
+        text.push(dim(look, &hint));
     }
     text
 }
 
 /// A conversation in short.
-pub fn conversation(look: &Look, it: &Conversation) -> String {
+pub fn conversation(look: &Look, it: &Conversation) -> Text {
     let mut rows = vec![
         ("conversation", it.id.clone()),
         ("title", it.title.clone().unwrap_or_default()),
@@ -76,7 +76,7 @@ pub fn conversation(look: &Look, it: &Conversation) -> String {
 }
 
 /// Turns to go back to, newest first.
-pub fn targets(look: &Look, page: &TargetPage) -> String {
+pub fn targets(look: &Look, page: &TargetPage) -> Text {
     if page.targets.is_empty() {
         return dim(look, "there is no turn to go back to");
     }
@@ -98,7 +98,7 @@ pub fn targets(look: &Look, page: &TargetPage) -> String {
     let rows: Vec<_> = std::iter::once(heading).chain(turns).collect();
     let mut text = table(look, &rows);
     if let Some(last) = page.targets.last().filter(|_| page.more) {
-        text.push_str(&dim(look, &format!("… older: --before t{}", last.turn)));
+        text.push(dim(look, &format!("… older: --before t{}", last.turn)));
     }
     text
 }
@@ -110,7 +110,7 @@ pub(crate) fn paths(page: &Paths) -> String {
 }
 
 /// The alternatives of an answer.
-pub fn alternatives(look: &Look, all: &Alternatives) -> String {
+pub fn alternatives(look: &Look, all: &Alternatives) -> Text {
     if all.alternatives.is_empty() {
         return dim(look, "there is no other answer");
     }
@@ -130,11 +130,11 @@ pub fn alternatives(look: &Look, all: &Alternatives) -> String {
         .collect();
     let more = all.alternatives.last().filter(|_| all.more);
     let more = more.map(|last| dim(look, &format!("… more: --after {}", last.number)));
-    table(look, &rows) + &more.unwrap_or_default()
+    table(look, &rows) + more
 }
 
 /// What is hidden, dropped or excluded, newest first.
-pub fn marked(look: &Look, page: &MarkedPage) -> String {
+pub fn marked(look: &Look, page: &MarkedPage) -> Text {
     if page.marked.is_empty() {
         return dim(look, "nothing is hidden here, dropped, or kept from the model");
     }
@@ -153,7 +153,7 @@ pub fn marked(look: &Look, page: &MarkedPage) -> String {
     };
     let mut text = table(look, &page.marked.iter().map(row).collect::<Vec<_>>());
     if let Some(last) = page.marked.last().filter(|_| page.more) {
-        text.push_str(&dim(look, &format!("… older: --before {}", ids.short(&last.line.id))));
+        text.push(dim(look, &format!("… older: --before {}", ids.short(&last.line.id))));
     }
     text
 }
@@ -164,7 +164,7 @@ pub(crate) fn verb(reason: &str) -> &str {
 }
 
 /// Operations, newest first.
-pub fn operations(look: &Look, page: &Operations) -> String {
+pub fn operations(look: &Look, page: &Operations) -> Text {
     if page.operations.is_empty() {
         return dim(look, "nothing has been done here yet");
     }
@@ -186,18 +186,16 @@ pub fn operations(look: &Look, page: &Operations) -> String {
             ]
         })
         .collect();
-    let heads = table(look, &rows);
-    let mut text = String::new();
-    for (head, it) in heads.lines().zip(&page.operations) {
-        let what = if it.description.is_empty() {
-            String::new()
-        } else {
-            content::block(look, &it.description, 4, None)
-        };
-        text.push_str(&format!("{head}\n{what}"));
+    let heads = lines(look, &rows);
+    let mut text = Text::new();
+    for (head, it) in heads.iter().zip(&page.operations) {
+        text.push(head.clone());
+        if !it.description.is_empty() {
+            text.push(content::block(look, &it.description, 4, None));
+        }
     }
     if let Some(last) = page.operations.last().filter(|_| page.more) {
-        text.push_str(&dim(look, &format!("… older: --before {}", last.number)));
+        text.push(dim(look, &format!("… older: --before {}", last.number)));
     }
     text
 }
@@ -217,7 +215,7 @@ pub fn prices(model: &Model) -> String {
 }
 
 /// Models, and which one is used.
-pub fn models(look: &Look, models: &Models) -> String {
+pub fn models(look: &Look, models: &Models) -> Text {
     let rows: Vec<_> = models
         .models
         .iter()
@@ -234,13 +232,12 @@ pub fn models(look: &Look, models: &Models) -> String {
     let why =
         format!("{} is used when none is named: {}", safe::line(&models.default), safe::line(&models.why));
     let warning = models.warning.as_deref().map(|warning| {
-        let line = format!(
-            "! it can't be used: {}; name another one with `--model`, or set model.default\n",
-            safe::line(warning)
-        );
-        look.palette.paint(Style::Warn, line).to_string()
+        let warning = safe::line(warning);
+        let line =
+            format!("! it can't be used: {warning}; name another one with `--model`, or set model.default");
+        text![(Style::Warn, line), "\n"]
     });
-    table(look, &rows) + &dim(look, &why) + &warning.unwrap_or_default()
+    table(look, &rows) + dim(look, &why) + warning
 }
 
 /// A file that was written.
@@ -249,25 +246,22 @@ pub fn written(it: &Written) -> String {
 }
 
 /// What a check found.
-pub fn report(look: &Look, report: &Report) -> String {
-    let mut text = format!(
-        "checked {} with {}\n",
-        words::count(report.conversations, "conversation"),
-        words::count(report.entries, "message")
-    );
-    for mended in &report.mended {
-        let sign = look.palette.paint(Style::Good, "mended");
-        text.push_str(&format!("{sign} {}\n", safe::line(mended)));
-    }
-    for problem in &report.problems {
-        let sign = look.palette.paint(Style::Error, "wrong ");
-        text.push_str(&format!("{sign} {}\n", safe::line(problem)));
+pub fn report(report: &Report) -> Text {
+    let (conversations, entries) =
+        (words::count(report.conversations, "conversation"), words::count(report.entries, "message"));
+    let mut text = Text::from(format!("checked {conversations} with {entries}\n"));
+    for (style, sign, lines) in
+        [(Style::Good, "mended", &report.mended), (Style::Error, "wrong ", &report.problems)]
+    {
+        for line in lines {
+            text.push(text![(style, sign), format!(" {}\n", safe::line(line))]);
+        }
     }
     for sandbox in &report.sandbox {
-        text.push_str(&format!("sandbox: {}\n", safe::line(sandbox)));
+        text.push(format!("sandbox: {}\n", safe::line(sandbox)));
     }
     if report.problems.is_empty() {
-        text.push_str(&format!("{}\n", look.palette.paint(Style::Good, "healthy")));
+        text.push(text![(Style::Good, "healthy"), "\n"]);
     }
     text
 }

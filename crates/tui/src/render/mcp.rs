@@ -4,15 +4,15 @@ use retake_wire::{McpServer, McpServers, McpState, McpTools};
 
 use super::table::{cell, table};
 use super::words;
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe};
 
 /// Servers, how they are, and what is wrong with them.
-pub fn servers(look: &Look, it: &McpServers) -> String {
-    let mut text = String::new();
+pub fn servers(look: &Look, it: &McpServers) -> Text {
+    let mut text = Text::new();
     if it.servers.is_empty() {
-        text.push_str("no MCP servers; `retake mcp add` adds one\n");
+        text.push("no MCP servers; `retake mcp add` adds one\n");
     }
     let rows: Vec<_> = it
         .servers
@@ -28,24 +28,24 @@ pub fn servers(look: &Look, it: &McpServers) -> String {
             ]
         })
         .collect();
-    text.push_str(&table(look, &rows));
-    let sign = look.palette.paint(Style::Warn, "!");
+    text.push(table(look, &rows));
+    let warn = |line: String| text![(Style::Warn, "!"), " ", line, "\n"];
     for server in &it.servers {
         let name = safe::line(&server.name);
         for line in server.why.iter().chain(&server.notes) {
-            text.push_str(&format!("{sign} {name}: {}\n", safe::line(line)));
+            text.push(warn(format!("{name}: {}", safe::line(line))));
         }
         for line in &server.asked {
-            text.push_str(&format!("{sign} {name}: {}\n", safe::line(line)));
+            text.push(warn(format!("{name}: {}", safe::line(line))));
         }
         if server.state == McpState::NeedsLeave {
-            text.push_str(&format!(
-                "{sign} {name}: this folder names it; `retake mcp allow {name}` lets it be started\n"
-            ));
+            text.push(warn(format!(
+                "{name}: this folder names it; `retake mcp allow {name}` lets it be started"
+            )));
         }
     }
     for problem in &it.problems {
-        text.push_str(&format!("{sign} {}\n", safe::line(problem)));
+        text.push(warn(safe::line(problem).into_owned()));
     }
     text
 }
@@ -61,9 +61,9 @@ fn state(server: &McpServer) -> (String, Style) {
 }
 
 /// Tools.
-pub fn tools(look: &Look, it: &McpTools) -> String {
+pub fn tools(look: &Look, it: &McpTools) -> Text {
     if it.tools.is_empty() {
-        return "no tools; `retake mcp list` says how the servers are\n".to_owned();
+        return "no tools; `retake mcp list` says how the servers are\n".into();
     }
     let rows: Vec<_> = it
         .tools

@@ -6,69 +6,68 @@ use retake_wire::{Action, Condition, english};
 use super::id::Ids;
 use super::{about, content, effects, files, words};
 use crate::hint::Audience;
-use crate::text::Look;
 use crate::text::style::Style;
-use crate::text::{safe, width};
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe, width};
 
 /// The plan, and the head to apply it with.
-pub fn plan(look: &Look, plan: &Plan) -> String {
-    with_head(look, plan, body(look, plan))
+pub fn plan(look: &Look, plan: &Plan) -> Text {
+    with_head(plan, body(look, plan))
 }
 
 /// The same of an action that is known: of marks, which are easily mistaken for one another, with a sentence of what they do first.
-pub fn of(look: &Look, action: &Action, plan: &Plan) -> String {
+pub fn of(look: &Look, action: &Action, plan: &Plan) -> Text {
     let about = about::sentence(action).filter(|_| matches!(action, Action::Mark { .. }));
-    let about = about.map(|about| content::block(look, about, 0, None)).unwrap_or_default();
-    with_head(look, plan, about + &told(look, Some(action), plan))
+    let about = about.map(|about| content::block(look, about, 0, None));
+    with_head(plan, Text::from(about) + told(look, Some(action), plan))
 }
 
-fn with_head(look: &Look, plan: &Plan, body: String) -> String {
-    let head = format!("head {}", safe::line(&plan.head));
-    format!("{body}{}\n", look.palette.paint(Style::Dim, head))
+fn with_head(plan: &Plan, body: Text) -> Text {
+    text![body, (Style::Dim, format!("head {}", safe::line(&plan.head))), "\n"]
 }
 
 /// The plan without the head.
-pub fn body(look: &Look, plan: &Plan) -> String {
+pub fn body(look: &Look, plan: &Plan) -> Text {
     told(look, None, plan)
 }
 
-fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> String {
+fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
     if plan.unchanged {
         let files = plan.files.as_ref().map(|plan| files::plan_or(look, plan, files::NOTHING));
         return match files.filter(|files| !files.is_empty()) {
-            Some(files) => format!("nothing would change\n{files}{}", stays(look, &plan.conditions)),
-            None => "nothing would change: it is so already\n".to_owned(),
+            Some(files) => text!["nothing would change\n", files, stays(look, &plan.conditions)],
+            None => "nothing would change: it is so already\n".into(),
         };
     }
-    let mut text = short_of(plan).map(|line| line + "\n").unwrap_or_default();
+    let mut text = Text::from(short_of(plan).map(|line| line + "\n"));
     for line in steps(plan) {
-        text.push_str(&content::block(look, &line, 0, None));
+        text.push(content::block(look, &line, 0, None));
     }
     let (back, forth) = about::verbs(action);
-    text.push_str(&messages(look, action, plan, [back, forth]));
-    text.push_str(&covered(look, plan));
-    text.extend(folds(plan).into_iter().map(|line| line + "\n"));
+    text.push(messages(look, action, plan, [back, forth]));
+    text.push(covered(look, plan));
+    text.push(folds(plan).into_iter().map(|line| line + "\n").collect::<Text>());
     if let Some(composer) = &plan.composer {
-        text.push_str(&returns(look, composer));
+        text.push(returns(look, composer));
     }
     if let Some(files) = &plan.files {
         let refused = plan.steps.as_ref().is_some_and(|steps| steps.refusal.is_some());
         let otherwise = if refused { files::NOT_ALL } else { files::NOTHING };
-        text.push_str(&files::plan_or(look, files, otherwise));
+        text.push(files::plan_or(look, files, otherwise));
     }
-    text.push_str(&effects::effects(look, &plan.effects, effects::Files::of_plan(plan)));
+    text.push(effects::effects(look, &plan.effects, effects::Files::of_plan(plan)));
     for sentence in ended_first(plan) {
-        text.push_str(&content::block(look, &sentence, 0, Some(Style::Warn)));
+        text.push(content::block(look, &sentence, 0, Some(Style::Warn)));
     }
-    text.push_str(&stays(look, &plan.conditions));
+    text.push(stays(look, &plan.conditions));
     if text.is_empty() && !matches!(action, Some(Action::Mark { .. })) {
-        text.push_str("no message comes or goes\n");
+        text.push("no message comes or goes\n");
     }
     text
 }
 
 /// The conditions of a plan or a receipt, a sentence each.
-pub(super) fn stays(look: &Look, conditions: &[Condition]) -> String {
+pub(super) fn stays(look: &Look, conditions: &[Condition]) -> Text {
     let block = |it: &Condition| {
         let sentence = Audience::Shell.condition(it);
         content::block(look, &format!("! {sentence}"), 0, Some(Style::Warn))
@@ -77,32 +76,32 @@ pub(super) fn stays(look: &Look, conditions: &[Condition]) -> String {
 }
 
 /// What is different where a plan would lead to, as if it were no plan.
-pub(crate) fn comparison(look: &Look, plan: &Plan) -> String {
+pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
     let mut text = messages(look, None, plan, ["only here", "only there"]);
     match &plan.files {
         Some(plan) if !plan.paths.is_empty() => {
-            text.push_str("files, for them to be as they were there\n");
-            text.push_str(&files::plan(look, plan));
+            text.push("files, for them to be as they were there\n");
+            text.push(files::plan(look, plan));
         }
-        _ => text.push_str("no file is different there\n"),
+        _ => text.push("no file is different there\n"),
     }
     text
 }
 
 /// The messages that go and come, under these words.
-fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> String {
+fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> Text {
     let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
-    let mut text = String::new();
+    let mut text = Text::new();
     for (verb, sign, style, counts, lines) in [
         (verbs[0], '-', Style::Removed, plan.taken_back, &plan.gone),
         (verbs[1], '+', Style::Added, plan.brought_back, &plan.came),
     ] {
         if counts != Counts::default() || !lines.is_empty() {
-            text.push_str(&format!("{verb} {}\n", words::counts(about::counts(action, counts))));
+            text.push(format!("{verb} {}\n", words::counts(about::counts(action, counts))));
             for entry in lines {
-                text.push_str(&line(look, entry, sign, style, &ids));
+                text.push(line(look, entry, sign, style, &ids));
             }
-            text.push_str(&rest(counts.messages, lines.len()));
+            text.push(rest(counts.messages, lines.len()));
         }
     }
     text
@@ -146,16 +145,16 @@ pub(crate) fn steps(plan: &Plan) -> Vec<String> {
 }
 
 /// What a fold puts its summary in the place of.
-pub(crate) fn covered(look: &Look, plan: &Plan) -> String {
+pub(crate) fn covered(look: &Look, plan: &Plan) -> Text {
     if plan.covered == 0 {
-        return String::new();
+        return Text::new();
     }
     let ids = plan.covers.iter().map(|line| line.id.as_str()).collect();
-    let mut text = format!("the summary covers {}\n", words::count(plan.covered, "message"));
+    let mut text = Text::from(format!("the summary covers {}\n", words::count(plan.covered, "message")));
     for entry in &plan.covers {
-        text.push_str(&line(look, entry, ' ', Style::Dim, &ids));
+        text.push(line(look, entry, ' ', Style::Dim, &ids));
     }
-    text + &rest(plan.covered, plan.covers.len())
+    text + rest(plan.covered, plan.covers.len())
 }
 
 /// What becomes of folds, a line each.
@@ -217,13 +216,12 @@ fn waits(amount: usize) -> &'static str {
     if amount == 1 { "waits would" } else { "wait would" }
 }
 
-fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> String {
+fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> Text {
     let (speaker, _) = words::said_by(line);
     let preview = safe::line(&line.preview);
     let id = if look.ids { format!("{}  ", ids.short(&line.id)) } else { String::new() };
     let text = format!("  {sign} {id}{speaker:<6} {preview}");
-    let text = width::truncate(&text, look.columns);
-    format!("{}\n", look.palette.paint(style, text))
+    text![(style, width::truncate(&text, look.columns)), "\n"]
 }
 
 pub(crate) fn rest(all: u64, shown: usize) -> String {

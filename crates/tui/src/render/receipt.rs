@@ -4,8 +4,9 @@ use retake_wire::reply::{Counts, Plan, Receipt};
 use retake_wire::{Action, MarkVerb, english};
 
 use super::{about, content, effects, files, plan, words};
-use crate::text::Look;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Look, Text};
 
 /// The action in one word of the past.
 fn done(action: &Action) -> &'static str {
@@ -34,7 +35,7 @@ fn done(action: &Action) -> &'static str {
 }
 
 /// What was done, in a few lines.
-pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> String {
+pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> Text {
     told(look, done(action), Some(action), receipt)
 }
 
@@ -47,9 +48,9 @@ pub fn earlier(look: &Look, receipt: &Receipt) -> String {
 }
 
 /// The same, of an action or of what is none, such as another answer.
-fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> String {
+fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> Text {
     if receipt.unchanged {
-        return "nothing changed: it was so already\n".to_owned();
+        return "nothing changed: it was so already\n".into();
     }
     // Messages that are hidden or shown are not taken back or brought back, though they go and come.
     let (back, forth) = match action {
@@ -72,25 +73,24 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
     if let Some(steps) = &short {
         done.push_str(&format!(" {} of {}", steps.done, steps.asked));
     }
-    let done = look.palette.paint(Style::Good, done);
-    let mut text =
-        if pieces.is_empty() { format!("{done}\n") } else { format!("{done}: {}\n", pieces.join(", ")) };
+    let pieces = if pieces.is_empty() { String::new() } else { format!(": {}", pieces.join(", ")) };
+    let mut text = text![(Style::Good, done), pieces, "\n"];
     if let Some(done) = &receipt.files {
-        text.push_str(&files::done(look, done));
+        text.push(files::done(done));
     }
     if let Some(why) = short.and_then(|steps| steps.refusal.as_ref()) {
         let line =
             format!("the next step is refused: {}\n", crate::text::safe::line(&english::step_refusal(why)));
-        text.push_str(&line);
+        text.push(line);
     } else if short.is_some() {
         let verb = if matches!(action, Some(Action::Redo { .. })) { "redo" } else { "undo" };
-        text.push_str(&format!("there is nothing more to {verb}\n"));
+        text.push(format!("there is nothing more to {verb}\n"));
     }
-    text.push_str(&effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
-    text.push_str(&plan::stays(look, &receipt.conditions));
-    text.push_str(&effects::waited(look, &receipt.waited));
+    text.push(effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
+    text.push(plan::stays(look, &receipt.conditions));
+    text.push(effects::waited(look, &receipt.waited));
     if let Some(composer) = &receipt.composer {
-        text.push_str(&plan::returns(look, composer));
+        text.push(plan::returns(look, composer));
     }
     text
 }
@@ -98,7 +98,7 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
 /// What a run began with that went back first, to say other words in the place of a message or to answer anew: what that took back,
 /// what stays, and how undo takes it back: by this key, or by this command. Nothing, where it went back
 /// to nothing.
-pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String> {
+pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> {
     if given.operations.is_empty() || given.unchanged {
         return None;
     }
@@ -109,10 +109,10 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<String
     let or = if undo == command { String::new() } else { format!(" or {command}") };
     let Some(entry) = given.entries.first() else {
         let text = told(look, "asked anew", None, given);
-        return Some(format!("{text}{stays}the old answer stays: {undo}{or} brings it back\n"));
+        return Some(text + format!("{stays}the old answer stays: {undo}{or} brings it back\n"));
     };
     let text = receipt(look, &Action::Edit { entry: entry.clone() }, given);
-    Some(format!("{text}{stays}the old words stay as a branch: {undo}{or} brings them back\n"))
+    Some(text + format!("{stays}the old words stay as a branch: {undo}{or} brings them back\n"))
 }
 
 /// What sending other words in the place of a message takes back: turns and files, as its plan said.
@@ -130,12 +130,12 @@ pub fn would_take_back(plan: &Plan) -> String {
 }
 
 /// The same for the conversation in the terminal, where the text is in the line already.
-pub fn in_line(look: &Look, action: &Action, given: &Receipt) -> String {
+pub fn in_line(look: &Look, action: &Action, given: &Receipt) -> Text {
     let attached = given.composer.as_ref().and_then(|composer| content::attached(&composer.parts));
     let without = Receipt { composer: None, ..given.clone() };
     let mut text = receipt(look, action, &without);
     if let Some(attached) = attached {
-        text.push_str(&format!("{attached} goes with your next message\n"));
+        text.push(format!("{attached} goes with your next message\n"));
     }
     text
 }
@@ -146,12 +146,11 @@ mod tests {
     use retake_wire::{Action, Condition, FileName, FilesDone, LeftPath, PathCause, UncertainWhen};
 
     use crate::text::Look;
-    use crate::text::style::Palette;
 
     #[test]
     fn trial_07_a_receipt_says_what_stayed_though_no_file_changed() {
-        let look = Look { palette: Palette::PLAIN, columns: 80, now_ms: 0, ids: false };
-        let told = |receipt: &Receipt| super::receipt(&look, &Action::Undo { count: 1 }, receipt);
+        let look = Look { columns: 80, now_ms: 0, ids: false };
+        let told = |receipt: &Receipt| super::receipt(&look, &Action::Undo { count: 1 }, receipt).to_string();
         let name = FileName { path: "a".to_owned(), path_base64: None };
         let cause = PathCause::Uncertain { when: vec![UncertainWhen::Several] };
         let left_paths = vec![LeftPath { name, cause, kept: Vec::new() }];
@@ -165,7 +164,7 @@ mod tests {
         let none = Receipt { conditions, ..Receipt::default() };
         assert_eq!(told(&none), "undone\n! files stay as they are: these messages changed none\n");
         let edited = Receipt { operations: vec![1], entries: vec!["x".to_owned()], ..none };
-        let text = super::went_back(&look, &edited, ["u", "/undo"]).expect("it went back");
+        let text = super::went_back(&look, &edited, ["u", "/undo"]).expect("it went back").to_string();
         assert_eq!(text.matches("files stay as they are").count(), 1, "{text}");
     }
 }

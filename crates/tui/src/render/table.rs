@@ -2,7 +2,7 @@
 
 use crate::text::Look;
 use crate::text::style::Style;
-use crate::text::width;
+use crate::text::{Text, width};
 
 /// A piece of a row; safe already.
 #[derive(Debug, Default)]
@@ -28,16 +28,21 @@ impl Cell {
         Self { right: true, ..self }
     }
 
-    fn draw(&self, look: &Look, filled: &str) -> String {
+    fn draw(&self, filled: String) -> Text {
         match self.style {
-            Some(style) => look.palette.paint(style, filled).to_string(),
-            None => filled.to_owned(),
+            Some(style) => Text::styled(style, filled),
+            None => filled.into(),
         }
     }
 }
 
 /// The rows, each on a line; a column that is empty in all of them is left out.
-pub fn table(look: &Look, rows: &[Vec<Cell>]) -> String {
+pub fn table(look: &Look, rows: &[Vec<Cell>]) -> Text {
+    lines(look, rows).into_iter().collect()
+}
+
+/// The same, row by row.
+pub(super) fn lines(look: &Look, rows: &[Vec<Cell>]) -> Vec<Text> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
@@ -51,8 +56,8 @@ pub fn table(look: &Look, rows: &[Vec<Cell>]) -> String {
     rows.iter().map(|row| line(look, row, &widths)).collect()
 }
 
-fn line(look: &Look, row: &[Cell], widths: &[usize]) -> String {
-    let mut text = String::new();
+fn line(look: &Look, row: &[Cell], widths: &[usize]) -> Text {
+    let mut text = Text::new();
     let mut used = 0;
     let last = row.iter().rposition(|cell| !cell.text.is_empty());
     for (column, cell) in row.iter().enumerate() {
@@ -63,7 +68,7 @@ fn line(look: &Look, row: &[Cell], widths: &[usize]) -> String {
             break;
         }
         if used > 0 {
-            text.push_str("  ");
+            text.push("  ");
             used += 2;
         }
         let filled = if Some(column) == last {
@@ -76,9 +81,9 @@ fn line(look: &Look, row: &[Cell], widths: &[usize]) -> String {
             width::fit(&cell.text, widths[column])
         };
         used += width::columns(&filled);
-        text.push_str(&cell.draw(look, &filled));
+        text.push(cell.draw(filled));
     }
-    text.push('\n');
+    text.push("\n");
     text
 }
 

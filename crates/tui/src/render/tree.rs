@@ -4,62 +4,54 @@ use retake_wire::reply::{Branch, Line, Tree};
 
 use super::id::Ids;
 use super::{entries, words};
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe};
 
 /// All branches, oldest first, and all forks.
-pub fn tree(look: &Look, tree: &Tree) -> String {
+pub fn tree(look: &Look, tree: &Tree) -> Text {
     if tree.branches.is_empty() && tree.forks.is_empty() {
         return entries::dim(look, "there is no branch yet: nothing has been said");
     }
     let mut text = branches(look, tree);
     if !tree.branches.iter().any(|branch| branch.current) {
-        let sign = look.palette.paint(Style::Good, "●");
-        text.push_str(&format!("{sign} the beginning (you are here)\n"));
+        text.push(text![(Style::Good, "●"), " the beginning (you are here)\n"]);
     }
-    text + &forks(look, tree)
+    text + forks(look, tree)
 }
 
 /// A page of them, which does not say where the conversation is unless that is on it.
-pub fn page(look: &Look, page: &Tree) -> String {
-    let text = branches(look, page) + &forks(look, page);
+pub fn page(look: &Look, page: &Tree) -> Text {
+    let text = branches(look, page) + forks(look, page);
     match page.next() {
-        Some(last) => text + &entries::dim(look, &format!("… more: --after {last}")),
+        Some(last) => text + entries::dim(look, &format!("… more: --after {last}")),
         None if text.is_empty() => entries::dim(look, "there are no more"),
         None => text,
     }
 }
 
-fn branches(look: &Look, tree: &Tree) -> String {
+fn branches(look: &Look, tree: &Tree) -> Text {
     let ids: Ids = tree.branches.iter().map(|it| it.leaf.as_str()).collect();
     tree.branches.iter().map(|branch| one(look, branch, &ids)).collect()
 }
 
-fn forks(look: &Look, tree: &Tree) -> String {
-    let mut text = String::new();
+fn forks(look: &Look, tree: &Tree) -> Text {
+    let mut text = Text::new();
     for fork in &tree.forks {
         let from =
             fork.from.as_deref().map(|from| format!(" after {}", super::id::short(from))).unwrap_or_default();
-        text.push_str(&format!(
-            "{} {}{}{from}\n",
-            look.palette.paint(Style::Accent, "fork"),
-            super::id::short(&fork.conversation),
-            words::quoted(&fork.title, look.columns.saturating_sub(40).max(20)),
-        ));
+        let id = super::id::short(&fork.conversation);
+        let title = words::quoted(&fork.title, look.columns.saturating_sub(40).max(20));
+        text.push(text![(Style::Accent, "fork"), format!(" {id}{title}{from}\n")]);
     }
     text
 }
 
-fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
+fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> Text {
     let (sign, style) = if branch.current { ("●", Style::Good) } else { ("○", Style::Dim) };
-    let mut text = format!(
-        "{} {}{}  {}\n",
-        look.palette.paint(style, sign),
-        look.palette.paint(Style::Accent, ids.short(&branch.leaf)),
-        if branch.current { " (you are here)" } else { "" },
-        look.palette.paint(Style::Dim, about(look, branch)),
-    );
+    let here = if branch.current { " (you are here)" } else { "" };
+    let (id, about) = (ids.short(&branch.leaf), about(look, branch));
+    let mut text = text![(style, sign), " ", (Style::Accent, id), here, "  ", (Style::Dim, about), "\n"];
     let room = look.columns.saturating_sub(14).max(20);
     let mut say = |what: &str, line: &Line| {
         if line.preview.is_empty() {
@@ -67,7 +59,7 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> String {
         }
         let (speaker, _) = words::said_by(line);
         let quoted = words::quote(&line.preview, room.saturating_sub(speaker.len() + 1));
-        text.push_str(&format!("    {what:<7} {speaker} {quoted}\n"));
+        text.push(format!("    {what:<7} {speaker} {quoted}\n"));
     };
     if let Some(from) = &branch.from {
         say("after", from);

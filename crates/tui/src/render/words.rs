@@ -232,16 +232,17 @@ mod tests {
         let composer =
             retake_wire::reply::Composer { entry: id.clone(), text: String::new(), parts: vec![image] };
         for ids in [true, false] {
-            let look = Look { palette: crate::text::style::Palette::PLAIN, columns: 80, now_ms: 0, ids };
+            let look = Look { columns: 80, now_ms: 0, ids };
             let shown = [
                 crate::render::lists::name(&look, &crate::ui::testing::conversation(&id, None, "", 1)),
                 crate::render::hits::hits(
                     &look,
                     &retake_wire::Hits { hits: vec![hit.clone()], more: false, understood: None },
-                ),
-                crate::render::tree::tree(&look, &tree),
+                )
+                .to_string(),
+                crate::render::tree::tree(&look, &tree).to_string(),
                 crate::render::plan::returns(&look, &composer),
-                crate::render::effects::waited(&look, std::slice::from_ref(&words)),
+                crate::render::effects::waited(&look, std::slice::from_ref(&words)).to_string(),
             ];
             for (at, text) in shown.iter().enumerate() {
                 assert!(!text.contains("“”") && !text.contains("  \n"), "{text:?}");

@@ -6,37 +6,36 @@ use retake_wire::request::PruneHow;
 use super::files::name;
 use super::table::{cell, table};
 use super::{id, words};
-use crate::text::Look;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe};
 
 /// So many paths, conversations or calls are listed.
 const LISTED: usize = 20;
 
 /// What is kept of a folder.
-pub fn shown(look: &Look, it: &WorkspaceShown) -> String {
-    let mut text = format!(
+pub fn shown(look: &Look, it: &WorkspaceShown) -> Text {
+    let mut text = Text::from(format!(
         "{} {}, since {}\n",
         it.workspace.number,
         name(&it.workspace.folder),
         words::when(look, it.workspace.created_ms)
-    );
+    ));
     if let Some(away) = &it.away {
-        let sign = look.palette.paint(Style::Warn, "!");
-        text.push_str(&format!("{sign} {}\n", safe::line(away)));
+        text.push(text![(Style::Warn, "!"), format!(" {}\n", safe::line(away))]);
     }
     if it.unsettled {
-        let sign = look.palette.paint(Style::Warn, "!");
-        text.push_str(&format!(
-            "{sign} a step back or forth is not finished here: `retake doctor --mend` finishes it\n"
-        ));
+        text.push(text![
+            (Style::Warn, "!"),
+            " a step back or forth is not finished here: `retake doctor --mend` finishes it\n"
+        ]);
     }
     let ids: Vec<_> = it.conversations.iter().take(LISTED).map(|one| id::short(one)).collect();
     let more = if it.conversations.len() > ids.len() { ", …" } else { "" };
     let count = words::count(it.conversations.len() as u64, "conversation");
     let colon = if ids.is_empty() { "" } else { ": " };
-    text.push_str(&format!("{count}{colon}{}{more}\n", ids.join(", ")));
-    text.push_str(&format!(
+    text.push(format!("{count}{colon}{}{more}\n", ids.join(", ")));
+    text.push(format!(
         "keeps {} for {} and {}: {} before compression\n",
         words::count(it.versions, "version"),
         words::count(it.calls, "command"),
@@ -45,23 +44,23 @@ pub fn shown(look: &Look, it: &WorkspaceShown) -> String {
     ));
     if !it.checkpoints.is_empty() {
         let names: Vec<_> = it.checkpoints.iter().map(|name| safe::line(name).into_owned()).collect();
-        text.push_str(&format!("checkpoints: {}\n", names.join(", ")));
+        text.push(format!("checkpoints: {}\n", names.join(", ")));
     }
-    text.push_str(&format!(
+    text.push(format!(
         "covers files up to {}, and up to {} where an ignore file excludes them; no folder that one excludes, no \
          installed packages, no cache\n",
         size(it.max_file),
         size(it.max_ignored)
     ));
     if it.not_covered > 0 {
-        text.push_str(&format!("does not cover {}\n", words::count(it.not_covered, "path")));
+        text.push(format!("does not cover {}\n", words::count(it.not_covered, "path")));
         let listed = it.examples.iter().take(LISTED);
         let rows: Vec<_> =
             listed.map(|one| vec![cell(name(&one.path)), cell(safe::line(&one.why).into_owned())]).collect();
         let shown = rows.len() as u64;
-        text.push_str(&table(look, &rows));
+        text.push(table(look, &rows));
         if it.not_covered > shown {
-            text.push_str(&format!("… and {} more\n", words::number(it.not_covered - shown)));
+            text.push(format!("… and {} more\n", words::number(it.not_covered - shown)));
         }
     }
     text
@@ -78,29 +77,28 @@ pub fn forgotten(it: &WorkspaceShown) -> String {
 }
 
 /// What was taken out of what is kept, or would be.
-pub fn pruned(look: &Look, it: &Pruned) -> String {
+pub fn pruned(it: &Pruned) -> Text {
     let done = it.how != PruneHow::Look;
     let (verb, about) = if done { ("freed", "") } else { ("would free", "about ") };
-    let mut text = format!(
+    let mut text = Text::from(format!(
         "{verb} {about}{}: {} that nothing needs, {}\n",
         size(it.freed),
         words::count(it.versions, "version"),
         words::count(it.captures, "old capture")
-    );
-    text.push_str(&format!("{}{} stay, of {} that there may be\n", about, size(it.size), size(it.quota)));
+    ));
+    text.push(format!("{}{} stay, of {} that there may be\n", about, size(it.size), size(it.quota)));
     if !it.let_go.is_empty() {
-        let sign = look.palette.paint(Style::Warn, "!");
         let what = if it.how == PruneHow::ToQuota {
             "going back with these commands' files is no longer possible, at least not for all of them"
         } else {
             "to keep within the quota, these would have to go: `retake workspace prune --to-quota` lets them go"
         };
-        text.push_str(&format!("{sign} {what}\n"));
+        text.push(text![(Style::Warn, "!"), format!(" {what}\n")]);
         for going in &it.let_go {
             let calls: Vec<_> = going.calls.iter().take(LISTED).map(|one| id::short(one)).collect();
             let more = if going.calls.len() > calls.len() { ", …" } else { "" };
             let count = words::count(going.calls.len() as u64, "command");
-            text.push_str(&format!(
+            text.push(format!(
                 "  conversation {}: {count}: {}{more}\n",
                 id::short(&going.conversation),
                 calls.join(", ")
@@ -108,9 +106,9 @@ pub fn pruned(look: &Look, it: &Pruned) -> String {
         }
     }
     if it.damaged > 0 {
-        let sign = look.palette.paint(Style::Error, "!");
         let damaged = words::count(it.damaged, "version");
-        text.push_str(&format!("{sign} {damaged} that is needed is damaged: `retake doctor` says more\n"));
+        let line = format!(" {damaged} that is needed is damaged: `retake doctor` says more\n");
+        text.push(text![(Style::Error, "!"), line]);
     }
     text
 }

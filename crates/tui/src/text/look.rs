@@ -1,12 +1,8 @@
-//! How output looks. Must never be read from the world by who renders: it is given.
+//! The place and the time for which something is rendered. Must never be read from the world by a renderer: it is a parameter.
 
-use super::style::Palette;
-
-/// How output looks.
+/// The place and the time of a rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// Colours, or none.
-    pub palette: Palette,
     /// How many columns there are.
     pub columns: usize,
     /// The time now, Unix milliseconds.

@@ -30,34 +30,17 @@ pub enum Style {
     Added,
     /// A line that is removed.
     Removed,
+    /// What a search has found.
+    Match,
 }
 
 impl Style {
-    const ALL: [Self; 11] = [
-        Self::Dim,
-        Self::Bold,
-        Self::Accent,
-        Self::Good,
-        Self::Warn,
-        Self::Error,
-        Self::User,
-        Self::Model,
-        Self::Tool,
-        Self::Added,
-        Self::Removed,
-    ];
-
-    /// The style that is drawn so; of two that look the same, the first.
-    pub(crate) fn of_code(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|style| style.code() == code)
-    }
-
     /// The parameters of the escape sequence (select graphic rendition).
     const fn code(self) -> &'static str {
         match self {
             Self::Dim => "2",
             Self::Bold => "1",
-            Self::Accent => "36",
+            Self::Accent | Self::Match => "36",
             Self::Good | Self::Added => "32",
             Self::Warn => "33",
             Self::Error => "1;31",

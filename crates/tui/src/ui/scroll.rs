@@ -14,7 +14,7 @@ use super::sheet::wrong;
 use super::theme::{Paint, Theme};
 use super::words;
 use crate::render;
-use crate::text::{Look, safe, width};
+use crate::text::{Look, Text, safe, width};
 
 /// Times are told in minutes.
 const MINUTE_MS: i64 = 60_000;
@@ -197,6 +197,6 @@ impl Scroll {
 }
 
 /// The lines of a rendering; those that are longer than the place go on below, at a word where they can.
-fn rendered(look: &Look, text: &str, theme: Theme) -> Vec<Line<'static>> {
+fn rendered(look: &Look, text: &Text, theme: Theme) -> Vec<Line<'static>> {
     doc::rewrap(words::lines(text, theme), look.columns)
 }

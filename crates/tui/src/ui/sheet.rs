@@ -11,8 +11,9 @@ use super::keymap::Command;
 use super::pane::Brush;
 use super::theme::Paint;
 use crate::hint::Audience;
-use crate::text::style::{Palette, Style};
-use crate::text::{safe, width};
+use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Text, safe, width};
 
 /// From so many columns on, two halves stand side by side.
 const WIDE: u16 = 100;
@@ -209,15 +210,11 @@ pub(crate) fn prompt(
 }
 
 /// A problem as a rendering.
-pub(crate) fn wrong(problem: &Problem) -> String {
-    let palette = Palette::COLOURED;
-    let mut text = format!("{}\n", palette.paint(Style::Error, safe::line(&problem.message)));
-    for cause in &problem.causes {
-        text.push_str(&format!("{}\n", palette.paint(Style::Dim, safe::line(cause))));
-    }
-    if let Some(hint) = &problem.hint {
-        let hint = Audience::Screen.words(hint);
-        text.push_str(&format!("{}\n", palette.paint(Style::Dim, safe::line(&hint))));
+pub(crate) fn wrong(problem: &Problem) -> Text {
+    let mut text = text![(Style::Error, safe::line(&problem.message)), "\n"];
+    let hint = problem.hint.as_ref().map(|hint| Audience::Screen.words(hint));
+    for line in problem.causes.iter().chain(&hint) {
+        text.push(text![(Style::Dim, safe::line(line)), "\n"]);
     }
     text
 }

@@ -6,6 +6,7 @@ use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
 use retake_wire::{Asks, CallNow, Event, Question, RunEvent, RunNow, Snapshot, Told};
 
 use crate::render::calls::Begun;
+use crate::text::Text;
 
 /// A conversation.
 #[derive(Debug, Default)]
@@ -38,8 +39,7 @@ pub(crate) struct Talk {
 /// A line of the UI in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// A rendering, with its colours.
-    pub(crate) text: String,
+    pub(crate) text: Text,
     /// How important it is.
     pub(crate) tone: Tone,
     /// What is said behind it does not take its place: it is about what that began with.

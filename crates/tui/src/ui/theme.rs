@@ -149,6 +149,7 @@ impl Theme {
             style::Style::Tool => Paint::Tool,
             style::Style::Added => Paint::Added,
             style::Style::Removed => Paint::Removed,
+            style::Style::Match => Paint::Accent,
         })
     }
 }

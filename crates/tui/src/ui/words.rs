@@ -1,16 +1,14 @@
-//! Renderings of replies ([`crate::render`]) as lines of the UI: they come with the few colours of [`crate::text::style`], which
-//! become the theme's. Must never pass on any other escape sequence: what is no colour of ours is shown as text.
+//! Renderings of replies ([`crate::render`]) as lines of the screen, in the colours of the theme. Must never pass on an escape sequence:
+//! it is shown as text.
 
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::theme::Theme;
-use crate::text::style::{self, Palette};
-use crate::text::{Look, safe};
+use crate::text::{Look, Text, safe};
 
-/// How renderings are asked for, so that [`lines`] can read them.
+/// For which place renderings are made here.
 pub(crate) fn look(columns: u16, now_ms: i64) -> Look {
-    Look { palette: Palette::COLOURED, columns: columns.into(), now_ms, ids: false }
+    Look { columns: columns.into(), now_ms, ids: false }
 }
 
 /// The same for what is wrapped where it is drawn, and nowhere before.
@@ -19,53 +17,28 @@ pub(crate) fn whole(now_ms: i64) -> Look {
 }
 
 /// The lines of a rendering.
-pub(crate) fn lines(text: &str, theme: Theme) -> Vec<Line<'static>> {
-    let text = text.strip_suffix('\n').unwrap_or(text);
-    text.split('\n').map(|line| Line::from(spans(line, theme))).collect()
-}
-
-fn spans(line: &str, theme: Theme) -> Vec<Span<'static>> {
-    let mut spans = Vec::new();
-    let mut style = Style::new();
-    let mut pieces = line.split("\x1b[");
-    let mut push = |text: &str, style: Style| {
-        if !text.is_empty() {
-            spans.push(Span::styled(safe::line(text).into_owned(), style));
-        }
+pub(crate) fn lines(text: &Text, theme: Theme) -> Vec<Line<'static>> {
+    let span = |span: crate::text::styled::Span| {
+        let text = safe::line(&span.text).into_owned();
+        span.style
+            .map_or_else(|| Span::raw(text.clone()), |style| Span::styled(text.clone(), theme.of(style)))
     };
-    push(pieces.next().unwrap_or_default(), style);
-    for piece in pieces {
-        let painted = piece.split_once('m').and_then(|(code, text)| {
-            if code == "0" {
-                Some((Style::new(), text))
-            } else {
-                Some((theme.of(style::Style::of_code(code)?), text))
-            }
-        });
-        match painted {
-            Some((next, text)) => {
-                style = next;
-                push(text, style);
-            }
-            None => push(&format!("\x1b[{piece}"), style),
-        }
-    }
-    spans
+    text.lines().into_iter().map(|line| line.into_iter().map(span).collect()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::style::Style as What;
+    use crate::text::style::Style;
+    use crate::text::styled::text;
 
     #[test]
-    fn colours_of_renderings_become_the_themes() {
+    fn styles_of_renderings_become_those_of_the_theme() {
         let theme = Theme::default();
-        let text = format!("a {} b\n\x1b[2Jc", Palette::COLOURED.paint(What::Good, "good"));
-        let lines = lines(&text, theme);
+        let lines = lines(&text!["a ", (Style::Good, "good"), " b\n\x1b[2Jc"], theme);
         assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0].spans[1], Span::styled("good", theme.of(What::Good)));
+        assert_eq!(lines[0].spans[1], Span::styled("good", theme.of(Style::Good)));
         assert_eq!(lines[0].to_string(), "a good b");
-        assert_eq!(lines[1].to_string(), "␛[2Jc", "what is no colour of ours is text");
+        assert_eq!(lines[1].to_string(), "␛[2Jc", "an escape sequence is text");
     }
 }

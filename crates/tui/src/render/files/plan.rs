@@ -7,9 +7,9 @@ use retake_wire::{AfterChoice, CallLine, Choice, FilesPlan, Grade, PathCause, Pa
 
 use super::name;
 use crate::render::words;
-use crate::text::Look;
 use crate::text::style::Style;
-use crate::text::{safe, time, width};
+use crate::text::styled::text;
+use crate::text::{Look, Text, safe, time, width};
 
 /// So many paths are shown of each plan, conflicts apart.
 const SHOWN: usize = 20;
@@ -42,35 +42,35 @@ pub(crate) const NOTHING: &str = "nothing is done";
 pub(crate) const NOT_ALL: &str = "only the steps before are done";
 
 /// The file half of a plan.
-pub fn plan(look: &Look, plan: &FilesPlan) -> String {
+pub fn plan(look: &Look, plan: &FilesPlan) -> Text {
     plan_or(look, plan, NOTHING)
 }
 
 /// The same, with what happens where nothing is chosen.
-pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> String {
-    let mut text = String::new();
+pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> Text {
+    let mut text = Text::new();
     if let Some(group) = conflicts(plan, otherwise) {
-        text = format!("{}\n{}", group.title, lines(look, plan, &group.paths, &mut group.paths.len()));
+        text = text![group.title, "\n", lines(look, plan, &group.paths, &mut group.paths.len())];
     }
     let mut room = SHOWN;
     let (mut all, mut first) = (0, true);
     for group in done(look, plan) {
         all += group.paths.len();
         if std::mem::take(&mut first) || room > 0 {
-            text.push_str(&format!("{}\n", group.title));
+            text.push(format!("{}\n", group.title));
         }
-        text.push_str(&shown(look, plan, &group.paths, &mut room));
+        text.push(shown(look, plan, &group.paths, &mut room));
     }
-    text.push_str(&more(all, SHOWN));
+    text.push(more(all, SHOWN));
     for group in left(plan) {
-        text.push_str(&format!("{}\n", group.title));
-        text.push_str(&lines(look, plan, &group.paths, &mut room));
+        text.push(format!("{}\n", group.title));
+        text.push(lines(look, plan, &group.paths, &mut room));
     }
     for group in by_choice(plan).into_iter().chain(so_already(plan, |_| false)) {
-        text.push_str(&format!("{}\n", group.title));
-        text.push_str(&lines(look, plan, &group.paths, &mut room));
+        text.push(format!("{}\n", group.title));
+        text.push(lines(look, plan, &group.paths, &mut room));
     }
-    text + &others(look, plan, &mut room)
+    text + others(look, plan, &mut room)
 }
 
 /// All paths that something is said of: what waits for a choice, what would be done, what is left alone.
@@ -170,18 +170,18 @@ fn called(look: &Look, call: &CallLine) -> String {
 }
 
 /// What others have changed, and stays.
-fn others(look: &Look, plan: &FilesPlan, room: &mut usize) -> String {
+fn others(look: &Look, plan: &FilesPlan, room: &mut usize) -> Text {
     if plan.others.changed == 0 {
-        return String::new();
+        return Text::new();
     }
     let changed = usize::try_from(plan.others.changed).unwrap_or(usize::MAX);
     let paths = &plan.others.paths[..plan.others.paths.len().min(*room)];
-    let mut text = others_title(plan) + "\n";
+    let mut text = Text::from(others_title(plan) + "\n");
     for path in paths {
         let line = format!("    {}", name(path));
-        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, width::truncate(&line, look.columns))));
+        text.push(text![(Style::Dim, width::truncate(&line, look.columns)), "\n"]);
     }
-    text + &more(changed, paths.len())
+    text + more(changed, paths.len())
 }
 
 /// That others have changed files, and that they stay.
@@ -191,12 +191,12 @@ pub(crate) fn others_title(plan: &FilesPlan) -> String {
 }
 
 /// Paths, as many as there is room for, and how many more.
-fn lines(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> String {
+fn lines(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> Text {
     let has_room = *room;
-    shown(look, plan, paths, room) + &more(paths.len(), has_room)
+    shown(look, plan, paths, room) + more(paths.len(), has_room)
 }
 
-fn shown(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> String {
+fn shown(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> Text {
     let fit = paths.len().min(*room);
     *room -= fit;
     paths[..fit].iter().map(|path| line(look, plan, path)).collect()
@@ -226,19 +226,19 @@ fn sign(verdict: Verdict) -> Option<(char, Style)> {
     }
 }
 
-fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
+fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> Text {
     let mut text = alone(look, plan, path);
     if let Some(why) = uncertain(path) {
-        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, format!("      {why}"))));
+        text.push(text![(Style::Dim, format!("      {why}")), "\n"]);
     }
     for (choice, words) in outcomes(path) {
         let line = format!("      {choice}: {words}");
-        text.push_str(&format!("{}\n", look.palette.paint(Style::Dim, safe::block(&line))));
+        text.push(text![(Style::Dim, safe::block(&line)), "\n"]);
     }
     if left_alone(path) {
-        text.push_str(&format!("    {}\n", look.palette.paint(Style::Dim, IF_NOT_LEFT)));
+        text.push(text!["    ", (Style::Dim, IF_NOT_LEFT), "\n"]);
     }
-    text + &diff(look, path)
+    text + diff(path)
 }
 
 /// Why nobody knows whose a change is that stays in a path; in a line of its own, as it has to be read to its end.
@@ -266,7 +266,7 @@ pub(crate) fn left_alone(path: &PathPlan) -> bool {
 }
 
 /// A path and what becomes of it, without its diff.
-pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
+pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> Text {
     let (sign, style) = sign(path.verdict).unwrap_or(match path.verdict {
         Verdict::Conflict => ('!', Style::Warn),
         Verdict::Ambiguous => ('?', Style::Dim),
@@ -286,19 +286,19 @@ pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     if path.verdict != Verdict::Conflict {
         text = width::truncate(&text, look.columns).into_owned();
     }
-    format!("{}\n", look.palette.paint(style, text))
+    text![(style, text), "\n"]
 }
 
 /// How a path would differ.
-pub fn diff(look: &Look, path: &PathPlan) -> String {
-    diff_lines(look, path.diff.as_deref().unwrap_or_default(), "    ")
+pub fn diff(path: &PathPlan) -> Text {
+    diff_lines(path.diff.as_deref().unwrap_or_default(), "    ")
 }
 
 /// The lines of a diff.
-pub fn diff_lines(look: &Look, diff: &str, indent: &str) -> String {
+pub fn diff_lines(diff: &str, indent: &str) -> Text {
     let text = diff.strip_suffix('\n').unwrap_or(diff);
     if text.is_empty() {
-        return String::new();
+        return Text::new();
     }
     let styled = text.split('\n').map(|line| {
         let style = match line.as_bytes().first() {
@@ -307,7 +307,7 @@ pub fn diff_lines(look: &Look, diff: &str, indent: &str) -> String {
             _ => Style::Dim,
         };
         // Tabs stay: who pipes it on has a patch.
-        format!("{indent}{}\n", look.palette.paint(style, safe::block(line)))
+        text![indent, (style, safe::block(line)), "\n"]
     });
     styled.collect()
 }
@@ -390,7 +390,6 @@ mod tests {
     use retake_wire::{FileCounts, FileName, FilesPlan, Grade, PathCause, PathPlan, UncertainWhen, Verdict};
 
     use crate::text::Look;
-    use crate::text::style::Palette;
 
     #[test]
     fn trial_07_why_an_uncertain_change_stays_is_told_to_its_end() {
@@ -413,11 +412,11 @@ mod tests {
             against: None,
             outcomes: Vec::new(),
         };
-        let look = Look { palette: Palette::PLAIN, columns: 40, now_ms: 0, ids: false };
+        let look = Look { columns: 40, now_ms: 0, ids: false };
         for verdict in [Verdict::Revert, Verdict::Merge, Verdict::Ambiguous] {
             let counts = FileCounts { reverted: 1, ..FileCounts::default() };
             let plan = FilesPlan { counts, paths: vec![path(verdict)], ..FilesPlan::default() };
-            let told = super::plan(&look, &plan);
+            let told = super::plan(&look, &plan).to_string();
             assert!(told.contains(&format!("\n      {why}\n")), "{verdict:?}: {told}");
         }
     }

@@ -304,14 +304,14 @@ impl App {
         receipt: &retake_wire::reply::Receipt,
     ) {
         let look = crate::ui::words::whole(self.now_ms);
-        let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end().to_owned();
+        let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end();
         if takes_back(action) {
             let undo = self.keys.named(Command::Undo);
             // Behind what is said of files and calls it would be said of those.
             let before = if text.contains('\n') { "\n" } else { " · " };
-            text.push_str(&format!("{before}{undo} or /undo takes this back"));
+            text.push(format!("{before}{undo} or /undo takes this back"));
             if crate::render::about::is_hiding(action) {
-                text.push_str(", /hidden lists it later");
+                text.push(", /hidden lists it later");
             }
         }
         let now_ms = self.now_ms;

@@ -10,8 +10,9 @@ use super::tab::Rewriting;
 use super::{App, Asked, For};
 use crate::hint::Audience;
 use crate::render;
-use crate::text::safe;
 use crate::text::style::Style;
+use crate::text::styled::text;
+use crate::text::{Text, safe};
 use crate::ui::keymap::Command;
 use crate::ui::msg::{TabId, Ticket};
 use crate::ui::plan::PlanPane;
@@ -163,7 +164,7 @@ impl App {
                 // What the one before began with is over.
                 tab.talk.notes.retain(|note| !note.lasts);
             }
-            self.note_in(id, text.trim_end().to_owned(), Tone::Done);
+            self.note_in(id, text.trim_end(), Tone::Done);
             let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
             // The words themselves, and their answer, are still to be told.
             note.into_iter().for_each(|note| note.lasts = true);
@@ -308,25 +309,24 @@ impl App {
     /// Says what went wrong, where the conversation is.
     pub(super) fn complain_in(&mut self, id: TabId, problem: &Problem) {
         let problem = Audience::Screen.word(problem.clone());
-        let palette = words::look(0, 0).palette;
-        let mut text = palette.paint(Style::Error, safe::line(&problem.message)).to_string();
+        let mut text = Text::styled(Style::Error, safe::line(&problem.message));
         for cause in &problem.causes {
-            text.push_str(&format!("\n  {}", palette.paint(Style::Dim, safe::line(cause))));
+            text.push(text!["\n  ", (Style::Dim, safe::line(cause))]);
         }
         if let Some(hint) = &problem.hint {
             let hint = Audience::Screen.words(hint);
-            text.push_str(&format!("\n{}", palette.paint(Style::Dim, safe::line(&hint))));
+            text.push(text!["\n", (Style::Dim, safe::line(&hint))]);
         }
         self.note_in(id, text, Tone::Wrong);
     }
 
     /// Shows a line behind the conversation.
-    pub(super) fn note_in(&mut self, id: TabId, text: String, tone: Tone) {
+    pub(super) fn note_in(&mut self, id: TabId, text: impl Into<Text>, tone: Tone) {
         /// More than these are not needed.
         const NOTES: usize = 20;
         if let Some(tab) = self.find_tab(id) {
             tab.talk.version += 1;
-            tab.talk.notes.push(Note { text, tone, lasts: false });
+            tab.talk.notes.push(Note { text: text.into(), tone, lasts: false });
             let more = tab.talk.notes.len().saturating_sub(NOTES);
             tab.talk.notes.drain(..more);
         }

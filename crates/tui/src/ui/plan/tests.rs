@@ -380,7 +380,7 @@ fn what_is_so_already_is_named_and_told_from_what_stays_by_choice() {
     files.paths[3].verdict = retake_wire::Verdict::Unchanged;
     let shown = stage(undo(), plan.clone()).screen(100, 24);
     assert!(shown.contains("needs no change: 1 file\n    build.log, changed during `make all`"), "{shown}");
-    let text = crate::render::plan::body(&crate::ui::words::look(80, 0), &plan);
+    let text = crate::render::plan::body(&crate::ui::words::look(80, 0), &plan).to_string();
     assert!(text.contains("needs no change: 1 file\n") && text.contains("    build.log, changed"), "{text}");
 }
 

@@ -3,6 +3,7 @@
 
 use ratatui::text::{Line, Span};
 
+use crate::text::Text;
 use crate::ui::doc;
 use crate::ui::keymap::Keymap;
 use crate::ui::theme::{Paint, Theme};
@@ -83,7 +84,7 @@ impl<'a> Page<'a> {
     }
 
     /// A rendering that is there already.
-    pub(super) fn rendered(&mut self, text: &str) {
+    pub(super) fn rendered(&mut self, text: &Text) {
         let lines = crate::ui::words::lines(text, self.ink.theme);
         self.push(doc::rewrap(lines, self.ink.room().into()));
     }

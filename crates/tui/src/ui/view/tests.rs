@@ -147,7 +147,7 @@ fn busy() -> Talk {
         live: Some(live),
         waiting: vec![words],
         notes: vec![Note {
-            text: "rewound to before t3: Alt+U takes it back".to_owned(),
+            text: "rewound to before t3: Alt+U takes it back".into(),
             tone: Tone::Done,
             lasts: false,
         }],

@@ -51,8 +51,8 @@ fn what_comes_to_the_same_is_one_choice() {
     let screen = stage.screen(140, 40);
     assert!(screen.contains("○ disk") && !screen.contains("yours  "), "{screen}");
     assert_eq!(screen.matches(stays).count(), 1, "{screen}");
-    let text =
-        crate::render::files::plan(&crate::ui::words::look(140, 0), same.files.as_ref().expect("files"));
+    let look = crate::ui::words::look(140, 0);
+    let text = crate::render::files::plan(&look, same.files.as_ref().expect("files")).to_string();
     assert!(text.contains(&format!("disk or yours: {stays}")), "{text}");
 }
 
