@@ -2,7 +2,7 @@
 
 use retake_wire::{Condition, Hint, Problem, Remedy, RunEvent, english};
 
-/// Who reads what is said.
+/// The reader of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// A shell or a script, which has verbs.
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_names_the_command_that_erases_in_another_conversation() {
+    fn condition_names_the_command_that_erases_in_another_conversation() {
         let conversations = vec!["c2".to_owned()];
         let condition = Condition::OthersContain { count: 1, conversations, more: false };
         assert_eq!(

@@ -54,7 +54,7 @@ pub fn known(models: &Models, name: &str) -> Known {
             }
             let all = safe::line(&providers.join(", ")).into_owned();
             Known::Nowhere(format!(
-                "providers are {all}; [endpoint.NAME] in the settings adds one, and it is known once Retake is started anew"
+                "providers are {all}; [endpoint.NAME] in the settings adds one, and Retake knows it after a restart"
             ))
         }
     }

@@ -1,5 +1,5 @@
-//! What people see of replies: one text per kind, aligned, in the width of the terminal. Must never show text of others that
-//! [`crate::text::safe`] has not seen, and must never read a clock or the terminal: [`crate::text::Look`] says both.
+//! Replies as people see them: one text per kind, aligned, in the width of the terminal. Must never show untrusted text that
+//! [`crate::text::safe`] has not seen, and must never read a clock or the terminal: [`crate::text::Look`] is a parameter.
 
 use retake_wire::Reply;
 

@@ -3,7 +3,6 @@
 //! anything that the person did not do.
 
 mod app;
-mod burst;
 mod choose;
 mod clusters;
 mod composer;
@@ -14,18 +13,19 @@ mod headless;
 mod help;
 mod jobs;
 mod keymap;
+mod letter_keys;
 mod list;
 mod msg;
 mod ops;
 mod page;
 mod pane;
+mod pane_frame;
 mod plan;
 mod preview;
 mod rewind;
 mod rows;
 mod scroll;
 mod settings;
-mod sheet;
 mod talk;
 #[cfg(test)]
 pub(crate) mod testing;

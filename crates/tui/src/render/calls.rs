@@ -40,7 +40,7 @@ pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
     match begun {
         Begun::Perhaps => "what came of it is no part of this conversation: it may have run",
         _ if reads(name) => "interrupted before there was a result",
-        Begun::No => "interrupted while it waited for leave, before it began: nothing has changed",
+        Begun::No => "interrupted while it waited for an approval, before it began: nothing has changed",
         Begun::Yes => {
             "cut off before there was a result: what it did is not known, nor what it went on to do"
         }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_failure_is_shown() {
+    fn end_of_a_failure_is_shown() {
         assert_eq!(tail("one\ntwo\nthree\n", 2), "…\ntwo\nthree");
         assert_eq!(tail("one\ntwo\n", 1), "two");
         assert_eq!(tail("", 2), "");

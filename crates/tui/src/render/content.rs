@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_kept() {
+    fn attachments_are_kept() {
         let old = [Part::text("one"), image(), Part::text("two")];
         assert_eq!(kept(&old), [image()]);
         assert_eq!(attached(&old).as_deref(), Some("[1 image attached]"));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_says_first_how_it_ended() {
+    fn failed_call_says_first_how_it_ended() {
         let ended = "it ended with exit code 1";
         assert_eq!(failure(&format!("[{ended}]\n")), ended);
         assert_eq!(failure(&format!("1\n\n[{ended}]")), format!("{ended}\n1"));

@@ -10,7 +10,7 @@ use crate::text::{Look, Text, safe, width};
 /// So many columns are for one call.
 const CALL: usize = 60;
 
-/// Whether files go back that calls may have changed: then what stays is what they did besides.
+/// Whether files return that calls may have changed: then only the other effects of the calls stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     /// Some go back.
@@ -59,7 +59,7 @@ pub fn brief(effects: &Effects, files: Files) -> Option<String> {
 fn what(effects: &Effects, files: Files) -> String {
     let count = words::count(effects.count, "call");
     match files {
-        Files::Return => format!("what {count} did besides these files"),
+        Files::Return => format!("what {count} did beyond these files"),
         Files::Stay => count,
     }
 }

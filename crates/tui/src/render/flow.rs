@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_held_back_only_until_it_is_complete() {
+    fn word_is_held_back_only_until_it_is_complete() {
         let mut flow = Flow::new(80);
         assert_eq!(flow.push("one tw"), "one");
         assert_eq!(flow.push("o "), " two");

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_much_as_tells_them_apart() {
+    fn ids_are_as_short_as_possible() {
         let ids = [
             "0199a000-0001-7000-8000-000000000001",
             "0199a000-0001-7000-8000-000000000012",

@@ -188,8 +188,8 @@ pub fn operations(look: &Look, page: &Operations) -> Text {
         .collect();
     let heads = lines(look, &rows);
     let mut text = Text::new();
-    for (head, it) in heads.iter().zip(&page.operations) {
-        text.push(head.clone());
+    for (head, it) in heads.into_iter().zip(&page.operations) {
+        text.push(head);
         if !it.description.is_empty() {
             text.push(content::block(look, &it.description, 4, None));
         }

@@ -40,10 +40,12 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> Text {
 }
 
 /// What an earlier request did, whatever it was: with the ids of its messages and the head that it made.
-pub fn earlier(look: &Look, receipt: &Receipt) -> String {
+pub fn earlier(look: &Look, receipt: &Receipt) -> Text {
     let mut text = told(look, "done", None, receipt);
-    let messages = receipt.entries.iter().map(|id| format!("message {id}\n"));
-    text.extend(messages.chain([format!("head {}\n", receipt.head)]));
+    for id in &receipt.entries {
+        text.push(format!("message {id}\n"));
+    }
+    text.push(format!("head {}\n", receipt.head));
     text
 }
 
@@ -95,9 +97,8 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
     text
 }
 
-/// What a run began with that went back first, to say other words in the place of a message or to answer anew: what that took back,
-/// what stays, and how undo takes it back: by this key, or by this command. Nothing, where it went back
-/// to nothing.
+/// The step back that a run began with, for an edit or another answer: what it took back, what stays, and how undo reverts it, by this
+/// key or this command. Nothing where it took nothing back.
 pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> {
     if given.operations.is_empty() || given.unchanged {
         return None;
@@ -108,7 +109,7 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> 
     let [undo, command] = undo;
     let or = if undo == command { String::new() } else { format!(" or {command}") };
     let Some(entry) = given.entries.first() else {
-        let text = told(look, "asked anew", None, given);
+        let text = told(look, "asked again", None, given);
         return Some(text + format!("{stays}the old answer stays: {undo}{or} brings it back\n"));
     };
     let text = receipt(look, &Action::Edit { entry: entry.clone() }, given);

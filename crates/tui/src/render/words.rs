@@ -88,7 +88,7 @@ pub fn said_by(line: &Line) -> (String, Style) {
     speaker(role, "")
 }
 
-/// The title of a conversation, or its first message, in quotes, behind what it is said of: nothing, where it has neither.
+/// The title of a conversation, or its first message, in quotes and after a space; nothing, where it has neither.
 pub fn title(conversation: &Conversation, columns: usize) -> String {
     quoted(&named(conversation), columns)
 }
@@ -122,7 +122,7 @@ pub fn quote(text: &str, columns: usize) -> String {
     format!("“{}”", width::truncate(&line, columns.saturating_sub(2)))
 }
 
-/// The same, behind what it is said of: nothing of a text without words.
+/// The same after a space; nothing for a text without words.
 pub fn quoted(text: &str, columns: usize) -> String {
     if text.trim().is_empty() { String::new() } else { format!(" {}", quote(text, columns)) }
 }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_is_told_from_its_parent() {
+    fn fork_and_its_parent_have_different_names() {
         let mut it = crate::ui::testing::conversation("c1", None, "fix the parser", 1);
         assert_eq!(named(&it), "fix the parser");
         it.parent =
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_leave_out_what_is_not_there() {
+    fn counts_leave_out_zeros() {
         let all = Counts { messages: 4, calls: 1, turns: 2 };
         assert_eq!(counts(all), "4 messages (2 turns, 1 tool call)");
         let some = Counts { calls: 0, ..all };

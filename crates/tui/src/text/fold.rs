@@ -52,7 +52,7 @@ pub enum Piece<'a> {
 }
 
 impl Folds {
-    /// The text as it goes into the buffer: big texts folded, and of others the characters that a terminal acts on.
+    /// The text as it goes into the buffer: large texts are folded; in small ones, characters that a terminal acts on are.
     pub fn fold(&mut self, text: &str) -> String {
         self.fold_beyond(text, is_big)
     }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_to_be_edited_stays_text() {
+    fn returned_text_is_not_interpreted() {
         let mut folds = Folds::default();
         let long = "a line\n".repeat(100);
         assert_eq!(folds.fold_edited(&long), long);

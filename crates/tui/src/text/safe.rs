@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_acts_gets_through(text in hostile()) {
+        fn no_control_character_gets_through(text in hostile()) {
             prop_assert!(!block(&text).contains(acts_on_terminal));
             let controls = block(&text).chars().filter(|c| c.is_control() && !"\n\t".contains(*c)).count();
             prop_assert_eq!(controls, 0);

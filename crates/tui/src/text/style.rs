@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_only_where_wanted() {
+    fn colours_are_only_on_terminals_that_allow_them() {
         let os = |s: &'static str| Some(OsStr::new(s));
         for (terminal, no_color, term, drawn) in [
             (true, None, os("xterm"), true),

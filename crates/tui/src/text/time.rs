@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn times_as_people_say_them() {
+    fn times_are_in_words() {
         for (then, expected) in [
             ("2026-03-12T15:30:00Z", "just now"),
             ("2026-03-12T15:30:20Z", "just now"),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_out_of_range_is_said_to_be_unknown() {
+    fn time_out_of_range_is_unknown() {
         assert_eq!(relative_in(&TimeZone::UTC, 0, i64::MIN), "at an unknown time");
     }
 }

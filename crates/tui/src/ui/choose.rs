@@ -14,14 +14,14 @@ use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule};
 use super::keymap::{Command, Context};
 use super::msg::{Lasts, Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::{PaneFrame, told};
 use super::rows::{Did, Ink, Order, Row, Rows, Stands};
-use super::sheet::{Sheet, told};
 use super::theme::{Paint, Paints, Themes};
 use super::words::look;
 use crate::render::{agent, lists, words};
 use crate::text::{safe, width};
 
-/// So much of what is hidden is asked for at once.
+/// Hidden messages are loaded in pages of this size.
 const PAGE: usize = 100;
 
 /// The models; the one of the tab is marked.
@@ -57,7 +57,7 @@ pub(crate) struct Choose {
     from: From,
     rows: Rows<Choice>,
     loading: Option<Ticket>,
-    /// Whether there is more than was loaded; it is asked for at the end of the list.
+    /// Whether there is more than was loaded; the end of the list loads it.
     more: bool,
     wrong: Option<Problem>,
     /// The rule that goes when it is picked once more.
@@ -305,7 +305,7 @@ impl Choose {
         self.loading = Some(cx.ask(Request::SetPermissions(set)));
     }
 
-    /// What is selected, in full, and what holds besides, as far as there is room.
+    /// The selected row in full, and what else holds, as far as there is room.
     fn below(&self, columns: usize, room: usize) -> Vec<String> {
         let selected = self.rows.selected().map(|choice| match &choice.why_not {
             Some(why) => why.clone(),
@@ -406,7 +406,7 @@ impl Pane for Choose {
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         self.area = area;
         let keys = [(Command::Accept, self.does())];
-        let body = Sheet { title: self.title, about: "", keys: &keys }.draw(frame, area, brush);
+        let body = PaneFrame { title: self.title, about: "", keys: &keys }.draw(frame, area, brush);
         let lines =
             self.below(usize::from(body.width).saturating_sub(2), body.height.saturating_sub(6).into());
         let below = if lines.is_empty() { 0 } else { u16::try_from(lines.len() + 1).unwrap_or(u16::MAX) };

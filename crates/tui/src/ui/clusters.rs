@@ -124,7 +124,7 @@ mod tests {
         buffer
     }
 
-    /// What a terminal is told of a row: what wide letters cover is left out.
+    /// What a terminal gets of a row: cells that wide letters cover are left out.
     fn told(buffer: &Buffer) -> Vec<&str> {
         let mut covered = 0;
         let cells = buffer.content.iter().filter(|cell| {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_at_the_edge_of_the_screen_stays_on_it() {
+    fn truncated_text_stays_on_the_screen() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 3, 2));
         for y in 0..2 {
             buffer.set_string(0, y, "a🇩🇪", Style::new());

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_within_each_other_without_end_are_shown_no_deeper_than_some() {
+    fn nested_blocks_have_a_depth_limit() {
         for sign in [">", "> - ", "- "] {
             let text = format!("{}deep\n\nafter", sign.repeat(120_000));
             let shown = shown(&text, 200);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_text_acts() {
+    fn control_characters_of_a_text_are_shown() {
         for text in [
             "a\x1b[2Jb",
             "&#27;[2J",
@@ -263,7 +263,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_asked(text in pieces(), width in 1u16..40) {
+        fn no_line_is_wider_than_requested(text in pieces(), width in 1u16..40) {
             fit(&markdown(&text, width, THEME), width)?;
             fit(&diff(&text, width, THEME), width)?;
             fit(&plain(&text, width, THEME, Paint::Plain), width)?;
@@ -273,7 +273,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_that_grows_looks_like_the_whole(text in pieces(), width in 8u16..40) {
+        fn growing_text_is_drawn_like_the_whole_text(text in pieces(), width in 8u16..40) {
             warm("rust");
             let mut streaming = Streaming::default();
             for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// What is counted while nothing more is known of code: whenever another test learns or paints some, everything begins anew.
+    /// Counts layouts while no other test learns a language or paints code: if one does, the count starts again.
     fn undisturbed<T>(count: impl Fn() -> T) -> T {
         let known = || (code::languages(), code::generation());
         loop {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_disturbs_a_count_is_not_counted() {
+    fn disturbed_count_is_repeated() {
         let runs = std::cell::Cell::new(0);
         let counted = undisturbed(|| {
             runs.set(runs.get() + 1);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_at_the_end_costs_only_the_blocks_that_refer_to_it() {
+    fn address_at_the_end_redraws_only_blocks_that_refer_to_it() {
         let (streaming, before, text) = undisturbed(|| {
             let mut text =
                 "See [this][1].\n\n".to_owned() + &"A paragraph of [words], as usual.\n\n".repeat(500);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_begins_anew() {
+    fn another_text_is_laid_out_from_its_beginning() {
         let mut streaming = Streaming::default();
         streaming.update("first one\n\nsecond\n\nthird", 40, THEME);
         for text in ["", "other\n\nwords that are longer than those\n\nbefore"] {

@@ -35,7 +35,7 @@ pub use world::World;
 /// Between two drawings that nobody waits for pass so many milliseconds at least.
 const FRAME_MS: i64 = 16;
 
-/// How often time passing is told while something moves by itself, and otherwise.
+/// How often the program gets a tick while something moves by itself, and otherwise.
 const LIVELY: Duration = Duration::from_millis(80);
 const CALM: Duration = Duration::from_millis(1_000);
 
@@ -113,7 +113,7 @@ pub async fn run(
     let mut screen = Screen::enter(mouse).map_err(UiError::Terminal)?;
     let mut app = app(beginning, world.now_ms());
     screen.draw(&mut app).map_err(UiError::Terminal)?;
-    // Nothing waits for the answer: what is drawn in the meantime is drawn anew.
+    // Nothing waits for the answer: what is drawn in the meantime is drawn again.
     let answer = if is_asked {
         screen.ask_background().map_err(UiError::Terminal)?;
         Answer::comes(world.now_ms())
@@ -189,7 +189,7 @@ struct Driver<'a> {
     input: Input,
     drawn_ms: i64,
     is_dirty: bool,
-    /// The process is told to end.
+    /// The process was asked to end.
     is_quitting: bool,
     /// Why the terminal can't be used any more.
     lost: Option<std::io::Error>,

@@ -11,12 +11,12 @@ use retake_wire::reply::{Entries, Entry, Plan};
 use retake_wire::request::{self, Fork, Log, Projection};
 use retake_wire::{Action, FilesWish, Part, Problem, Reply, Request, Role};
 
-use super::burst::Burst;
 use super::keymap::{Command, Context};
+use super::letter_keys::LetterKeys;
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::PaneFrame;
 use super::plan::{NO_WORDS, worded};
-use super::sheet::Sheet;
 use super::theme::Paint;
 use crate::render::words;
 use crate::text::{safe, width};
@@ -34,12 +34,12 @@ pub(crate) struct ForkPane {
     shown: Shown,
     /// What was wanted was refused, or an Enter was no agreement.
     note: Option<String>,
-    burst: Burst,
+    letters: LetterKeys,
     scroll: usize,
     height: usize,
 }
 
-/// What is asked for.
+/// The requests on their way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
     /// The messages.
@@ -79,7 +79,7 @@ impl ForkPane {
             asked: None,
             shown: Shown::Nothing,
             note: None,
-            burst: Burst::default(),
+            letters: LetterKeys::default(),
             scroll: 0,
             height: 0,
         }
@@ -124,7 +124,7 @@ impl ForkPane {
     }
 
     fn make(&mut self, cx: &mut Cx<'_>) {
-        if self.burst.enter() {
+        if self.letters.enter() {
             self.note = Some(NO_WORDS.to_owned());
             return;
         }
@@ -281,7 +281,7 @@ impl Pane for ForkPane {
     }
 
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
-        self.burst.stray(text, cx.now_ms);
+        self.letters.stray(text, cx.now_ms);
         self.note = Some("there is nothing to type here".to_owned());
     }
 
@@ -318,7 +318,7 @@ impl Pane for ForkPane {
         let can_be_made = matches!(self.shown, Shown::Begins(_));
         let keys = if can_be_made { &keys[..] } else { &keys[1..] };
         let note = self.note.clone().unwrap_or_default();
-        let body = Sheet { title: "Fork", about: &note, keys }.draw(frame, area, brush);
+        let body = PaneFrame { title: "Fork", about: &note, keys }.draw(frame, area, brush);
         let columns = usize::from(body.width);
         let lines = match &self.shown {
             Shown::Nothing => vec![Line::styled("planning …", brush.theme.style(Paint::Dim))],

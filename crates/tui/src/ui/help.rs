@@ -14,20 +14,20 @@ use super::composer::EDITING;
 use super::keymap::{Command, Context, Keymap, Row, TABLE};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
-use super::sheet::Sheet;
+use super::pane_frame::PaneFrame;
 use super::theme::Paint;
 use crate::text::{safe, width};
 
 /// From so many columns on, there are two of them.
 const WIDE: u16 = 100;
 
-/// Commands are told with their names where so many columns are left for what they do.
+/// Commands are shown with their names where their descriptions have at least so many columns.
 const NAMED: usize = 26;
 
 /// So much is between them.
 const GAP: u16 = 2;
 
-/// What everybody needs, before all else.
+/// The most important keys, shown first.
 const ESSENTIALS: &[Command] = &[
     Command::Send,
     Command::NewLine,
@@ -85,7 +85,7 @@ struct Section {
     rows: Vec<Told>,
 }
 
-/// What is told of a command.
+/// The description of a command.
 struct Told {
     /// What to press or to type.
     keys: String,
@@ -95,7 +95,7 @@ struct Told {
     name: &'static str,
 }
 
-/// Whether commands are told with their names.
+/// Whether commands are shown with their names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     Told,
@@ -257,8 +257,8 @@ impl Pane for Help {
         let names = if self.is_halved(area.width) { ", and to see the names that settings use" } else { "" };
         let about = format!("› {filter}{names}");
         let keys = [(Command::Down, "scroll"), (Command::EraseAll, "all of it")];
-        let sheet = Sheet { title: "Keys and commands", about: &about, keys: &keys };
-        let body = sheet.draw(frame, area, brush);
+        let around = PaneFrame { title: "Keys and commands", about: &about, keys: &keys };
+        let body = around.draw(frame, area, brush);
         if !body.is_empty() {
             self.body(frame, body, brush);
         }

@@ -12,9 +12,9 @@ use retake_wire::{Problem, Reply, Request};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::{Halves, PaneFrame, told};
 use super::preview::Preview;
 use super::rows::{Did, Ink, Order, Row, Rows};
-use super::sheet::{Halves, Sheet, told};
 use super::theme::Paint;
 use crate::render::{agent, words};
 
@@ -167,7 +167,7 @@ impl Pane for Jobs {
         let stop = if self.armed.is_some() { "once more stops it" } else { "stop it" };
         let keys = [(Command::Accept, stop), (Command::Other, "what it printed")];
         let about = "commands in the background, newest first";
-        let body = Sheet { title: "Jobs", about, keys: &keys }.draw(frame, area, brush);
+        let body = PaneFrame { title: "Jobs", about, keys: &keys }.draw(frame, area, brush);
         let (list, preview) = self.halves.split(frame, body, brush);
         if let Some(list) = list {
             let nothing = "no command was begun in the background here";

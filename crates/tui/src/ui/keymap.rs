@@ -55,8 +55,8 @@ impl Keymap {
         }
     }
 
-    /// Gives commands other keys, as settings say it: names of commands as in the table, keys as text, an empty list switches off.
-    /// What is wrong is told in sentences, and left as it was; `at` says where a setting stands.
+    /// Gives commands other keys, as the settings say: names of commands as in the table, keys as text; an empty list switches off.
+    /// Errors are returned as sentences, and those commands keep their keys; `at` says where a setting stands.
     pub fn configure(
         &mut self,
         settings: &BTreeMap<String, Vec<String>>,
@@ -109,7 +109,7 @@ impl Keymap {
         told.collect()
     }
 
-    /// The keys of a command, as they are told to people.
+    /// The keys of a command, as people read them.
     #[must_use]
     pub fn keys(&self, command: Command) -> Vec<Key> {
         self.bound.iter().filter(|(_, bound)| **bound == command).map(|((_, key), _)| *key).collect()
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_settings_is_said() {
+    fn errors_in_settings_are_reported() {
         let said = |settings: &[(&str, &[&str])]| configured(settings).1;
         assert_eq!(
             said(&[("rewin", &["f5"])]),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_take_the_place_of_the_usual_ones() {
+    fn configured_keys_replace_the_default_ones() {
         let mut keys = Keymap::default();
         let key = |text: &str| text.parse::<Key>().expect("a key");
         keys.bind(Command::Rewind, &[key("f5")]);

@@ -15,9 +15,9 @@ use retake_wire::{Action, Event, Hits, Problem, Reply, Request, Search, Told};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::{Halves, Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Order, Rows};
-use super::sheet::{Halves, Naming, Sheet, told};
 use crate::hint::Audience;
 use crate::render::words;
 use item::Item;
@@ -125,7 +125,7 @@ impl List {
     }
 
     /// These take the place of all conversations that are known.
-    fn anew(&mut self, page: Conversations) {
+    fn replace(&mut self, page: Conversations) {
         let mut others: Vec<Item> =
             self.rows.items().filter(|item| !matches!(item, Item::Talk(..))).cloned().collect();
         let mut items: Vec<Item> =
@@ -428,7 +428,7 @@ impl Pane for List {
             match reply {
                 Ok(Reply::Conversations(page)) => {
                     self.page = Page::There;
-                    if self.rows.is_empty() { self.anew(page) } else { self.older(page) }
+                    if self.rows.is_empty() { self.replace(page) } else { self.older(page) }
                 }
                 Ok(_) => self.page = Page::There,
                 Err(problem) => self.page = Page::Wrong(Box::new(problem)),
@@ -449,7 +449,7 @@ impl Pane for List {
             Event::List(_) if self.archive.is_shown => return,
             Event::List(page) => {
                 self.page = Page::There;
-                self.anew(page.clone());
+                self.replace(page.clone());
             }
             Event::Listed(conversation) => self.put((**conversation).clone()),
             _ => return,
@@ -477,8 +477,8 @@ impl Pane for List {
         ];
         let about = self.about();
         let title = if self.archive.is_shown { "Archived conversations" } else { "Conversations" };
-        let sheet = Sheet { title, about: &about, keys: &keys };
-        let body = sheet.closing(frame, area, brush, if self.leaves() { "leave" } else { "back" });
+        let around = PaneFrame { title, about: &about, keys: &keys };
+        let body = around.closing(frame, area, brush, if self.leaves() { "leave" } else { "back" });
         let (list, preview) = self.halves.split(frame, body, brush);
         if let Some(list) = list {
             self.draw_list(frame, list, brush);

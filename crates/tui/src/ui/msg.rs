@@ -24,11 +24,11 @@ pub(crate) enum Msg {
     Paste(String),
     /// The mouse.
     Mouse(MouseEvent),
-    /// The terminal has another size, or must be drawn anew.
+    /// The terminal has another size, or must be drawn again.
     Resized,
     /// The terminal got or lost the focus.
     Focus(bool),
-    /// The terminal is gone, or the process is told to end.
+    /// The terminal is gone, or the process was asked to end.
     Closed,
     /// Time has passed: what shows a time may look different.
     Tick,
@@ -71,7 +71,7 @@ pub(crate) enum Act {
     Keep(String),
     /// Stop the process until the shell wakes it.
     Suspend,
-    /// Draw everything anew.
+    /// Draw everything again.
     Redraw,
     /// Leave.
     Quit,
@@ -119,7 +119,7 @@ pub(crate) enum Want {
         /// The entry to show.
         entry: Option<String>,
     },
-    /// The next message is said in the place of this entry, as of this head.
+    /// The next message replaces this entry, as of this head.
     Rewrite {
         /// The entry.
         entry: String,

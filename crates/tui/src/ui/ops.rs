@@ -13,9 +13,9 @@ use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::{Halves, PaneFrame, told};
 use super::preview::Preview;
 use super::rows::{Did, Ink, Order, Row, Rows};
-use super::sheet::{Halves, Sheet, told};
 use super::theme::Paint;
 use super::words::look;
 use crate::render::{lists, words};
@@ -24,10 +24,10 @@ use crate::text::time;
 /// So many operations are asked for at once.
 const PAGE: usize = 200;
 
-/// In less columns the keys are told in fewer words.
+/// In less columns the keys are described in fewer words.
 const NARROW: u16 = 36;
 
-/// From so many columns on, operations are told with their numbers.
+/// From so many columns on, operations are shown with their numbers.
 const NUMBERED: usize = 30;
 
 /// The operations.
@@ -191,7 +191,7 @@ impl Pane for Ops {
             (Command::Other, "preview"),
         ];
         let about = "what was done to this conversation, newest first";
-        let body = Sheet { title: "Operations", about, keys: &keys }.draw(frame, area, brush);
+        let body = PaneFrame { title: "Operations", about, keys: &keys }.draw(frame, area, brush);
         let (list, preview) = self.halves.split(frame, body, brush);
         if let Some(list) = list {
             let nothing = "nothing was done here yet: a rewind, a hidden message or a label will stand here";

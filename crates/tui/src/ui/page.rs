@@ -10,8 +10,8 @@ use retake_wire::{Problem, Reply, Request};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::PaneFrame;
 use super::scroll::Scroll;
-use super::sheet::Sheet;
 
 /// A page.
 #[derive(Debug)]
@@ -74,11 +74,11 @@ impl Pane for Page {
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let keys = [(Command::Up, "up"), (Command::Down, "down"), (Command::PageDown, "a page down")];
-        let body = Sheet { title: &self.title, about: "", keys: &keys }.draw(frame, area, brush);
+        let body = PaneFrame { title: &self.title, about: "", keys: &keys }.draw(frame, area, brush);
         self.scroll.draw(frame, body, brush);
         // How far one has read is known once it is laid out.
         if let Some(about) = self.scroll.place() {
-            Sheet { title: &self.title, about: &about, keys: &keys }.draw(frame, area, brush);
+            PaneFrame { title: &self.title, about: &about, keys: &keys }.draw(frame, area, brush);
         }
     }
 }

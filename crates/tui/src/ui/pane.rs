@@ -16,7 +16,7 @@ pub(crate) struct Cx<'a> {
     pub(crate) now_ms: i64,
     /// The conversation of the tab, as far as there is one.
     pub(crate) conversation: Option<&'a Conversation>,
-    /// What is asked of the world goes here.
+    /// Acts for the driver.
     pub(crate) acts: &'a mut Vec<Act>,
     /// What is wanted of the app goes here.
     pub(crate) wants: &'a mut Vec<Want>,
@@ -83,7 +83,7 @@ pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
     /// An answer to something that it asked.
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>);
 
-    /// The conversation is another one than it was, by whomever.
+    /// The conversation has changed, through any client.
     fn changed(&mut self, cx: &mut Cx<'_>);
 
     /// Time has passed.

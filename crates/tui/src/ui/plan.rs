@@ -15,8 +15,8 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
 use retake_wire::{Action, FilesWish, Problem, Reply};
 
-use super::burst::{Burst, Letter};
 use super::keymap::{Command, Context};
+use super::letter_keys::{Letter, LetterKeys};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::theme::Paint;
@@ -29,7 +29,7 @@ pub(crate) use draw::{paragraph, proposal};
 use proposal::Before;
 pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
 
-/// What is said to an Enter behind words.
+/// The notice for an Enter after words.
 pub(crate) const NO_WORDS: &str = "these were no words for here: once more agrees to the plan";
 
 /// The plan of an action.
@@ -42,7 +42,7 @@ pub(crate) struct PlanPane {
     /// Where the plan was drawn last, relative to the pane.
     body: Rect,
     /// Behind words the next Enter agrees to nothing.
-    burst: Burst,
+    letters: LetterKeys,
     /// What was wished before, where it was refused as something has changed.
     refused: Option<FilesWish>,
     /// How it was before the letter that may turn out to be the first one of words.
@@ -87,18 +87,18 @@ impl PlanPane {
             quoted: None,
             subject,
             body: Rect::ZERO,
-            burst: Burst::default(),
+            letters: LetterKeys::default(),
             refused: None,
             before: None,
         }
     }
 
-    /// Shows how it is now: what was agreed to, with this wish, was refused as something has changed.
-    pub(crate) fn once_more(mut self, wish: FilesWish) -> Self {
+    /// Shows how it is now: what was agreed to, with this choices, was refused as something has changed.
+    pub(crate) fn once_more(mut self, choices: FilesWish) -> Self {
         if let Some(proposal) = self.proposal() {
-            proposal.once_more(wish.clone());
+            proposal.once_more(choices.clone());
         }
-        Self { refused: Some(wish), ..self }
+        Self { refused: Some(choices), ..self }
     }
 
     /// Says which message it is about.
@@ -139,8 +139,8 @@ impl PlanPane {
             Found::Prompt(prompt) => {
                 let (action, entry) = (Action::Checkout { entry: Some(prompt) }, seek.entry.clone());
                 let mut proposal = Proposal::new(action, Ends::Retried(entry), Context::Confirm);
-                if let Some(wish) = self.refused.take() {
-                    proposal.once_more(wish);
+                if let Some(choices) = self.refused.take() {
+                    proposal.once_more(choices);
                 }
                 proposal.ask(cx);
                 Subject::Known(Box::new(proposal))
@@ -188,7 +188,7 @@ impl Pane for PlanPane {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if command == Command::Accept && self.burst.enter() {
+        if command == Command::Accept && self.letters.enter() {
             if let Some(proposal) = self.proposal() {
                 proposal.say(NO_WORDS);
             }
@@ -206,7 +206,7 @@ impl Pane for PlanPane {
     }
 
     fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
-        match self.burst.key(letter, cx.now_ms) {
+        match self.letters.key(letter, cx.now_ms) {
             Letter::Key => self.before = self.proposal().map(|proposal| proposal.before()),
             Letter::Again => {}
             Letter::Word { before } => return self.are_words(before, cx.now_ms),
@@ -216,8 +216,8 @@ impl Pane for PlanPane {
 
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
         let is_command = text.starts_with('/') || text.starts_with(':');
-        let goes_on = self.burst.has_words();
-        if self.burst.stray(text, cx.now_ms) {
+        let goes_on = self.letters.has_words();
+        if self.letters.stray(text, cx.now_ms) {
             return self.are_words(true, cx.now_ms);
         }
         if let Some(proposal) = self.proposal().filter(|_| is_command || !goes_on) {
@@ -332,7 +332,7 @@ pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
     true
 }
 
-/// In less columns behind what is to be known no keys are told.
+/// With less room after the notice, no keys are named.
 const KEYS: u16 = 16;
 
 /// The line at the edge: what is to be known, of the place around the plan first, and the keys that do something now.
@@ -364,7 +364,7 @@ pub(crate) fn edge(
         _ if conflicts => (proposal.commands().0, "leaves files as they are"),
         Ends::Rewritten(_) => (Command::Accept, "edits its words"),
         _ if proposal.stops() => (proposal.commands().2, "stops what runs first"),
-        Ends::Retried(_) => (Command::Accept, "asks anew"),
+        Ends::Retried(_) => (Command::Accept, "asks again"),
         Ends::Applied if proposal.asks_twice() => (Command::Accept, "go on"),
         Ends::Applied => (Command::Accept, "applies"),
     };

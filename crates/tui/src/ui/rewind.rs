@@ -16,8 +16,8 @@ use ratatui::layout::Rect;
 use retake_wire::reply::Target;
 use retake_wire::{Action, Problem, Reply};
 
-use super::burst::Burst;
 use super::keymap::{Command, Context};
+use super::letter_keys::LetterKeys;
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::plan::{self, Came, Ends, Proposal, Stage};
@@ -41,7 +41,7 @@ pub(crate) struct Rewind {
     focus: Focus,
     note: Option<String>,
     /// What is typed while the final question is on the screen.
-    burst: Burst,
+    letters: LetterKeys,
     /// Where things were drawn last, relative to the pane.
     drawn: Drawn,
 }
@@ -80,7 +80,7 @@ impl Rewind {
             passed: None,
             focus: Focus::List,
             note: None,
-            burst: Burst::default(),
+            letters: LetterKeys::default(),
             drawn: Drawn::default(),
         }
     }
@@ -155,7 +155,7 @@ impl Rewind {
 
     /// Esc: from the question to the plan, from a plan that hides the list to the list, then away.
     fn back(&mut self, cx: &mut Cx<'_>) {
-        self.burst = Burst::default();
+        self.letters = LetterKeys::default();
         if self.shown.as_mut().is_some_and(|shown| shown.proposal.back()) {
             return;
         }
@@ -196,7 +196,7 @@ impl Pane for Rewind {
             return;
         }
         self.hush();
-        if command == Command::Accept && self.burst.enter() {
+        if command == Command::Accept && self.letters.enter() {
             return self.say(plan::NO_WORDS);
         }
         match command {
@@ -230,7 +230,7 @@ impl Pane for Rewind {
             self.turns.typed(text);
             self.follow(cx.now_ms);
         } else if matches!(self.stage(), Stage::Agreeing { .. }) {
-            self.burst.stray(text, cx.now_ms);
+            self.letters.stray(text, cx.now_ms);
             self.say("there is nothing to type here");
         }
     }
@@ -259,11 +259,11 @@ impl Pane for Rewind {
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
         if matches!(self.stage(), Stage::Applying(..)) {
-            // Most likely it is this very step; if it is refused, the list is asked for anew.
+            // Most likely it is this very step; if it is refused, the list is loaded again.
             return self.load.spoil();
         }
         self.kept.clear();
-        // What is only looked at is made anew without a word, and what one's own run does is nobody else's.
+        // What is only looked at is made again without a notice, and what one's own run does is nobody else's.
         if self.shown.as_mut().is_some_and(|shown| shown.proposal.changed(cx.now_ms)) {
             self.say("changed elsewhere: list refreshed");
         }

@@ -10,13 +10,13 @@ use retake_wire::{Problem, Reply};
 use super::doc;
 use super::keymap::Command;
 use super::pane::Brush;
-use super::sheet::wrong;
+use super::pane_frame::wrong;
 use super::theme::{Paint, Theme};
 use super::words;
 use crate::render;
 use crate::text::{Look, Text, safe, width};
 
-/// Times are told in minutes.
+/// Times are shown in minutes.
 const MINUTE_MS: i64 = 60_000;
 
 /// Something to be read.

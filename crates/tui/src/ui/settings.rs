@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::keymap::Keymap;
 use super::theme::{Background, Colours, Theme, Themes};
 
-/// The settings of the UI. What they are for is told by `retake config`, where the defaults are documented too.
+/// The settings of the full-screen program. `retake config` describes them and their defaults.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn that_there_is_no_such_theme_is_said() {
+    fn unknown_theme_is_reported() {
         let settings = Settings { theme: "blue".to_owned(), ..Settings::default() };
         let configured = Configured::new(settings, Themes::default(), &|key| format!("line 3, {key}"));
         assert_eq!(configured.theme(true, &|_| None), Theme::default());
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_is_refused() {
+    fn unknown_setting_is_refused() {
         for json in [r#"{"colour": "16"}"#, r#"{"background": "blue"}"#, r#"{"keys": {"rewind": "f5"}}"#] {
             assert!(serde_json::from_str::<Settings>(json).is_err(), "{json}");
         }

@@ -23,8 +23,7 @@ pub(crate) struct Talk {
     pub(crate) waiting: Vec<Words>,
     /// What the agent may do.
     pub(crate) permissions: Permissions,
-    /// What to know that is no part of the conversation, such as what a rewind did: shown behind the last entry, until something
-    /// new is said.
+    /// Notes that are no part of the conversation, such as what a rewind did: shown after the last entry, until the next message.
     pub(crate) notes: Vec<Note>,
     /// Raised whenever anything of it changes.
     pub(crate) version: u64,
@@ -42,7 +41,7 @@ pub(crate) struct Note {
     pub(crate) text: Text,
     /// How important it is.
     pub(crate) tone: Tone,
-    /// What is said behind it does not take its place: it is about what that began with.
+    /// The next message does not remove it: it is about the step that the message began with.
     pub(crate) lasts: bool,
 }
 
@@ -70,7 +69,7 @@ pub(crate) struct Live {
     pub(crate) reasoning: String,
     /// Calls that run.
     pub(crate) calls: Vec<LiveCall>,
-    /// Calls that wait for leave.
+    /// Calls that wait for an approval.
     pub(crate) asks: Vec<Asks>,
     /// Since when, by what a decision names, Unix milliseconds.
     pub(crate) asked_ms: HashMap<String, i64>,
@@ -300,7 +299,7 @@ impl Talk {
 }
 
 impl Live {
-    /// How long a call has waited for leave.
+    /// How long a call has waited for an approval.
     pub(crate) fn waited_ms(&self, asks: &str, now_ms: i64) -> i64 {
         self.asked_ms.get(asks).map_or(0, |since| (now_ms - since).max(0))
     }

@@ -158,7 +158,7 @@ impl World {
         asked.collect()
     }
 
-    /// Answers all that is asked, and what is asked then, as long as there is an answer to it.
+    /// Answers all requests, and those that follow them, as long as there is an answer.
     pub(crate) fn answer(
         &mut self,
         pane: &mut dyn Pane,

@@ -17,10 +17,10 @@ use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::{Halves, Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Order, Row, Rows, Stands};
 use super::scroll::Manner;
-use super::sheet::{Halves, Naming, Sheet, told};
 use drawn::{draw, is_one};
 use graph::{GraphRow, What};
 use there::there;
@@ -234,7 +234,7 @@ impl Tree {
         cx.want(Want::Plan("Switch", Box::new(Action::Checkout { entry })));
     }
 
-    /// The leaf that is selected; why there is none is said.
+    /// The leaf that is selected. If there is none, a notice says why.
     fn leaf(&self, verb: &str, cx: &mut Cx<'_>) -> Option<&Branch> {
         match &self.rows.selected()?.is {
             Is::Tip(branch) => Some(branch),
@@ -399,7 +399,7 @@ impl Pane for Tree {
             (Command::Other, "preview"),
         ];
         let about = "every branch that this conversation has, newest above";
-        let body = Sheet { title: "Tree", about, keys: &keys }.draw(frame, area, brush);
+        let body = PaneFrame { title: "Tree", about, keys: &keys }.draw(frame, area, brush);
         let (list, preview) = self.halves.split(frame, body, brush);
         if let Some(list) = list {
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), "nothing was said here yet");

@@ -127,7 +127,7 @@ impl View {
         self.scrolling.to(Anchor::End);
     }
 
-    /// Whether some of what is asked for leave was not shown at the last drawing: nobody can say yes to that.
+    /// Whether some of the approval request was not shown at the last drawing: then it cannot be approved.
     pub(crate) fn hides_asked(&self) -> bool {
         self.drawn.hides_asked
     }
@@ -413,7 +413,7 @@ impl View {
         })
     }
 
-    /// What is said at the right of the last row, or below it: which message is selected, or that there is more below.
+    /// The sign at the right of the last row, or below it: which message is selected, or that there is more below.
     fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place], last: usize) {
         let news = News::of(talk);
         let is_new = news.is_more_than(&self.seen);

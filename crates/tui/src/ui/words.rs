@@ -4,6 +4,7 @@
 use ratatui::text::{Line, Span};
 
 use super::theme::Theme;
+use crate::text::styled::Span as StyledSpan;
 use crate::text::{Look, Text, safe};
 
 /// For which place renderings are made here.
@@ -18,10 +19,12 @@ pub(crate) fn whole(now_ms: i64) -> Look {
 
 /// The lines of a rendering.
 pub(crate) fn lines(text: &Text, theme: Theme) -> Vec<Line<'static>> {
-    let span = |span: crate::text::styled::Span| {
+    let span = |span: StyledSpan| {
         let text = safe::line(&span.text).into_owned();
-        span.style
-            .map_or_else(|| Span::raw(text.clone()), |style| Span::styled(text.clone(), theme.of(style)))
+        match span.style {
+            Some(style) => Span::styled(text, theme.of(style)),
+            None => Span::raw(text),
+        }
     };
     text.lines().into_iter().map(|line| line.into_iter().map(span).collect()).collect()
 }

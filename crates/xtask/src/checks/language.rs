@@ -71,7 +71,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("store", 0),
     ("testkit", 0),
     ("tools", 0),
-    ("tui", 133),
+    ("tui", 0),
     ("wire", 0),
     ("worktree", 0),
     ("xtask", 0),

@@ -102,7 +102,7 @@ fn a_turn_shows_its_alternatives() {
     let (_world, face) = three_turns(&model);
     model.then(vec![words("A better answer.")]);
     line(&face, "/retry t3");
-    face.shows("Enter asks anew");
+    face.shows("Enter asks again");
     answers(&face, "Enter", "A better answer.");
     face.until("it is stored", |screen| screen.contains("[alternative 2 of 2]") && screen.contains(EMPTY));
     line(&face, "/alternatives t3");

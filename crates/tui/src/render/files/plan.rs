@@ -73,12 +73,12 @@ pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> Text {
     text + others(look, plan, &mut room)
 }
 
-/// All paths that something is said of: what waits for a choice, what would be done, what is left alone.
+/// All paths that a plan lists: what waits for a choice, what would be done, what is left alone.
 pub(crate) fn groups<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
     conflicts(plan, NOTHING).into_iter().chain(done(look, plan)).chain(left(plan)).collect()
 }
 
-/// How many files these are: a folder that is told by what is in it is none of them.
+/// How many files these are, without folders that are listed by their content.
 pub(crate) fn files_of(paths: &[&PathPlan]) -> String {
     words::count(paths.iter().filter(|path| !path.full_folder).count() as u64, "file")
 }
@@ -136,7 +136,7 @@ fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
     })
 }
 
-/// What the calls changed and is already as it would become: a file that was made and is gone again, say. Some are told elsewhere.
+/// What the calls changed and is already as it would become: for example, a file that was made and deleted. Some are listed elsewhere.
 pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
     let unchanged = |path: &&PathPlan| is_so_already(path) && !is_told(path);
     let paths: Vec<_> = plan.paths.iter().filter(unchanged).collect();
@@ -312,7 +312,7 @@ pub fn diff_lines(diff: &str, indent: &str) -> Text {
     styled.collect()
 }
 
-/// What is said behind a name.
+/// The remark after a name.
 fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     let why = path.cause.as_ref().map(why).unwrap_or_default();
     let call = |entry: &String| plan.calls.iter().find(|call| call.entry == *entry);
@@ -392,7 +392,7 @@ mod tests {
     use crate::text::Look;
 
     #[test]
-    fn trial_07_why_an_uncertain_change_stays_is_told_to_its_end() {
+    fn trial_07_reason_for_an_uncertain_change_is_not_truncated() {
         let why = "an uncertain change stays in it: it changed around a call that was cut off: nobody knows whose change it is";
         let cause = PathCause::KeepsUncertain { when: vec![UncertainWhen::CutOff] };
         let path = |verdict| PathPlan {

@@ -1,18 +1,18 @@
-//! Leave for calls, and answers to questions of tools: the first one asked is answered first. Must never answer by a key that was
-//! typed as part of a text, and must never keep such a key from the text.
+//! Approvals of calls, and answers to questions of tools: the first request is answered first. Must never answer by a key that was typed
+//! as part of a text, and must never keep such a key from the text.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use retake_wire::request::{Decide, Respond};
 use retake_wire::{Asks, Decision, Request, Rule};
 
 use super::keys::typed;
-use super::tab::{EdgeLine, LineFor};
+use super::tab::{InputFor, InputLine};
 use super::{App, Asked, For};
 use crate::render::agent::{self, Where};
-use crate::ui::burst::ALONE_MS;
 use crate::ui::keymap::{Command, Context, Key};
+use crate::ui::letter_keys::ALONE_MS;
 
-/// So long a question has to be there before a key answers it; as long as somebody goes on typing, it is not looked at.
+/// A request must be on the screen for so long before a key answers it. While a person types, it counts as unread.
 const NEW_MS: i64 = 500;
 
 /// What was asked in a tab, and the keys that answer it.
@@ -86,7 +86,7 @@ impl Answers {
 }
 
 impl App {
-    /// Whether a call waits for leave.
+    /// Whether a call waits for an approval.
     pub(super) fn is_asked(&self) -> bool {
         self.asks().is_some()
     }
@@ -100,7 +100,7 @@ impl App {
         agent::chosen(&self.asks()?.offers, self.tab().answers.offer)
     }
 
-    /// The commands of a question for leave.
+    /// The commands of an approval request.
     pub(super) fn of_asked(&mut self, command: Command) -> bool {
         if command.row().context != Context::Asked {
             return false;
@@ -185,7 +185,7 @@ impl App {
         let decision = match (command, rule) {
             (Command::AllowOnce, _) => Decision::Once,
             (Command::Deny, _) => {
-                self.tab_mut().line = Some(EdgeLine { what: LineFor::Deny, text: String::new() });
+                self.tab_mut().line = Some(InputLine { what: InputFor::Deny, text: String::new() });
                 return;
             }
             (Command::AllowWider, _) => return self.other_rule(),
@@ -300,7 +300,7 @@ impl App {
     }
 }
 
-/// What is said to a key that comes too early.
+/// The notice for a key that comes too early.
 const TOO_NEW: &str = "the agent has just asked: look first, then press a key";
 
 /// Whether words are a yes, which refuses nothing.

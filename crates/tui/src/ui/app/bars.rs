@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::App;
-use super::tab::LineFor;
+use super::tab::InputFor;
 use crate::render::agent;
 use crate::text::{safe, time, width};
 use crate::ui::keymap::{Command, Context};
@@ -46,7 +46,7 @@ impl App {
         model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
     }
 
-    /// The rows of the status: more than one where what is said once has no room in it.
+    /// The rows of the status: more than one where a notice has no room in one.
     pub(super) fn status_rows(&self, all: Rect) -> u16 {
         /// It takes no more than so many, and a third of the window.
         const MOST: u16 = 3;
@@ -159,7 +159,7 @@ impl App {
                 (Command::AllowHere, "this conversation"),
                 (Command::AllowAlways, "always"),
             ],
-            Context::Find if self.tab().line.as_ref().is_some_and(|line| line.what != LineFor::Find) => {
+            Context::Find if self.tab().line.as_ref().is_some_and(|line| line.what != InputFor::Find) => {
                 &[(Command::FindNext, "goes on"), (Command::FindLeave, "leaves it")]
             }
             Context::Find => &[

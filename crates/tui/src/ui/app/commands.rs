@@ -5,7 +5,7 @@ use retake_wire::request::{self, FilesDiff, Of, SetPermissions};
 use retake_wire::{Action, Mode, Request};
 
 use super::runs::is_command;
-use super::tab::{EdgeLine, LineFor};
+use super::tab::{InputFor, InputLine};
 use super::{App, Asked, For};
 use crate::ui::choose::{alternatives, models, permissions};
 use crate::ui::help::Help;
@@ -29,7 +29,7 @@ impl Command {
 impl App {
     /// Does a command; the words are what was typed behind its name.
     pub(super) fn command(&mut self, command: Command, words: &str) {
-        let done = self.of_face(command, words)
+        let done = self.of_program(command, words)
             || self.of_composer(command)
             || self.of_view(command, words)
             || self.of_selection(command)
@@ -41,7 +41,7 @@ impl App {
     }
 
     /// What holds everywhere.
-    fn of_face(&mut self, command: Command, words: &str) -> bool {
+    fn of_program(&mut self, command: Command, words: &str) -> bool {
         match command {
             Command::Help => {
                 let from = self.context();
@@ -137,7 +137,7 @@ impl App {
             Command::Find => self.find(words),
             Command::FindNext | Command::FindPrevious => {
                 let tab = self.tab_mut();
-                if tab.line.as_ref().is_some_and(|line| line.what != LineFor::Find) {
+                if tab.line.as_ref().is_some_and(|line| line.what != InputFor::Find) {
                     self.line_done();
                 } else {
                     tab.view.command(command, &tab.talk);
@@ -275,7 +275,7 @@ impl App {
         }
     }
 
-    /// The conversation, where one is needed; that there is none is said.
+    /// The id of the conversation. Where there is none, a notice says so.
     pub(super) fn here(&mut self) -> Option<String> {
         let conversation = self.tab().conversation();
         if conversation.is_none() {
@@ -373,7 +373,7 @@ impl App {
 
     fn find(&mut self, words: &str) {
         let tab = self.tab_mut();
-        tab.line = Some(EdgeLine { what: LineFor::Find, text: words.to_owned() });
+        tab.line = Some(InputLine { what: InputFor::Find, text: words.to_owned() });
         tab.view.find(words, &tab.talk);
     }
 }

@@ -132,7 +132,7 @@ impl App {
         tab.outgoing.is_empty() && is_open && (has_place || !tab.has_words())
     }
 
-    /// Whoever leaves has the owner keep what stands here, also where another terminal has given it something else since.
+    /// On quitting, the owner stores these drafts, also where another terminal has given it other ones since.
     fn assert_drafts(&mut self) {
         for at in 0..self.tabs.len() {
             let tab = &self.tabs[at];
@@ -196,7 +196,7 @@ impl App {
         self.keep_unbegun();
     }
 
-    /// A tab shows its conversation no more: whoever opens that next is given the draft.
+    /// A tab no longer shows its conversation: the next client that opens it gets the draft.
     pub(super) fn release_draft(&mut self, at: usize) {
         self.keep_draft(at);
         let Some(tab) = self.tabs.get(at).filter(|tab| tab.draft.is_known && tab.has_words()) else {
@@ -246,14 +246,14 @@ impl App {
         }
     }
 
-    /// The draft was written in the place of a message: whoever only sends it says it at the end.
+    /// The draft was written to replace a message: sent without a command, it becomes the last message instead.
     fn was_to_edit(&mut self, id: TabId, entry: &str) {
         let Some(tab) = self.find_tab(id) else { return };
         let turn = tab.talk.entries.iter().find(|loaded| loaded.id == entry).map(|loaded| loaded.turn);
         let name = turn.map_or_else(|| render::id::short(entry).to_owned(), |turn| format!("t{turn}"));
         let back = self.keys.named(Command::DraftBack);
         let what = format!(
-            "what stands in the composer was written in the place of {name}: sent now, it is said at the end; \
+            "what stands in the composer was written in the place of {name}: sent now, it becomes a new message; \
              /edit {name}, then {back}, puts it there"
         );
         self.note_in(id, what, Tone::Quiet);

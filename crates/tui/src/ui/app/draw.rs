@@ -6,13 +6,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::App;
-use super::tab::{LineFor, Rewriting, Tab};
+use super::tab::{InputFor, Rewriting, Tab};
 use crate::text::width;
 use crate::ui::clusters;
 use crate::ui::composer::Keys;
 use crate::ui::keymap::{Command, Context, Keymap};
 use crate::ui::pane::Brush;
-use crate::ui::sheet::prompt;
+use crate::ui::pane_frame::prompt;
 use crate::ui::theme::Paint;
 use crate::ui::view::Asking;
 
@@ -65,13 +65,16 @@ impl App {
         tab.composer.draw(frame, areas.composer, &brush, focus, &empty);
         if let Some(line) = &tab.line {
             let label = match &line.what {
-                LineFor::Find => "find",
-                LineFor::Title => "title",
-                LineFor::Label(_) => "label",
-                LineFor::Deny => "no, because",
+                InputFor::Find => "find",
+                InputFor::Title => "title",
+                InputFor::Label(_) => "label",
+                InputFor::Deny => "no, because",
             };
-            let count =
-                if line.what == LineFor::Find { tab.view.found().unwrap_or_default() } else { String::new() };
+            let count = if line.what == InputFor::Find {
+                tab.view.found().unwrap_or_default()
+            } else {
+                String::new()
+            };
             prompt(frame, areas.line, &brush, label, [&line.text, &count]);
         }
         self.draw_status(frame, areas.status, has_keys, areas.rule.is_empty());
@@ -169,7 +172,7 @@ fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'stati
     rule.title(Span::styled(format!(" {title} "), theme.style(paint)))
 }
 
-/// That the next message is said in the place of another one, and what sending it takes back: as much as there is room for.
+/// That the next message replaces another one, and what sending it takes back, as far as there is room.
 pub(super) fn editing(tab: &Tab, keys: &Keymap, columns: usize) -> Option<String> {
     let Rewriting { entry, takes_back, .. } = tab.outgoing.rewriting.as_ref()?;
     let known = tab.talk.entries.iter().find(|known| known.id == *entry);
@@ -201,9 +204,9 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
     if let Some(line) = &tab.line {
         let (enter, esc) = (named(Command::FindNext), named(Command::FindLeave));
         return match line.what {
-            LineFor::Deny => format!("{enter} refuses the call with these words · {esc} asks again"),
-            LineFor::Find => format!("{enter} finds the one before · {esc} comes back here"),
-            LineFor::Title | LineFor::Label(_) => format!("{enter} names it · {esc} leaves it as it was"),
+            InputFor::Deny => format!("{enter} refuses the call with these words · {esc} asks again"),
+            InputFor::Find => format!("{enter} finds the one before · {esc} comes back here"),
+            InputFor::Title | InputFor::Label(_) => format!("{enter} names it · {esc} leaves it as it was"),
         };
     }
     match (&tab.outgoing.rewriting, tab.talk.is_running(), has_keys) {

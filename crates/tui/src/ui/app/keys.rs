@@ -145,7 +145,7 @@ impl App {
         self.typed();
     }
 
-    /// No message can hold a NUL: it is left out where it would be written, and that is said.
+    /// No message can hold a NUL: it is left out, with a notice.
     pub(super) fn without_nul<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         match text.matches('\0').count() {
             0 => Cow::Borrowed(text),

@@ -11,7 +11,7 @@ use crate::ui::keymap::Command;
 use crate::ui::msg::TabId;
 
 impl App {
-    /// The model of a name answers next; that there is none is said as soon as it is known.
+    /// The model with this name answers next. If there is none, a notice says so as soon as that is known.
     pub(super) fn choose_model(&mut self, name: &str) {
         let name = name.trim().to_owned();
         // What is sent meanwhile is for the new one.

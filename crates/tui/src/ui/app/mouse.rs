@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::App;
-use super::tab::LineFor;
+use super::tab::InputFor;
 use crate::render::words;
 use crate::ui::keymap::Command;
 use crate::ui::msg::Act;
@@ -120,7 +120,7 @@ impl App {
             return self.refuse(format!("{close} goes back first: the keys go above"));
         }
         match self.tab().line.as_ref().map(|line| &line.what) {
-            Some(LineFor::Find) => self.command(Command::FindLeave, ""),
+            Some(InputFor::Find) => self.command(Command::FindLeave, ""),
             Some(_) => {
                 let leave = self.keys.named(Command::FindLeave);
                 return self.refuse(format!("{leave} leaves the line above first"));

@@ -82,7 +82,7 @@ impl App {
             (For::Model(name, before), Reply::Models(models)) => {
                 self.model_looked_up(id, &name, before, models);
             }
-            (For::Rewritten(entry), Reply::Plan(plan)) => self.planned_anew(id, &entry, &plan),
+            (For::Rewritten(entry), Reply::Plan(plan)) => self.planned_again(id, &entry, &plan),
             (For::Operation(number, is_before), Reply::Operations(found)) => {
                 self.named_operation(id, number, is_before, found);
             }
@@ -296,7 +296,7 @@ impl App {
         self.ask(Asked::Tab(id, For::Paths(query)), request);
     }
 
-    /// An action was done: it is said, and the words that return are taken up.
+    /// An action was done: shows its receipt, and puts words that return into the composer.
     pub(super) fn applied(
         &mut self,
         id: TabId,

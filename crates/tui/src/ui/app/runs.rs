@@ -41,7 +41,7 @@ impl App {
             return self.refuse(format!("something is asked: answer that first, or {stop} ends what runs"));
         }
         if self.tab().outgoing.rewriting.as_ref().is_some_and(|rewriting| rewriting.is_stale) {
-            return self.refuse("what sending takes back is being planned anew: a moment");
+            return self.refuse("what sending takes back is being planned again: a moment");
         }
         let text = self.tab().composer.text();
         if self.typed_command(text.trim()) || (self.tab().draft.opening.is_none() && self.words_answer()) {
@@ -133,7 +133,7 @@ impl App {
         self.requests.run(Asked::Tab(id, what), run)
     }
 
-    /// A run that this client began says something: what all followers hear is told by the events; here is what is for the one who asked.
+    /// An event of a run that this client began. Events that all subscribers get are handled elsewhere.
     pub(super) fn ran(&mut self, ticket: Ticket, event: RunEvent) {
         let Some(Asked::Tab(id, _)) = self.requests.waits(ticket) else { return };
         let id = *id;
@@ -155,7 +155,7 @@ impl App {
         }
     }
 
-    /// Words are said in the place of others, or something is answered anew: what that took back is said, as of any other operation.
+    /// An edit or another answer took something back first: shows what, as for any other operation.
     fn told_of_step_back(&mut self, id: TabId, receipt: &Receipt) {
         let undo = self.keys.named(Command::Undo);
         let look = words::whole(self.now_ms);
@@ -247,14 +247,13 @@ impl App {
             For::Retry(entry, files) if problem.kind == ProblemKind::Stale => {
                 self.open_pane(id, Box::new(PlanPane::retry(&entry).once_more(files)));
             }
-            _ if problem.kind == ProblemKind::Stale && self.plans_anew(id) => {}
+            _ if problem.kind == ProblemKind::Stale && self.plan_again(id) => {}
             _ => self.complain_in(id, problem),
         }
     }
 
-    /// Other words in the place of a message were refused, as something has changed: what sending them takes back is planned anew.
-    /// Whether there are such words.
-    fn plans_anew(&mut self, id: TabId) -> bool {
+    /// An edit was refused because something has changed: plans again what it takes back. Whether there is an edit.
+    fn plan_again(&mut self, id: TabId) -> bool {
         let Some(tab) = self.find_tab(id) else { return false };
         let conversation = tab.conversation().unwrap_or_default();
         let Some(rewriting) = &mut tab.outgoing.rewriting else { return false };
@@ -267,7 +266,7 @@ impl App {
     }
 
     /// What sending takes back now. What has to be chosen for is shown before it is sent.
-    pub(super) fn planned_anew(&mut self, id: TabId, entry: &str, plan: &Plan) {
+    pub(super) fn planned_again(&mut self, id: TabId, entry: &str, plan: &Plan) {
         let Some(tab) = self.find_tab(id) else { return };
         let Some(rewriting) = tab.outgoing.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry)
         else {
@@ -350,7 +349,7 @@ mod tests {
     use super::is_command;
 
     #[test]
-    fn commands_are_told_from_messages() {
+    fn commands_and_messages_are_distinguished() {
         for (line, command) in [
             ("/rewind", Some(("rewind", ""))),
             (":rollback t3", Some(("rollback", "t3"))),

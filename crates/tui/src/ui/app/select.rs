@@ -4,7 +4,7 @@
 use retake_wire::request::{Log, Projection};
 use retake_wire::{Action, MarkVerb, Request, Role};
 
-use super::tab::{EdgeLine, LineFor};
+use super::tab::{InputFor, InputLine};
 use super::{App, Asked, For};
 use crate::ui::fork::ForkPane;
 use crate::ui::keymap::Command;
@@ -96,7 +96,7 @@ impl App {
             Command::SelectLabel => {
                 let named = self.tab().talk.entries.iter().find(|known| known.id == entry);
                 let text = named.and_then(|known| known.label.clone()).unwrap_or_default();
-                self.tab_mut().line = Some(EdgeLine { what: LineFor::Label(entry), text });
+                self.tab_mut().line = Some(InputLine { what: InputFor::Label(entry), text });
             }
             _ => self.other_alternative(&entry, command == Command::SelectNext),
         }
@@ -241,7 +241,7 @@ impl App {
         };
         if words.is_empty() {
             let text = conversation.title.clone().unwrap_or_default();
-            self.tab_mut().line = Some(EdgeLine { what: LineFor::Title, text });
+            self.tab_mut().line = Some(InputLine { what: InputFor::Title, text });
         } else {
             self.set_title(words);
         }
@@ -337,19 +337,19 @@ impl App {
 
     pub(super) fn line_typed(&mut self) {
         let tab = self.tab_mut();
-        if let Some(EdgeLine { what: LineFor::Find, text }) = &tab.line {
+        if let Some(InputLine { what: InputFor::Find, text }) = &tab.line {
             tab.view.find(text, &tab.talk);
         }
     }
 
     /// Enter in the line at the edge.
     pub(super) fn line_done(&mut self) {
-        let Some(EdgeLine { what, text }) = self.tab_mut().line.take() else { return };
+        let Some(InputLine { what, text }) = self.tab_mut().line.take() else { return };
         match what {
-            LineFor::Find => {}
-            LineFor::Deny => self.denied(&text),
-            LineFor::Title => self.set_title(&text),
-            LineFor::Label(entry) => self.set_label(&entry, &text),
+            InputFor::Find => {}
+            InputFor::Deny => self.denied(&text),
+            InputFor::Title => self.set_title(&text),
+            InputFor::Label(entry) => self.set_label(&entry, &text),
         }
     }
 

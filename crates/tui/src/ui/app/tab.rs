@@ -26,7 +26,7 @@ pub(super) struct Tab {
     /// Whether a message is selected.
     pub(super) selecting: bool,
     /// The input line above the composer, and what it is for.
-    pub(super) line: Option<EdgeLine>,
+    pub(super) line: Option<InputLine>,
     pub(super) answers: Answers,
     pub(super) outgoing: Outgoing,
     pub(super) presses: Presses,
@@ -73,20 +73,20 @@ pub(super) struct Rewriting {
     pub(super) files: retake_wire::FilesWish,
     /// What sending the words takes back, as that plan said.
     pub(super) takes_back: String,
-    /// It was refused, as something has changed since: it is being planned anew.
+    /// It was refused because something has changed: a new plan is on its way.
     pub(super) is_stale: bool,
 }
 
-/// A line that is asked for at the edge.
+/// An input line above the composer.
 #[derive(Clone, Debug)]
-pub(super) struct EdgeLine {
-    pub(super) what: LineFor,
+pub(super) struct InputLine {
+    pub(super) what: InputFor,
     pub(super) text: String,
 }
 
 /// What a line is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LineFor {
+pub(super) enum InputFor {
     /// Words to be found.
     Find,
     /// The title of the conversation.
@@ -149,17 +149,17 @@ impl Tab {
     /// Once somebody has answered, nobody is asked why not any more.
     pub(super) fn forget_settled(&mut self) {
         let asked = self.talk.live.as_ref().is_some_and(|live| !live.asks.is_empty());
-        if !asked && self.line.as_ref().is_some_and(|line| line.what == LineFor::Deny) {
+        if !asked && self.line.as_ref().is_some_and(|line| line.what == InputFor::Deny) {
             self.line = None;
         }
     }
 
-    /// Whether a person is waited for: for leave, for an answer.
+    /// Whether the agent waits for a person: for an approval, for an answer.
     pub(super) fn waits(&self) -> [bool; 2] {
         self.talk.live.as_ref().map_or([false; 2], |live| [!live.asks.is_empty(), !live.questions.is_empty()])
     }
 
-    /// What is asked first, for leave or by a tool.
+    /// The id of the first open approval request, or of the first question of a tool.
     pub(super) fn front(&self) -> Option<&str> {
         let live = self.talk.live.as_ref()?;
         let asks = live.asks.first().map(|asks| asks.id.as_str());

@@ -121,7 +121,7 @@ fn in_place(context: Context) -> App {
 }
 
 #[test]
-fn why_the_owner_is_not_found_is_said_where_somebody_knows() {
+fn reason_for_a_missing_owner_is_shown_if_known() {
     let mut app = talking(Theme::default());
     let mut shown = |code: &str| {
         let problem = retake_wire::Problem {
@@ -139,7 +139,7 @@ fn why_the_owner_is_not_found_is_said_where_somebody_knows() {
 }
 
 #[test]
-fn every_typed_command_is_done_by_somebody() {
+fn every_typed_command_is_handled() {
     for row in TABLE.iter().filter(|row| row.takes.is_some()) {
         for words in ["", "t1", "t1 a name", "3"] {
             for mut app in [app(Theme::default()), talking(Theme::default())] {
@@ -187,7 +187,7 @@ fn looks(app: &mut App) -> String {
 }
 
 #[test]
-fn a_theme_is_tried_and_kept_or_left() {
+fn tried_theme_is_kept_or_reverted() {
     let mut app = talking(THEMES[1]);
     let dark = looks(&mut app);
     app.command(Command::Theme, "");
@@ -232,7 +232,7 @@ fn the_ui_takes_the_background_that_the_terminal_has() {
 }
 
 #[test]
-fn words_said_while_the_first_are_on_their_way_begin_no_other_conversation() {
+fn second_message_before_the_conversation_exists_begins_no_other_one() {
     let mut app = app(Theme::default());
     let says = |app: &mut App, text: &str| {
         drop(app.on(Msg::Paste(text.to_owned()), NOW_MS));
@@ -357,7 +357,7 @@ fn esc_goes_back_to_the_pane_that_opened_this_one() {
 }
 
 #[test]
-fn a_pane_behind_another_one_hears_its_answers_and_what_changes() {
+fn pane_behind_another_one_gets_its_answers_and_changes() {
     let mut app = talking(Theme::default());
     let late = press(&mut app, "alt+t", NOW_MS);
     presses(&mut app, "f1");
@@ -367,7 +367,7 @@ fn a_pane_behind_another_one_hears_its_answers_and_what_changes() {
 }
 
 #[test]
-fn what_was_done_shows_the_conversation() {
+fn applied_action_closes_the_panes() {
     let mut app = talking(Theme::default());
     presses(&mut app, "alt+t down enter enter enter");
     assert_eq!(app.context(), Context::Talk, "{}", shown(&mut app));
@@ -383,7 +383,7 @@ fn of_a_pane_only_one_is_open() {
 }
 
 #[test]
-fn esc_stays_at_a_hit_and_the_key_of_the_list_goes_back_to_the_search() {
+fn esc_stays_at_a_hit_and_the_key_of_the_list_returns_to_the_search() {
     for conversation_of_hit in ["0199a000-c", "0199a000-d"] {
         let mut app = talking(Theme::default());
         presses(&mut app, "ctrl+o");
@@ -419,7 +419,7 @@ fn while_a_message_is_selected_nobody_seems_to_type() {
 }
 
 #[test]
-fn what_no_message_can_hold_is_left_out_before_it_is_sent_and_that_is_said() {
+fn nul_characters_are_removed_before_sending_with_a_notice() {
     let mut app = talking(Theme::default());
     drop(app.on(Msg::Paste("a\0b\0c \u{1}\u{b}".to_owned()), NOW_MS));
     assert_eq!(app.tab().composer.text(), "abc \u{1}\u{b}");
@@ -450,7 +450,7 @@ fn a_plan_of_undo_says_what_is_undone() {
 }
 
 #[test]
-fn what_is_hidden_is_listed_by_name_and_where_nothing_is_named() {
+fn hidden_messages_are_listed_by_each_command() {
     for line in ["/hidden", "/show", "/include"] {
         let mut app = talking(Theme::default());
         drop(app.on(Msg::Paste(line.to_owned()), NOW_MS));

@@ -152,7 +152,7 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
-fn a_model_is_taken_where_it_can_be_had() {
+fn available_model_can_be_chosen() {
     let (mut choose, mut world) = filled(models(Some("local/小さい".to_owned())));
     world.press(&mut choose, "end enter");
     assert!(matches!(world.wants.pop(), Some(Want::Say(why)) if why.contains("OPENAI_API_KEY")));
@@ -165,7 +165,7 @@ fn a_model_is_taken_where_it_can_be_had() {
 }
 
 #[test]
-fn a_mode_is_taken_also_before_the_conversation_begins() {
+fn mode_can_be_chosen_before_the_conversation_begins() {
     let (mut choose, mut world) = filled(permissions(may(Mode::Ask), None));
     let now = |choose: &Choose| choose.rows.items().find(|it| it.now).map(|it| it.name.clone());
     assert_eq!(now(&choose).as_deref(), Some("allow-edits"), "what the owner says counts");
@@ -181,7 +181,7 @@ fn a_mode_is_taken_also_before_the_conversation_begins() {
 }
 
 #[test]
-fn trial_30_a_rule_that_denies_a_command_says_what_it_can_not_stop_and_a_weak_machine_is_told() {
+fn trial_30_rule_that_denies_a_command_says_what_it_cannot_stop_and_weak_sandboxes_are_reported() {
     let weaker = vec!["commands have no namespaces of their own".to_owned()];
     let weak = move |request: &Request| match request {
         Request::Permissions(_) => {
@@ -217,7 +217,7 @@ fn a_rule_goes_when_it_is_picked_twice() {
 }
 
 #[test]
-fn another_answer_shows_its_plan_first() {
+fn retry_shows_its_plan_first() {
     let (mut choose, mut world) = filled(alternatives(answer()));
     world.press(&mut choose, "enter");
     assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "it is shown already");
@@ -229,7 +229,7 @@ fn another_answer_shows_its_plan_first() {
 }
 
 #[test]
-fn what_is_hidden_is_listed_and_comes_back_by_its_plan() {
+fn hidden_messages_are_listed_and_shown_again_by_a_plan() {
     let (mut choose, mut world) = filled(marked());
     insta::assert_snapshot!("hidden", sizes(&mut choose));
     for (keys, title, verb, mark, range) in [
@@ -249,7 +249,7 @@ fn what_is_hidden_is_listed_and_comes_back_by_its_plan() {
 }
 
 #[test]
-fn more_of_what_is_hidden_is_asked_for_at_the_end_only() {
+fn next_page_of_hidden_messages_loads_only_at_the_end() {
     let (mut choose, mut world) = opened(marked());
     world.answer(&mut choose, |_| Some(Ok(hidden(0, 100, true))));
     let _ = sizes(&mut choose);
@@ -296,7 +296,7 @@ fn every_key_does_something() {
 }
 
 #[test]
-fn a_theme_is_seen_when_it_is_selected_and_kept_when_it_is_taken() {
+fn theme_is_shown_when_selected_and_stored_when_accepted() {
     let mut world = World::default();
     let mut pane = super::themes(&Themes::default(), Some("light"));
     pane.opened(&mut world.cx());

@@ -8,7 +8,7 @@ use super::buffer::Reach;
 use super::popup::Popup;
 use crate::ui::keymap::Key;
 
-/// What these keys are told as in the help.
+/// The description of these keys in the help.
 pub(crate) const EDITING: &[(&str, &str)] = &[
     ("\\ Enter", "Begin a new line, in every terminal"),
     ("Ctrl+A Ctrl+E", "To the beginning and to the end of the line; also Home and End"),

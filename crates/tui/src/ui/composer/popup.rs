@@ -161,7 +161,7 @@ impl Composer {
         self.search();
     }
 
-    /// Searches anew.
+    /// Searches again.
     pub(super) fn search(&mut self) {
         let Some(Popup::Search { query, list }) = &mut self.popup else { return };
         let prompts = self.prompts.list();

@@ -194,7 +194,7 @@ fn an_earlier_prompt_that_was_changed_is_not_lost() {
 }
 
 #[test]
-fn what_was_sent_is_the_newest_prompt() {
+fn sent_message_is_the_newest_prompt() {
     let mut desk = Desk::new();
     desk.composer.remember(vec!["earlier".to_owned(), "again".to_owned()]);
     assert_eq!(desk.press("again").composer.take(), [text("again")]);
@@ -214,7 +214,7 @@ fn a_backslash_before_enter_is_a_new_line() {
 }
 
 #[test]
-fn a_paste_is_one_step_and_acts_on_nothing() {
+fn paste_is_one_step_and_runs_no_command() {
     let mut desk = Desk::new();
     desk.press("see ").composer.paste("a\r\nb\x1b[2J\tc\rd");
     assert_eq!(desk.composer.text(), "see a\nb\x1b[2J\tc\nd");
@@ -242,7 +242,7 @@ fn a_big_paste_is_stepped_over_and_sent_whole() {
 }
 
 #[test]
-fn a_quote_stands_behind_what_is_written() {
+fn quote_is_appended_to_the_draft() {
     let mut desk = Desk::new();
     desk.composer.quote("one\n\ntwo");
     assert_eq!(desk.shown(), "> one\n>\n> two\n\n▏");
@@ -286,7 +286,7 @@ fn nothing_moves_aside_where_nothing_is_lost() {
 }
 
 #[test]
-fn a_draft_is_aside_only_as_long_as_that_is_true() {
+fn draft_is_shown_as_moved_aside_only_while_it_is() {
     let aside = |desk: &mut Desk| desk.screen(60, 9).contains("draft moved aside");
     let mut desk = Desk::new();
     desk.press("mine").composer.returned(&[text("came back")]);
@@ -302,7 +302,7 @@ fn a_draft_is_aside_only_as_long_as_that_is_true() {
 }
 
 #[test]
-fn what_is_attached_is_seen_sent_and_left_out() {
+fn attachment_is_shown_sent_and_removed() {
     let mut desk = Desk::new();
     desk.composer.set(&[text("look"), image(), file("docs/report.pdf"), image(), text("at these")]);
     let shown = desk.screen(60, 9);
@@ -370,7 +370,7 @@ fn esc_closes_what_is_open_until_something_else_is_begun() {
 }
 
 #[test]
-fn paths_are_asked_for_once_and_taken() {
+fn paths_are_requested_once_and_completed() {
     let mut desk = Desk::new();
     desk.press("read @sr");
     assert_eq!(desk.composer.wants_paths().as_deref(), Some("sr"));

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_plain() {
+    fn code_of_an_unknown_language_is_plain() {
         warm("klingon");
         let theme = Theme::default();
         for info in ["klingon", ""] {
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_learnt_beside_the_drawing() {
+    fn language_is_loaded_while_drawing_continues() {
         let before = generation();
         let theme = Theme::default();
         assert!(is_plain(&Code::whole("python", "def f(): pass", theme)));
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_block_is_painted_beside_the_drawing() {
+    fn long_block_is_highlighted_while_drawing_continues() {
         warm("rust");
         let theme = Theme::default();
         let text = "let beside = 1;\n".repeat(AT_ONCE + 1);

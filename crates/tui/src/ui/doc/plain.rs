@@ -1,5 +1,5 @@
-//! Text that is no Markdown: what tools print, and diffs. Must never pass on what is meant for a terminal: colours of others are left
-//! out, and of a line that was written over only the end stays.
+//! Text that is no Markdown: output of tools, and diffs. Must never pass on control sequences: colours are left out, and of a line that
+//! was overwritten only the last text stays.
 
 use ratatui::text::Line;
 
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_a_person_show_what_would_act_as_answers_do() {
+    fn control_characters_in_prompts_are_shown_as_in_answers() {
         let text = "a\x1b[31mb\x07";
         let shown = |lines: Vec<Line<'_>>| lines[0].to_string();
         let theme = Theme::default();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_for_a_terminal_is_left_out() {
+    fn control_sequences_are_left_out() {
         for (text, shown) in [
             ("\x1b[1;31merror\x1b[0m: bad", "error: bad"),
             ("\x1b]0;title\x07x", "x"),

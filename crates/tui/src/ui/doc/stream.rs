@@ -27,7 +27,7 @@ pub(crate) struct Streaming {
     mark: String,
     /// Addresses that finished blocks name, and all that the lines know of.
     named: (Addresses, Addresses),
-    /// Finished blocks that refer to addresses of others.
+    /// Finished blocks that refer to addresses defined in other blocks.
     refers: Vec<Refers>,
     /// A block of code that is open at the end.
     open: Option<Open>,
@@ -57,7 +57,7 @@ struct Open {
 }
 
 impl Streaming {
-    /// The lines of the text, which goes on from what it was; another text begins anew.
+    /// The lines of the text, which continues the text before; another text is laid out from its beginning.
     pub(crate) fn update(&mut self, text: &str, width: u16, theme: Theme) -> &[Line<'static>] {
         // Code that is open has its own colours, whichever blocks have been painted meanwhile.
         let known =
@@ -118,7 +118,7 @@ impl Streaming {
         }
     }
 
-    /// Addresses that what is not finished names are for all: finished blocks that refer to them are laid out anew.
+    /// Addresses in the unfinished part hold for all blocks: finished blocks that refer to them are laid out again.
     fn learn(&mut self, text: &str, width: u16, theme: Theme) {
         let mut known = self.named.0.clone();
         for (label, address) in super::addresses(&text[self.finished.1..]) {

@@ -80,7 +80,7 @@ impl Answer {
         (Vec::new(), None)
     }
 
-    /// Time has passed: gives the keys that no answer follows. The rest of one that was broken off is nobody's.
+    /// Time has passed: gives the keys that no answer follows. The rest of an incomplete answer is dropped.
     pub(super) fn rest(&mut self, now_ms: i64) -> Vec<Event> {
         let waited = now_ms - self.held_ms;
         let is_certain = self.said.len() >= CERTAIN;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_taken_out_of_the_keys() {
+    fn answer_of_the_terminal_is_removed_from_the_keys() {
         for (sent, background) in [
             ("\x1b]11;rgb:ffff/ffff/ffff\x1b\\", Background::Light),
             ("\x1b]11;rgb:1E1E/1E1E/2e2e\x07", Background::Dark),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_whose_escape_was_torn_off_is_known_all_the_same() {
+    fn answer_without_its_escape_is_recognised() {
         let mut answer = Answer::comes(0);
         let events = [vec![Event::Key(KeyCode::Esc.into())], keys("]11;rgb:00/00/00\x07x")].concat();
         let (left, found) = take(&mut answer, events);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_stays_as_it_was() {
+    fn keys_that_are_no_answer_stay_unchanged() {
         for typed in
             ["hello", "\x1b]", "\x1b]11;go", "\x1b]x\x1b]", "]11;rgb:", "\x1b]11;rgb:xyz", "\x07", "\x1b\\"]
         {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_comes_through_in_between() {
+    fn mouse_and_paste_pass_between_the_pieces_of_a_key() {
         let mut answer = Answer::comes(0);
         let answered = keys("\x1b]11;rgb:00/00/00\x07");
         let (begin, end) = answered.split_at(5);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_an_answer_that_broke_off_is_not_typed() {
+    fn rest_of_an_incomplete_answer_is_not_typed() {
         let mut answer = Answer::comes(0);
         let (left, _) = take(&mut answer, keys("\x1b]11;rgb:00/00"));
         assert_eq!(left, []);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_held_that_was_not_asked_for() {
+    fn only_an_expected_answer_is_held_back() {
         let mut answer = Answer::default();
         let sent = keys("\x1b]11;rgb:00/00/00\x07");
         assert_eq!(take(&mut answer, sent.clone()), (sent, None));

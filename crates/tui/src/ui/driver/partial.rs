@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_was_torn_is_whole_again() {
+    fn key_that_arrives_in_pieces_is_joined() {
         for (sent, code) in [
             ("^[A", KeyCode::Up),
             ("^[D", KeyCode::Left),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pressed_so_stays_so() {
+    fn key_event_kind_is_preserved() {
         for sent in ["^", "^^", "^x", "^[", "^[x", "^[1", "^[12345~", "^[Z", "[A", "^^[", "^[^"] {
             let (whole, rest) = taken(keys(sent));
             assert_eq!([whole, rest].concat(), keys(sent), "{sent}");

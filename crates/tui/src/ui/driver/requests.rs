@@ -14,7 +14,7 @@ use super::super::msg::{Act, Msg, TabId, Ticket};
 const AGAIN: Duration = Duration::from_millis(50);
 const AGAIN_AT_MOST: Duration = Duration::from_secs(2);
 
-/// Asks the owner, in a task of its own; what comes of it is told.
+/// Sends a request to the owner in a task of its own, and the answer to the program.
 pub(in crate::ui) fn for_owner(
     client: &Arc<dyn Client>,
     tell: &mpsc::Sender<Msg>,

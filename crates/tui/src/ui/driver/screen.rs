@@ -117,8 +117,8 @@ impl Screen {
         self.pause();
     }
 
-    /// Forgets what is on the screen, so that all of it is drawn anew. Nothing is asked of the terminal: its answer would come among
-    /// the keys.
+    /// Forgets what is on the screen, so that all of it is drawn again. Nothing is requested from the terminal: its answer would come
+    /// among the keys.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         execute!(stdout(), terminal::Clear(terminal::ClearType::All))?;
         self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;

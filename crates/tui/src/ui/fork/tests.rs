@@ -41,7 +41,7 @@ fn shown(pane: &mut ForkPane) -> String {
 }
 
 #[test]
-fn what_comes_along_is_shown_before_it_is_made() {
+fn content_of_a_fork_is_shown_before_it_is_made() {
     let page = entries("c1", &SAID);
     let (mut pane, mut world) = opened(Some("t2"), &page);
     insta::assert_snapshot!(sizes(&mut pane));
@@ -61,7 +61,7 @@ fn what_comes_along_is_shown_before_it_is_made() {
 }
 
 #[test]
-fn esc_and_words_make_nothing() {
+fn esc_and_words_create_nothing() {
     let (mut pane, mut world) = opened(None, &entries("c1", &SAID[..2]));
     let text = shown(&mut pane);
     assert!(text.contains("begins with 12 messages up to the answer of t1 “42”."), "{text}");
@@ -74,7 +74,7 @@ fn esc_and_words_make_nothing() {
 }
 
 #[test]
-fn a_call_without_a_result_at_its_end_is_said() {
+fn call_without_a_result_is_reported() {
     let mut page = entries("c1", &SAID[..2]);
     let Reply::Entries(all) = &mut page else { panic!("entries") };
     let call = |id: &str| Part::ToolCall { id: id.into(), name: "shell".into(), arguments: "{}".into() };
@@ -86,7 +86,7 @@ fn a_call_without_a_result_at_its_end_is_said() {
 }
 
 #[test]
-fn why_there_is_none_is_said() {
+fn reason_for_a_missing_plan_is_shown() {
     let (mut pane, mut world) = opened(None, &entries("c1", &SAID));
     pane.changed(&mut world.cx());
     world.answer(&mut pane, |_| Some(Err(problem("there is no such entry"))));

@@ -177,7 +177,7 @@ fn row(screen: &str, text: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn who_looks_elsewhere_is_told_of_a_long_run_only() {
+async fn notification_is_for_long_runs_in_other_tabs_only() {
     let mut play = Play::begin().await;
     play.runs(60).await;
     assert_eq!(play.stage.notified(), [] as [&str; 0], "whoever sees it is not told");
@@ -217,7 +217,7 @@ async fn a_click_into_the_composer_gives_it_the_keys() {
 }
 
 #[tokio::test]
-async fn what_is_dragged_over_is_copied_as_it_stands_there() {
+async fn dragged_text_is_copied_as_shown() {
     let mut play = Play::begin().await;
     let screen = play.stage.screen();
     let [first, last] = ["as everybody knows", "the other way round"].map(|text| row(&screen, text));
@@ -266,7 +266,7 @@ async fn the_wheel_scrolls_and_another_size_loses_nothing() {
 }
 
 #[tokio::test]
-async fn leaving_is_over_and_the_own_editor_gives_back_what_was_written() {
+async fn own_editor_returns_the_text_and_quitting_is_cancelled() {
     let mut play = Play::begin().await;
     play.stage.write("words");
     play.stage.press("ctrl+g");

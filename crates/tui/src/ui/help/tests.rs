@@ -30,7 +30,7 @@ fn how_it_looks_in_colour() {
 }
 
 #[test]
-fn the_place_one_comes_from_is_first() {
+fn section_for_the_current_place_is_first() {
     for row in TABLE {
         let (help, _) = help(row.context);
         let titles: Vec<_> = help.sections().iter().map(|section| section.title).collect();
@@ -39,7 +39,7 @@ fn the_place_one_comes_from_is_first() {
 }
 
 #[test]
-fn every_command_is_told_with_its_keys() {
+fn every_command_is_shown_with_its_keys() {
     let (help, keys) = help(Context::Talk);
     let all: Vec<Told> = help.sections().into_iter().flat_map(|section| section.rows).collect();
     for row in TABLE {
@@ -56,7 +56,7 @@ fn every_command_is_told_with_its_keys() {
 }
 
 #[test]
-fn keys_that_were_changed_are_told() {
+fn changed_keys_are_shown() {
     let mut keys = Keymap::default();
     keys.bind(Command::Rewind, &["f5".parse().expect("a key")]);
     let mut help = Help::new(keys, Context::Talk);
@@ -67,7 +67,7 @@ fn keys_that_were_changed_are_told() {
 
 /// By its name, a command gets other keys in the settings.
 #[test]
-fn what_is_sought_is_told_with_the_names_that_settings_use() {
+fn help_search_shows_the_names_that_settings_use() {
     let (mut help, _) = help(Context::Talk);
     assert!(seen(&mut help, 140, 24).contains("to see the names that settings use"));
     help.typed("select a message", &mut World::default().cx());

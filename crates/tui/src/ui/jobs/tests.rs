@@ -75,7 +75,7 @@ fn a_job_is_stopped_by_a_second_key() {
 }
 
 #[test]
-fn what_it_prints_comes_as_time_passes() {
+fn output_of_a_job_is_polled() {
     let (mut jobs, mut world) = filled();
     jobs.tick(&mut world.cx());
     assert_eq!(world.asked().len(), 0, "not so soon");

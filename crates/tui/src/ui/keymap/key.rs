@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_and_told() {
+    fn keys_are_parsed_and_named() {
         for (text, told) in [
             ("ctrl+r", "Ctrl+R"),
             ("Ctrl+R", "Ctrl+R"),

@@ -105,7 +105,7 @@ commands! {
         Quit "quit" ["ctrl+q"] "Leave; what was said is kept" / "";
         Stop "stop" ["ctrl+c"] "Stop the run; with nothing to stop, clear the composer, then leave" / "";
         Suspend "suspend" ["ctrl+z"] "Go to the shell; fg comes back";
-        Redraw "redraw" ["ctrl+l"] "Draw everything anew";
+        Redraw "redraw" ["ctrl+l"] "Draw everything again";
         NewTab "new" ["ctrl+t"] "Begin a conversation in a new tab" / "";
         CloseTab "close" ["alt+w"] "Close the tab; the conversation stays" / "";
         NextTab "next-tab" ["alt+.", "ctrl+pagedown"] "Next tab";

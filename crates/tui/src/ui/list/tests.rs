@@ -114,7 +114,7 @@ fn an_empty_list_says_what_to_do() {
 }
 
 #[test]
-fn a_list_of_which_all_is_archived_says_so_and_how_to_see_it() {
+fn list_with_archived_conversations_only_names_the_key_to_show_them() {
     let (mut list, mut world) = opened("");
     world.answer(&mut list, |request| match request {
         Request::List(of) if of.archived => Some(Ok(page(vec![conversation("c", None, "old", 1)], false))),
@@ -126,7 +126,7 @@ fn a_list_of_which_all_is_archived_says_so_and_how_to_see_it() {
 }
 
 #[test]
-fn what_fails_is_said_with_what_to_do() {
+fn failure_is_reported_with_a_hint() {
     let (mut list, mut world) = opened("");
     world.answer(&mut list, |_| Some(Err(problem("the conversations can't be read"))));
     insta::assert_snapshot!(sizes(&mut list));
@@ -181,7 +181,7 @@ fn hits_of_other_words_than_those_typed_are_not_shown() {
 }
 
 #[test]
-fn a_failed_search_is_said() {
+fn failed_search_is_reported() {
     let (mut list, mut world) = opened("zebra \"");
     world.passed_ms += 1_000;
     world.answer(&mut list, |request| match request {
@@ -206,7 +206,7 @@ fn folders_have_a_column_only_where_one_is_another() {
     let mut fork = conversation("c2", None, title, 2);
     fork.parent =
         Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned(), title: None, own: None });
-    list.anew(Conversations { conversations: vec![fork], more: false });
+    list.replace(Conversations { conversations: vec![fork], more: false });
     let keys = crate::ui::keymap::Keymap::default();
     let shown = |list: &mut List| {
         let brush = crate::ui::testing::brush(crate::ui::testing::THEMES[0], &keys);
@@ -271,7 +271,7 @@ fn a_name_is_typed_in_the_list() {
 }
 
 #[test]
-fn what_is_archived_leaves_the_list_and_comes_back() {
+fn archived_conversation_leaves_the_list_and_comes_back() {
     let (mut list, mut world) = filled();
     let shown = |list: &List| {
         let ids = list.rows.items().filter_map(Item::conversation);
@@ -334,7 +334,7 @@ fn the_list_is_live() {
 }
 
 #[test]
-fn pages_load_as_one_scrolls() {
+fn pages_load_while_scrolling() {
     let many = |from: usize| {
         let of = |number: usize| {
             let minutes = i64::try_from(number).expect("small");

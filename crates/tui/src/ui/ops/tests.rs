@@ -120,7 +120,7 @@ fn every_step_shows_its_plan_first() {
 }
 
 #[test]
-fn the_plan_beside_it_is_of_what_is_selected() {
+fn plan_beside_the_list_is_for_the_selected_turn() {
     let (mut ops, mut world) = opened();
     world.answer(&mut ops, |request| matches!(request, Request::Ops(_)).then(|| Ok(page(few(), false))));
     ops.moved(&mut world.cx());
@@ -152,7 +152,7 @@ fn a_change_by_anyone_is_seen() {
 }
 
 #[test]
-fn older_ones_load_as_one_scrolls() {
+fn older_rows_load_while_scrolling() {
     let (mut ops, mut world) = opened();
     let script = |request: &Request| match request {
         Request::Ops(asked) => {

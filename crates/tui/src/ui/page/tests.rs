@@ -79,7 +79,7 @@ fn keys_scroll_as_far_as_there_is_something() {
 }
 
 #[test]
-fn a_change_is_seen_where_one_reads() {
+fn change_is_visible_where_the_person_reads() {
     let (mut page, mut world) = opened(Some(Ok(todo(100))));
     let _ = at(&mut page);
     world.press(&mut page, "pagedown down");

@@ -18,7 +18,7 @@ use crate::ui::theme::Paint;
 /// In less columns and rows only what matters of a plan is shown.
 const TIGHT: (u16, u16) = (30, 6);
 
-/// What is said where not even that fits.
+/// The notice where not even that fits.
 pub(crate) const TOO_SMALL: &str = "too small to show it: make it larger";
 
 /// How files are counted.
@@ -122,7 +122,7 @@ fn matters(
     if let Some(problem) = proposal.problem() {
         push(&problem, Paint::Error);
     }
-    push(&counted(proposal.action(), plan, proposal.wish(), counts), Paint::Plain);
+    push(&counted(proposal.action(), plan, proposal.choices(), counts), Paint::Plain);
     if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
         push(&line, Paint::Error);
     }
@@ -150,7 +150,7 @@ fn short_question(
 }
 
 /// How many messages and files come and go.
-fn counted(action: &Action, plan: &Plan, wish: &FilesWish, how: Counts) -> String {
+fn counted(action: &Action, plan: &Plan, choices: &FilesWish, how: Counts) -> String {
     let (back, forth) = about::verbs(Some(action));
     let mut pieces = Vec::new();
     for (verb, counts) in [(back, plan.taken_back), (forth, plan.brought_back)] {
@@ -163,7 +163,7 @@ fn counted(action: &Action, plan: &Plan, wish: &FilesWish, how: Counts) -> Strin
     if !plan.lifted.is_empty() {
         pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
     }
-    match (&plan.files, wish.scope) {
+    match (&plan.files, choices.scope) {
         (_, Scope::Conversation) => pieces.push("files stay".to_owned()),
         (Some(files), _) if how == Counts::Each => pieces.push(render_files::brief(files)),
         (Some(files), _) => pieces.push(words::count(render_files::changed(files.counts), "file")),
@@ -211,7 +211,7 @@ fn scope(proposal: &Proposal, brush: &Brush<'_>, columns: u16) -> Option<Line<'s
         Scopes::Several(scopes) => {
             for scope in scopes {
                 let name = scope_name(*scope, columns < 60);
-                let here = proposal.wish().scope == *scope;
+                let here = proposal.choices().scope == *scope;
                 let (text, style) =
                     if here { (format!("[{name}] "), accent) } else { (format!(" {name}  "), dim) };
                 spans.push(Span::styled(text, style));
@@ -257,7 +257,7 @@ fn question(
     };
     push(title, Paint::Bold);
     if let Some(plan) = proposal.plan() {
-        push(&summary(proposal.action(), plan, proposal.wish()), Paint::Plain);
+        push(&summary(proposal.action(), plan, proposal.choices()), Paint::Plain);
         if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
             push(&line, Paint::Error);
         }
@@ -272,7 +272,7 @@ fn question(
         Ends::Applied if stop => "stops it and applies",
         Ends::Applied => "applies",
         Ends::Rewritten(_) => "takes up the words",
-        Ends::Retried(_) if stop => "stops it and asks anew",
+        Ends::Retried(_) if stop => "stops it and asks again",
         Ends::Retried(_) => "asks for another answer",
     };
     push(&format!("{enter} {does} · {esc} goes back"), Paint::Accent);
@@ -281,18 +281,18 @@ fn question(
 }
 
 /// The plan in a sentence.
-fn summary(action: &Action, plan: &Plan, wish: &FilesWish) -> String {
+fn summary(action: &Action, plan: &Plan, choices: &FilesWish) -> String {
     let mut pieces = Vec::new();
     let brief = render_plan::brief(Some(action), plan);
     if !brief.is_empty() {
         pieces.push(brief);
     }
-    match wish.scope {
+    match choices.scope {
         Scope::Conversation => pieces.push("files stay as they are".to_owned()),
         Scope::Files => pieces.push("the conversation stays as it is".to_owned()),
         Scope::Both => {}
     }
-    if plan.composer.is_some() && wish.scope != Scope::Files {
+    if plan.composer.is_some() && choices.scope != Scope::Files {
         pieces.push("the words return to the composer".to_owned());
     }
     pieces.join("; ")

@@ -1,5 +1,5 @@
-//! An action on its way: planned, chosen for, agreed to, done. Must never do anything that was not shown: what is applied carries the
-//! head and the digest of the plan on the screen, and what is refused as stale is planned anew and said.
+//! An action on its way: planned, chosen for, agreed to, done. Must never do anything that was not shown: the request carries the head
+//! and the digest of the plan on the screen. A stale one is planned again, with a notice.
 
 mod acts;
 mod stopped;
@@ -20,10 +20,10 @@ use crate::ui::keymap::{Command, Context};
 use crate::ui::msg::{Ticket, Want};
 use crate::ui::pane::Cx;
 
-/// A plan is asked for when nothing moved for so long: who holds a key down asks for one plan.
+/// A plan is requested when nothing moved for so long: holding a key down requests one plan.
 pub(crate) const REST_MS: i64 = 90;
 
-/// While something is at work the plan may change without end: it is asked for when nothing has been told for so long, or anew.
+/// During a run the plan may change all the time: it is requested again when no event came for so long.
 const RUNNING_REST_MS: i64 = 1_000;
 
 /// A plan that took the place of another one by itself has to be there for so long before it is agreed to at once.
@@ -32,13 +32,13 @@ const NEW_MS: i64 = 700;
 /// Why one can't go on yet.
 const PLANNING: &str = "the plan is being made: a moment";
 
-/// What is said where something was refused as stale, and is planned anew.
+/// The notice where something was refused as stale, and a new plan is shown.
 const STALE: &str = "it has changed meanwhile, and nothing was done: this is how it is now";
 
-/// What is said where that is so because what ran was stopped for it.
+/// The same where the run was stopped for the plan, which made it stale.
 const STOPPED: &str = "stopped; this is the plan now: once more agrees to it";
 
-/// What the owner is doing is asked for so often, when something takes a while.
+/// The interval of questions what the owner is doing, when something takes long.
 const POLL_MS: i64 = 250;
 
 /// An action on its way.
@@ -48,7 +48,7 @@ pub(crate) struct Proposal {
     ends: Ends,
     /// Whose keys are named.
     context: Context,
-    wish: FilesWish,
+    choices: FilesWish,
     plan: Option<Plan>,
     problem: Option<Box<Problem>>,
     /// Whether files come or go with both halves; not known, until both were planned.
@@ -76,9 +76,9 @@ struct Planning {
     /// The person wanted to continue before the plan was there: the final question follows it.
     is_eager: bool,
     /// The last request is for the choices of now.
-    asks_wish: bool,
+    is_requested_current: bool,
     /// The plan on the screen is for the choices of now.
-    is_of_wish: bool,
+    is_shown_current: bool,
     /// The request was not caused by the person.
     is_renewed: bool,
     /// Until then a plan that the person did not cause is too new to be agreed to.
@@ -88,7 +88,7 @@ struct Planning {
 impl Planning {
     /// Other choices were made: neither the request nor the plan on the screen is for them.
     fn choices_changed(&mut self) {
-        (self.asks_wish, self.is_of_wish) = (false, false);
+        (self.is_requested_current, self.is_shown_current) = (false, false);
     }
 
     /// Whether no request is due or on its way.
@@ -131,9 +131,9 @@ impl Progress {
 pub(crate) enum Ends {
     /// It is applied.
     Applied,
-    /// The words of this entry are taken up, to be said anew in its place.
+    /// The words of this entry are put into the composer, to be edited.
     Rewritten(String),
-    /// Another answer is asked for.
+    /// Another answer is requested.
     Retried(String),
 }
 
@@ -171,7 +171,7 @@ pub(crate) enum Came {
     Taken,
     /// The plan had become stale: the world is another one.
     Stale,
-    /// What ran was to be stopped first, which made the plan stale: it is made anew.
+    /// The run was stopped first, which made the plan stale: a new one is on its way.
     Stopped,
 }
 
@@ -182,7 +182,7 @@ impl Proposal {
             action,
             ends,
             context,
-            wish: FilesWish::default(),
+            choices: FilesWish::default(),
             plan: None,
             problem: None,
             has_files: None,
@@ -198,9 +198,9 @@ impl Proposal {
     }
 
     /// It was refused as something has changed: the same is wished once more, and this is how it is now.
-    pub(crate) fn once_more(&mut self, wish: FilesWish) {
-        self.note = Some(if wish.stop { STOPPED } else { STALE }.to_owned());
-        self.wish = FilesWish { seen: None, stop: false, ..wish };
+    pub(crate) fn once_more(&mut self, choices: FilesWish) {
+        self.note = Some(if choices.stop { STOPPED } else { STALE }.to_owned());
+        self.choices = FilesWish { seen: None, stop: false, ..choices };
     }
 
     /// Asks for the plan when nothing has moved for a moment.
@@ -209,7 +209,7 @@ impl Proposal {
     }
 
     /// Something else is wished: the plan on the screen is not of it.
-    pub(super) fn wishes(&mut self, now_ms: i64) {
+    pub(super) fn choices_changed(&mut self, now_ms: i64) {
         self.planning.choices_changed();
         self.view.forget();
         self.rest(now_ms);
@@ -245,10 +245,10 @@ impl Proposal {
     pub(crate) fn ask(&mut self, cx: &mut Cx<'_>) {
         self.planning.due_ms = None;
         self.progress.doing = None;
-        self.planning.asks_wish = true;
-        let files = match self.wish.scope {
+        self.planning.is_requested_current = true;
+        let files = match self.choices.scope {
             Scope::Conversation => FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
-            _ => self.wish.clone(),
+            _ => self.choices.clone(),
         };
         let diff = takes_files(&self.action);
         let request = PlanRequest { conversation: cx.id(), action: self.action.clone(), files, diff };
@@ -301,17 +301,17 @@ impl Proposal {
     fn planned(&mut self, reply: Result<Reply, Problem>, before: Option<&Plan>) {
         match reply {
             Ok(Reply::Plan(plan)) => {
-                if self.wish.scope == Scope::Both {
+                if self.choices.scope == Scope::Both {
                     self.has_files = Some(plan.files.is_some());
                 }
                 if let Some(files) = &plan.files {
                     // What the plan has no more, nobody can choose for.
                     let is_planned = |name: &_| files.paths.iter().any(|path| path.name == *name);
-                    self.wish.choose.retain(|choose| is_planned(&choose.name));
+                    self.choices.choose.retain(|choose| is_planned(&choose.name));
                 }
-                self.view.set(before, &plan, &self.wish.choose);
+                self.view.set(before, &plan, &self.choices.choose);
                 self.plan = Some(plan);
-                self.planning.is_of_wish = self.planning.asks_wish;
+                self.planning.is_shown_current = self.planning.is_requested_current;
                 self.problem = None;
             }
             Ok(_) => self.plan = before.cloned(),
@@ -350,7 +350,7 @@ impl Proposal {
         cx.want(Want::Close);
     }
 
-    /// The conversation is another one: the plan is made anew. Whether the final question was on the screen.
+    /// The conversation has changed: the plan is made again. Whether the final question was on the screen.
     pub(crate) fn changed(&mut self, now_ms: i64) -> bool {
         if matches!(self.stage, Stage::Applying(..)) {
             return false;
@@ -398,8 +398,8 @@ impl Proposal {
     }
 
     /// What is wished for files.
-    pub(crate) fn wish(&self) -> &FilesWish {
-        &self.wish
+    pub(crate) fn choices(&self) -> &FilesWish {
+        &self.choices
     }
 
     /// Why there is no plan.
@@ -429,7 +429,7 @@ impl Proposal {
 
     /// The action, its plan, and what looks at it.
     pub(crate) fn looked_at(&mut self) -> (&Action, Option<&Plan>, &mut View, &[Choose]) {
-        (&self.action, self.plan.as_ref(), &mut self.view, &self.wish.choose)
+        (&self.action, self.plan.as_ref(), &mut self.view, &self.choices.choose)
     }
 
     /// What is planned.

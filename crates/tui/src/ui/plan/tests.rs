@@ -51,7 +51,7 @@ fn every_key_of_the_table_does_something() {
 }
 
 #[test]
-fn marks_are_told_apart_in_a_sentence() {
+fn each_mark_has_its_own_sentence() {
     let mut shots = String::new();
     for (title, verb) in [
         ("Hide", MarkVerb::Hide),
@@ -76,7 +76,7 @@ fn marks_are_told_apart_in_a_sentence() {
 }
 
 #[test]
-fn what_has_nothing_to_do_with_files_is_asked_without_them() {
+fn action_without_files_asks_about_no_files() {
     let action = Action::Mark { verb: MarkVerb::Hide, entries: vec![entry(2)], range: false, seen: None };
     let mut stage = stage(PlanPane::new("Hide", action), plan());
     stage.keys("s");
@@ -89,7 +89,7 @@ fn what_has_nothing_to_do_with_files_is_asked_without_them() {
 }
 
 #[test]
-fn that_no_file_comes_or_goes_is_said_once() {
+fn no_file_changes_is_reported_once() {
     let stays = vec!["no file changes that Retake keeps track of".to_owned()];
     let mut stage = stage(undo(), retake_wire::reply::Plan { stays, files: None, ..plan() });
     let screen = stage.screen(80, 16);
@@ -98,7 +98,7 @@ fn that_no_file_comes_or_goes_is_said_once() {
 
 /// Somebody who takes it for the composer.
 #[test]
-fn words_that_are_typed_into_a_plan_agree_to_nothing() {
+fn words_typed_into_a_plan_confirm_nothing() {
     let mut stage = stage(undo(), with_files());
     stage.owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
     stage.keys("/ z % enter");
@@ -110,7 +110,7 @@ fn words_that_are_typed_into_a_plan_agree_to_nothing() {
 
 /// The last letter is a key here, or the first one, or both.
 #[test]
-fn words_of_letters_that_are_keys_agree_to_nothing_and_change_nothing() {
+fn typed_words_never_act_as_keys() {
     for words in ["s t o p", "a g a i n", "/ h i d d e n", "n o", "n p", "c s s"] {
         let mut stage = stage(undo(), with_files());
         stage.owner.applies.push_back(Ok(Receipt::default()));
@@ -151,7 +151,7 @@ fn a_single_key_and_an_enter_right_behind_it_are_both_meant() {
 }
 
 #[test]
-fn words_that_are_typed_slowly_are_words_and_a_key_behind_a_pause_is_one() {
+fn slowly_typed_words_are_words_and_a_key_after_a_pause_is_a_key() {
     let mut stage = stage(undo(), with_files());
     for key in ["d", "s", "o", "s"] {
         stage.press(key);
@@ -190,7 +190,7 @@ fn nothing_is_done_where_nothing_would_change() {
 }
 
 #[test]
-fn what_is_refused_before_it_is_planned_says_why() {
+fn refused_plan_says_why() {
     let mut owner = Owner::new(3, plan());
     owner.plans = [Err(problem(ProblemKind::Refused, "there is nothing to undo"))].into();
     let mut stage = Stage::new(undo(), owner);
@@ -201,7 +201,7 @@ fn what_is_refused_before_it_is_planned_says_why() {
 }
 
 #[test]
-fn a_stale_plan_is_planned_anew_and_never_applied_by_itself() {
+fn stale_plan_is_planned_again_and_never_applied_by_itself() {
     let mut stage = stage(undo(), with_files());
     let mut other = with_files();
     other.taken_back.messages += 2;
@@ -221,7 +221,7 @@ fn a_stale_plan_is_planned_anew_and_never_applied_by_itself() {
 }
 
 #[test]
-fn a_plan_that_is_made_anew_and_says_the_same_is_agreed_to_at_once() {
+fn renewed_plan_with_the_same_content_can_be_applied_at_once() {
     let mut stage = stage(undo(), with_files());
     stage.owner.plans = [Ok(retake_wire::reply::Plan { head: "3.13".to_owned(), ..with_files() })].into();
     stage.owner.applies.push_back(Err(problem(ProblemKind::Refused, "not now")));
@@ -234,7 +234,7 @@ fn a_plan_that_is_made_anew_and_says_the_same_is_agreed_to_at_once() {
 }
 
 #[test]
-fn a_conflict_is_chosen_for_here_too() {
+fn conflict_can_be_resolved_in_this_pane() {
     let mut stage = stage(undo(), with_conflict());
     stage.keys("enter");
     assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
@@ -246,7 +246,7 @@ fn a_conflict_is_chosen_for_here_too() {
 }
 
 #[test]
-fn the_words_of_an_edited_message_are_taken_up_with_what_was_agreed() {
+fn edited_message_is_put_into_the_composer_with_the_agreed_choices() {
     let mut stage = stage(PlanPane::edit(&entry(3)), with_files());
     insta::assert_snapshot!("edit", stage.screen(80, 24));
     stage.keys("s");
@@ -263,7 +263,7 @@ fn the_words_of_an_edited_message_are_taken_up_with_what_was_agreed() {
 }
 
 #[test]
-fn what_is_no_message_of_a_person_has_no_words_to_edit() {
+fn message_of_the_model_cannot_be_edited() {
     let without = retake_wire::reply::Plan { composer: None, ..plan() };
     let mut stage = stage(PlanPane::edit("@"), without);
     stage.keys("enter");
@@ -271,7 +271,7 @@ fn what_is_no_message_of_a_person_has_no_words_to_edit() {
 }
 
 #[test]
-fn another_answer_shows_what_it_takes_back_and_is_a_run() {
+fn retry_shows_what_it_takes_back_and_starts_a_run() {
     let mut stage = Stage::new(PlanPane::retry("@"), Owner::new(3, with_files()));
     let (answer, second) = (format!("{}-answer", entry(2)), entry(2));
     for (named, prompt) in [("@", 3), (answer.as_str(), 2), (second.as_str(), 2), (entry(1).as_str(), 1)] {
@@ -286,7 +286,7 @@ fn another_answer_shows_what_it_takes_back_and_is_a_run() {
 }
 
 #[test]
-fn what_runs_is_stopped_only_when_one_says_so() {
+fn run_is_stopped_only_on_request() {
     let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
     let mut stage = stage(undo(), at_work);
     stage.keys("enter enter");
@@ -301,7 +301,7 @@ fn what_runs_is_stopped_only_when_one_says_so() {
 }
 
 #[test]
-fn a_message_that_is_gone_is_said() {
+fn missing_message_is_reported() {
     let mut owner = Owner::new(0, plan());
     owner.silent.push("log");
     let mut stage = Stage::new(PlanPane::retry("nowhere"), owner);
@@ -327,7 +327,7 @@ fn no_size_breaks_it() {
 }
 
 #[test]
-fn what_would_be_undone_is_named_and_several_steps_are_listed() {
+fn steps_to_undo_are_named_and_listed() {
     let lines = ["rewind to t3 “make it \x1b[31mblue”", "hide 2 messages", "the turn t2 “run the tests”"];
     let with = |lines: &[&str]| retake_wire::reply::Plan {
         step_lines: lines.iter().map(|&line| line.to_owned()).collect(),
@@ -342,7 +342,7 @@ fn what_would_be_undone_is_named_and_several_steps_are_listed() {
 }
 
 #[test]
-fn fewer_steps_than_were_asked_for_are_said_in_the_title_and_before_all_else() {
+fn fewer_steps_than_requested_are_reported_in_the_title_and_first() {
     let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refusal: None, refused: None });
     let screen = |lines: &[&str], asked| {
         let step_lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
@@ -359,7 +359,7 @@ fn fewer_steps_than_were_asked_for_are_said_in_the_title_and_before_all_else() {
 }
 
 #[test]
-fn what_stays_of_a_call_whose_files_go_back_is_told_apart() {
+fn other_effects_of_a_call_are_reported_apart_from_its_files() {
     let with = |mut plan: retake_wire::reply::Plan| {
         plan.effects = retake_wire::reply::Effects { count: 1, calls: Vec::new() };
         plan
@@ -374,7 +374,7 @@ fn what_stays_of_a_call_whose_files_go_back_is_told_apart() {
 }
 
 #[test]
-fn what_is_so_already_is_named_and_told_from_what_stays_by_choice() {
+fn unchanged_files_and_chosen_files_are_listed_apart() {
     let mut plan = with_files();
     let files = plan.files.as_mut().expect("files");
     files.paths[3].verdict = retake_wire::Verdict::Unchanged;
@@ -398,14 +398,14 @@ fn a_small_window_shows_what_matters_of_a_plan_or_nothing_is_agreed_to() {
 }
 
 #[test]
-fn a_command_that_is_typed_into_a_plan_is_said_to_belong_elsewhere() {
+fn command_typed_into_a_plan_gets_a_notice() {
     let mut stage = stage(undo(), with_files());
     stage.keys("/ u d");
     assert!(stage.screen(80, 24).contains("commands are typed in the composer: leave this first"));
 }
 
 #[test]
-fn what_a_run_did_until_it_was_stopped_goes_along_here_too() {
+fn changes_of_a_stopped_run_are_taken_back_by_a_plan_pane_too() {
     let at_work = retake_wire::reply::Plan { at_work: true, ..with_files() };
     let mut stage = stage(undo(), at_work);
     let mut more = with_files();

@@ -301,7 +301,7 @@ pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
     all
 }
 
-/// Whether what can be chosen for a file stands below its name: it has to be chosen, was, or is asked for.
+/// Whether the choices for a file stand below its name: it needs a choice, has one, or the person wants one.
 pub(super) fn is_spread(path: &PathPlan, choose: &[Choose], asked: bool) -> bool {
     asked || path.verdict == Verdict::Conflict || choose.iter().any(|choose| choose.name == path.name)
 }

@@ -1,5 +1,5 @@
-//! Turns in pages: the first at once, the others behind it, one after the other; and what is asked for anew when the conversation has
-//! changed. Must never ask for two pages at a time.
+//! Turns in pages: the first at once, then the others, one after the other; and again when the conversation has changed. Must never
+//! request two pages at a time.
 
 use retake_wire::reply::{Target, TargetPage};
 use retake_wire::request::Targets;
@@ -38,7 +38,7 @@ enum Page {
     Older,
     /// What is new.
     Newer,
-    /// All anew, with those that are there already: the list stays as it is until it is complete.
+    /// Loads all again: the list stays as it is until the new one is complete.
     All(Vec<Target>),
 }
 
@@ -67,7 +67,7 @@ impl Load {
         self.problem.as_deref()
     }
 
-    /// The conversation has changed: what is new is asked for, behind what is on its way.
+    /// The conversation has changed: new turns are requested after the page that is on its way.
     pub(super) fn renew(&mut self, cx: &mut Cx<'_>) {
         if self.asked.is_some() || cx.conversation.is_none() {
             self.is_spoilt = true;

@@ -63,7 +63,7 @@ fn ten_thousand_turns_come_in_pages() {
 }
 
 #[test]
-fn nothing_that_fits_is_said() {
+fn filter_without_hits_is_reported() {
     let mut stage = stage(3, plan());
     stage.keys("z z z");
     shows!("no_hit", stage);
@@ -74,7 +74,7 @@ fn nothing_that_fits_is_said() {
 }
 
 #[test]
-fn a_turn_that_one_cannot_go_back_to_says_why() {
+fn turn_that_cannot_be_a_target_says_why() {
     let mut owner = Owner::new(3, plan());
     owner.targets[0].reason = Some("it is being imported".to_owned());
     let mut stage = Stage::new(Rewind::new(), owner);
@@ -86,7 +86,7 @@ fn a_turn_that_one_cannot_go_back_to_says_why() {
 }
 
 #[test]
-fn what_runs_is_stopped_only_when_one_says_so() {
+fn run_is_stopped_only_on_request() {
     let mut at_work = with_files();
     at_work.at_work = true;
     at_work.waiting = 2;
@@ -148,7 +148,7 @@ fn one_key_goes_through_all_choices_and_single_hunks() {
 }
 
 #[test]
-fn effects_come_first_and_files_are_leafed_through() {
+fn effects_come_first_and_keys_go_through_the_files() {
     let mut stage = stage(3, with_files());
     shows!("files", stage);
     for theme in THEMES {
@@ -164,7 +164,7 @@ fn effects_come_first_and_files_are_leafed_through() {
 }
 
 #[test]
-fn enter_asks_once_more_and_applies_what_was_shown() {
+fn enter_asks_for_confirmation_and_applies_the_plan_shown() {
     let mut owner = Owner::new(3, with_files());
     owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
     let mut stage = Stage::new(Rewind::new(), owner);
@@ -183,7 +183,7 @@ fn enter_asks_once_more_and_applies_what_was_shown() {
 }
 
 #[test]
-fn who_is_faster_than_the_plan_gets_the_question_with_it() {
+fn early_enter_shows_the_question_with_the_plan() {
     let mut stage = stage(5, with_files());
     stage.press("down");
     stage.press("enter");
@@ -199,7 +199,7 @@ fn who_is_faster_than_the_plan_gets_the_question_with_it() {
 }
 
 #[test]
-fn esc_goes_back_one_step_at_a_time_and_nothing_has_changed() {
+fn esc_returns_step_by_step_and_changes_nothing() {
     let mut stage = stage(3, with_files());
     stage.keys("enter esc");
     assert!(!stage.is_closed());
@@ -234,7 +234,7 @@ fn without_files_there_is_one_scope_and_it_says_why() {
 }
 
 #[test]
-fn who_holds_a_key_down_asks_for_one_plan() {
+fn holding_a_key_down_requests_one_plan() {
     let mut stage = stage(10_000, plan());
     for _ in 0..500 {
         stage.press("down");
@@ -248,7 +248,7 @@ fn who_holds_a_key_down_asks_for_one_plan() {
 }
 
 #[test]
-fn a_plan_on_its_way_is_waited_for_and_dropped() {
+fn plan_request_on_its_way_finishes_and_is_dropped() {
     let mut stage = stage(100, plan());
     stage.owner.silent.push("plan");
     for _ in 0..5 {
@@ -265,7 +265,7 @@ fn a_plan_on_its_way_is_waited_for_and_dropped() {
 }
 
 #[test]
-fn a_change_from_elsewhere_takes_the_question_back_rewind_case_32() {
+fn change_by_another_client_removes_the_final_question_rewind_case_32() {
     let mut stage = stage(5, with_files());
     stage.keys("down down enter");
     stage.owner.targets.remove(0);
@@ -314,7 +314,7 @@ fn in_a_small_terminal_the_plan_hides_the_list_and_esc_shows_it() {
 }
 
 #[test]
-fn what_came_since_joins_the_list_and_pages_are_not_read_again() {
+fn new_turns_join_the_list_without_reading_pages_again() {
     let mut stage = stage(3_000, plan());
     let pages = |stage: &Stage<Rewind>| {
         stage.owner.asked.iter().filter(|it| matches!(it, retake_wire::Request::Targets(_))).count()
@@ -332,7 +332,7 @@ fn what_came_since_joins_the_list_and_pages_are_not_read_again() {
 }
 
 #[test]
-fn what_is_refused_says_why_and_is_planned_anew() {
+fn refused_action_says_why_and_is_planned_again() {
     let mut stage = stage(3, with_files());
     stage.owner.applies.push_back(Err(problem(ProblemKind::Refused, "src/parse.rs can't be written")));
     stage.keys("enter enter");
@@ -369,7 +369,7 @@ fn a_plan_that_cannot_be_made_says_why() {
 }
 
 #[test]
-fn a_plan_that_takes_a_while_says_what_is_being_done() {
+fn slow_plan_shows_its_progress() {
     let mut stage = Stage::new(Rewind::new(), Owner::new(3, plan()));
     stage.owner.silent.push("plan");
     stage.owner.work = Work { doing: Some(Doing::Looking { folders: 120 }) };
@@ -387,7 +387,7 @@ fn a_plan_that_takes_a_while_says_what_is_being_done() {
 }
 
 #[test]
-fn thousands_of_files_are_leafed_through() {
+fn keys_go_through_thousands_of_files() {
     let mut many = with_files();
     let files = many.files.as_mut().expect("files");
     let one = files.paths[0].clone();

@@ -1,5 +1,5 @@
-//! The turns that one can go back to, and which of them fit what is typed. Thousands of them: what a key costs is one pass over those
-//! that fitted before it. Must never show text of others that is not safe.
+//! The turns that a person can rewind to, and which of them fit the filter. There may be thousands: each key costs one pass over those
+//! that fitted before it. Must never show untrusted text that was not made safe.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32String};
@@ -98,7 +98,7 @@ impl Turns {
         let rest = self.rows.split_off(from + newer.len() - fresh);
         self.rows = newer.iter().cloned().map(Row::new).collect();
         self.rows.extend(rest);
-        self.all_anew();
+        self.filter_all();
         self.mark_entry(marked);
         true
     }
@@ -108,7 +108,7 @@ impl Turns {
         let marked = self.marked_entry();
         self.rows.clear();
         self.rows.extend(targets.into_iter().map(Row::new));
-        self.all_anew();
+        self.filter_all();
         self.mark_entry(marked);
     }
 
@@ -161,7 +161,7 @@ impl Turns {
         self.words.push_str(&more);
         if self.words.contains('\\') {
             // It makes a letter of the space behind it.
-            return self.anew();
+            return self.whole();
         }
         self.pattern = pattern(&self.words);
         // What fits more words fitted fewer.
@@ -180,7 +180,7 @@ impl Turns {
         use unicode_segmentation::UnicodeSegmentation;
         if let Some((at, _)) = self.words.grapheme_indices(true).next_back() {
             self.words.truncate(at);
-            self.anew();
+            self.whole();
         }
     }
 
@@ -188,21 +188,21 @@ impl Turns {
     pub(crate) fn erase_all(&mut self) {
         if !self.words.is_empty() {
             self.words.clear();
-            self.anew();
+            self.whole();
         }
     }
 
     /// Fewer words are typed: the marked one stays marked where nothing is typed any more, else the best one is.
-    fn anew(&mut self) {
+    fn whole(&mut self) {
         let marked = self.marked_entry();
-        self.all_anew();
+        self.filter_all();
         self.at = 0;
         if self.words.is_empty() {
             self.mark_entry(marked);
         }
     }
 
-    fn all_anew(&mut self) {
+    fn filter_all(&mut self) {
         self.pattern = pattern(&self.words);
         self.fit.clear();
         for (at, row) in self.rows.iter().enumerate() {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_fit_in_their_order_and_are_told() {
+    fn letters_fit_in_their_order_and_are_marked() {
         let mut turns = turns(&["fix the parser", "write docs", "Fix tests of the parser"]);
         turns.typed("fxpar");
         assert_eq!(seen(&mut turns), [1, 3], "the better one first");
@@ -329,29 +329,29 @@ mod tests {
     }
 
     #[test]
-    fn typing_finds_the_same_as_starting_anew() {
+    fn typing_finds_the_same_as_a_new_search() {
         let words: Vec<String> =
             (0..500).map(|i| format!("turn {i} does {}", ["this", "that", "nothing"][i % 3])).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (mut typed, mut anew) = (turns(&words), turns(&words));
+        let (mut typed, mut whole) = (turns(&words), turns(&words));
         for letter in "tu 7 this".chars() {
             typed.typed(&letter.to_string());
         }
-        anew.words = "tu 7 this".to_owned();
-        anew.all_anew();
-        assert_eq!(typed.fit, anew.fit);
+        whole.words = "tu 7 this".to_owned();
+        whole.filter_all();
+        assert_eq!(typed.fit, whole.fit);
         assert!(!typed.fit.is_empty());
     }
 
     #[test]
-    fn the_marked_one_stays_marked_when_the_list_is_another() {
+    fn selection_stays_when_the_list_changes() {
         let mut old = turns(&["one", "two", "three", "four"]);
         old.mark(2);
         let newer = [target(6, "six"), target(5, "five"), target(4, "four")];
         assert!(old.renew(&newer));
         assert_eq!(seen(&mut old), [6, 5, 4, 3, 2, 1]);
         assert_eq!(old.marked().map(|it| it.turn), Some(2));
-        assert!(!old.renew(&[target(9, "nine")]), "what does not join is read anew");
+        assert!(!old.renew(&[target(9, "nine")]), "what does not join is read again");
         assert!(!old.renew(&[target(6, "six"), target(4, "four")]), "one is gone between");
         old.replace(vec![target(2, "two"), target(1, "one")]);
         assert_eq!(old.marked().map(|it| it.turn), Some(2));

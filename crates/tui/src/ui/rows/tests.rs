@@ -71,7 +71,7 @@ fn a_list_shows_what_is_in_sight() {
 }
 
 #[test]
-fn what_fits_is_marked_in_every_theme() {
+fn matches_are_marked_in_every_theme() {
     for theme in THEMES {
         let mut list = rows(Order::Best);
         list.typed("app");
@@ -105,7 +105,7 @@ fn letters_narrow_and_come_back() {
 }
 
 #[test]
-fn the_best_is_first_where_that_is_wished() {
+fn best_match_is_first_if_requested() {
     let mut list = rows(Order::Best);
     list.typed("apple");
     assert_eq!(key(&list), "apple");
@@ -116,7 +116,7 @@ fn the_best_is_first_where_that_is_wished() {
 }
 
 #[test]
-fn letters_strewn_over_a_text_do_not_fit() {
+fn scattered_letters_do_not_fit() {
     let mut list: Rows<Fruit> = Rows::new(Order::Kept);
     list.set([Fruit("what can never be found with clarity", "", None), Fruit("abc", "", None)]);
     list.typed("abc");
@@ -142,14 +142,14 @@ fn keys_move_as_far_as_there_are_rows() {
 }
 
 #[test]
-fn what_is_disabled_says_why() {
+fn disabled_row_says_why() {
     let mut list = rows(Order::Kept);
     list.select("durian");
     assert_eq!(list.picked().map(|picked| picked.map(|fruit| fruit.0)), Some(Err("not in this house")));
 }
 
 #[test]
-fn headings_are_passed_over_and_the_rest_stays() {
+fn headings_cannot_be_selected() {
     let mut list: Rows<Fruit> = Rows::new(Order::Best);
     list.set([
         Fruit("a heading", "heading", None),

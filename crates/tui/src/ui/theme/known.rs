@@ -57,7 +57,7 @@ impl Default for Themes {
 }
 
 impl Themes {
-    /// One more, from a file, which gives it its name. What is wrong in it is told in sentences. It is kept until the process ends.
+    /// Adds a theme from a file, which gives it its name. Errors are returned as sentences. It stays until the process ends.
     pub fn add(&mut self, file: &Path, text: &str) -> Vec<String> {
         let shown = file.display().to_string();
         let shown = crate::text::safe::line(&shown);

@@ -46,8 +46,7 @@ impl Paints {
         self.looks[paint as usize]
     }
 
-    /// Reads the file of a theme. What is wrong is told in sentences that name the file and the line; what it would have been said of looks
-    /// as in the base then.
+    /// Reads the file of a theme. Errors are returned as sentences with the file and the line; what they concern looks as in the base.
     pub(super) fn read(name: &str, file: &str, text: &str, wrong: &mut Vec<String>) -> Option<Self> {
         let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
         let given: BTreeMap<String, Spanned<toml::Value>> = match toml::from_str(text) {

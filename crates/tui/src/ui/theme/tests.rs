@@ -75,7 +75,7 @@ fn light(colour: Color) -> f64 {
 }
 
 #[test]
-fn what_comes_with_the_program_can_be_read() {
+fn built_in_themes_can_be_parsed() {
     for (name, backgrounds) in [
         ("dark", [0x0000_0000, 0x001e_1e2e]),
         ("ember", [0x0000_0000, 0x0028_2320]),
@@ -117,7 +117,7 @@ fn a_theme_of_a_person_changes_what_it_names() {
 }
 
 #[test]
-fn what_is_wrong_in_a_theme_is_said_with_its_line() {
+fn error_in_a_theme_names_its_line() {
     let allowed = "allowed are base, plain, dim, bold, italic, struck, accent, heading, link, code, quote, good, warn, error, \
                    user, model, tool, added, removed, selected, match, border, bar, keyword, string, number, comment, \
                    function, type";

@@ -147,7 +147,7 @@ fn trial_17_a_tree_of_several_pages_is_shown_as_a_whole() {
 }
 
 #[test]
-fn branches_run_into_those_they_leave() {
+fn lanes_of_branches_join_where_they_part() {
     insta::assert_snapshot!(drawn(&few()));
 }
 
@@ -185,7 +185,7 @@ fn an_older_branch_may_have_ended_later() {
 }
 
 #[test]
-fn what_can_not_be_told_is_not_drawn() {
+fn graph_that_cannot_be_drawn_correctly_is_not_drawn() {
     let words = ("one", "two.");
     let mut all = vec![
         branch("a", (600, 100, 20), None, words),
@@ -372,7 +372,7 @@ fn a_fork_shows_its_plan_first() {
 }
 
 #[test]
-fn a_fork_is_compared_with_nothing_and_that_is_said() {
+fn fork_has_no_comparison_and_says_so() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "ctrl+d end");
     world.answer(&mut tree, owner);

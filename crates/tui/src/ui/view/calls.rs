@@ -31,7 +31,7 @@ pub(super) enum Came<'a> {
     Unknown,
     /// Its run was cut off.
     Cut {
-        /// Whether it had begun; it had not, as while it waited for leave.
+        /// Whether it had begun; it had not while it waited for an approval.
         begun: Begun,
         /// Nobody has gone on since.
         is_last: bool,

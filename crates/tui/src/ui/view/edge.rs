@@ -48,7 +48,7 @@ pub(super) fn barred(mut line: Line<'static>, ink: Ink<'_>) -> Line<'static> {
     line
 }
 
-/// What is said of a message that is selected: as much as there is room for.
+/// The description of the selected message, as far as there is room.
 pub(super) fn about(entry: &Entry, ink: Ink<'_>, columns: usize) -> String {
     let when = time::relative(ink.now_ms, entry.time_ms);
     let all = match entry.turn {

@@ -19,7 +19,7 @@ use crate::ui::theme::Paint;
 /// So many lines are shown of what a person said.
 pub(super) const SAID: usize = 24;
 
-/// From so many columns on, messages are told with the numbers of their turns.
+/// From so many columns on, messages are shown with the numbers of their turns.
 const NUMBERED: u16 = 60;
 
 /// So far results are sought behind their calls.

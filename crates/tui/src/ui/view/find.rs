@@ -21,7 +21,7 @@ const AHEAD: usize = 50;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needle {
     letters: Vec<char>,
-    /// Capitals are told from small letters.
+    /// Upper and lower case differ.
     exact: bool,
 }
 
@@ -231,7 +231,7 @@ impl Find {
         self.from > 0 || self.wants_earlier()
     }
 
-    /// How far it is, in words. What is not searched yet is not counted, and that is said.
+    /// The progress in words. It says where older messages are not searched yet; these are not counted.
     pub(super) fn told(&self) -> String {
         let looks = if self.looks() { ", looking further back" } else { "" };
         let more = if self.has_more() { "+" } else { "" };
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_over_the_end_of_a_line_is_found() {
+    fn match_across_lines_is_found() {
         let lines = [Line::raw("> the quick  "), Line::raw("  brown fox"), Line::raw("  brown")];
         assert_eq!(places(&lines, &Needle::new("quick brown")), [[(0, 6..11), (1, 2..7)]]);
         assert_eq!(places(&lines, &Needle::new("brown")).len(), 2);

@@ -20,13 +20,13 @@ use crate::ui::talk::{Live, Talk, Tone};
 use crate::ui::theme::Paint;
 use crate::ui::words as rendered;
 
-/// So many rows are left to the answers to a question for leave, and to what stands around them.
+/// So many rows are left to the answers of an approval request, and to what stands around them.
 const AROUND: usize = 10;
 
 /// What a question is about has so many rows at least, however low the window is.
 const LEAST: usize = 4;
 
-/// In less rows what is asked stands in short at the end, where all of it does not fit.
+/// In less rows a short form of the request stands at the end, where all of it does not fit.
 const SMALL: usize = 16;
 
 /// What a yes and a no do.
@@ -35,7 +35,7 @@ const DENY: &str = "refuse, and say why";
 /// The same where there is room to say what else does.
 const DENY_WIDE: &str = "refuse, and say why; words that you send refuse it, too";
 
-/// Who is asked is told how long, once it was so long.
+/// The age of a request is shown once it is so old.
 const LONG_MS: i64 = 10_000;
 
 /// So much of the reasoning is shown while it comes.
@@ -66,7 +66,7 @@ pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'st
     page.lines
 }
 
-/// What is drawn behind it, in a view of so many rows, and whether the first question for leave hides some of what it asks about.
+/// What is drawn after it, in a view of so many rows, and whether the first approval request is partly hidden.
 pub(super) fn after(
     talk: &Talk,
     ink: Ink<'_>,
@@ -110,8 +110,8 @@ fn asks_words(talk: &Talk) -> bool {
     talk.live.as_ref().is_some_and(|live| !live.questions.is_empty())
 }
 
-/// What is asked, as much as fits with its end, and below it a yes and a no: they are the last rows of a small view. Whether some of the
-/// question is left out.
+/// The request, as much as fits with its end, and below it a yes and a no: they are the last rows of a small view. Whether some of the
+/// request is left out.
 fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) -> bool {
     let asking = Asking { is_small: false, ..asking };
     let mut keys = Page::new(page.ink);
@@ -257,7 +257,7 @@ fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> (usize,
     (asked_at, hides)
 }
 
-/// A call that waits for leave, all of it: nobody says yes to what is left out. Where the window does not hold it, its middle is
+/// A call that waits for an approval, all of it: nobody can approve what is left out. Where the window does not hold it, its middle is
 /// folded; whether it is.
 fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
     let ink = page.ink;
@@ -465,14 +465,14 @@ fn greeted(
     page.lines
 }
 
-/// How much is said behind the last entry: by the run, and by the UI.
+/// How much is shown after the last entry: by the run, and by the program.
 pub(super) fn news(talk: &Talk) -> (usize, usize) {
     let live = talk.live.as_ref();
     let said = live.map_or(0, |live| live.text.len() + live.asks.len() + live.questions.len());
     (said, talk.notes.len() + talk.waiting.len())
 }
 
-/// How far a number of words is told, such as “3 of 17”.
+/// A position among a number of items, such as “3 of 17”.
 pub(super) fn of(number: usize, all: usize) -> String {
     format!("{} of {}", words::number(number as u64), words::number(all as u64))
 }

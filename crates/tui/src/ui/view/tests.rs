@@ -197,7 +197,7 @@ fn nothing_said_yet() {
 }
 
 #[test]
-fn an_old_list_is_a_line_until_a_run_may_go_on_with_it() {
+fn old_todo_list_is_one_line_until_a_run_may_continue_it() {
     let mut talk = rich();
     let seen = |talk: &Talk| {
         let shown = drawn(&mut View::default(), talk, (60, 50));
@@ -215,7 +215,7 @@ fn an_old_list_is_a_line_until_a_run_may_go_on_with_it() {
 }
 
 #[test]
-fn all_of_it_is_shown_when_asked() {
+fn whole_message_is_shown_on_request() {
     let mut view = View::default();
     let talk = rich();
     view.command(Command::Reasoning, &talk);
@@ -246,7 +246,7 @@ fn messages_are_selected() {
 }
 
 #[test]
-fn an_entry_is_copied_with_what_came_of_it() {
+fn entry_is_copied_with_its_results() {
     let (view, talk) = (View::default(), rich());
     assert_eq!(view.text_of("e8", &talk), "# Done\n\n- it **works**\n- see `main`");
     assert!(view.text_of("e2", &talk).contains("cannot fetch: no network"));
@@ -296,7 +296,7 @@ fn only_what_is_near_the_screen_is_laid_out() {
 }
 
 #[test]
-fn what_one_reads_stays_in_its_place() {
+fn text_being_read_stays_in_its_place() {
     let mut talk = long(200);
     talk.earlier = true;
     let mut view = View::default();
@@ -332,7 +332,7 @@ fn what_one_reads_stays_in_its_place() {
 }
 
 #[test]
-fn an_answer_that_is_read_while_it_comes_stays_when_it_is_stored() {
+fn streamed_answer_stays_in_place_when_it_is_stored() {
     let mut talk = long(20);
     let text: String = (0..60).map(|line| format!("Line {line}.\n\n")).collect();
     talk.live = Some(Live { text: text.clone(), ..Live::default() });
@@ -370,7 +370,7 @@ fn words_are_found() {
 }
 
 #[test]
-fn what_is_folded_away_is_found_too() {
+fn folded_text_is_found_too() {
     let (mut view, talk) = (View::default(), rich());
     assert!(!drawn(&mut view, &talk, (60, 20)).contains("test 2 ok"));
     view.find("test 2", &talk);
@@ -401,7 +401,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn hostile_text_never_acts(text in anything(), width in 1u16..50, height in 1u16..20) {
+    fn untrusted_text_is_never_interpreted_by_the_terminal(text in anything(), width in 1u16..50, height in 1u16..20) {
         let mut talk = rich();
         for entry in &mut talk.entries {
             for part in &mut entry.parts {
@@ -466,7 +466,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_is_done_the_end_can_be_reached(steps in commands()) {
+    fn end_is_reachable_after_any_sequence_of_keys(steps in commands()) {
         let mut talk = rich();
         talk.entries.extend(long(60).entries.into_iter().skip(20));
         let mut view = View::default();

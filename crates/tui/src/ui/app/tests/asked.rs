@@ -37,7 +37,7 @@ fn text(app: &App) -> String {
 }
 
 #[test]
-fn leave_is_given_by_a_key_that_stands_alone() {
+fn approval_needs_a_single_key() {
     // A key that was on its way.
     let mut app = asked(Theme::default());
     drop(press(&mut app, "y", NOW_MS + 10));
@@ -72,7 +72,7 @@ fn words_that_begin_like_an_answer_are_typed_whole_and_answer_nothing() {
 }
 
 #[test]
-fn a_question_in_the_middle_of_words_takes_none_of_them() {
+fn approval_request_during_typing_takes_no_letter() {
     let mut app = talking(Theme::default());
     drop(app.on(Msg::Key(crossterm::event::KeyCode::Char('b').into()), NOW_MS));
     ask(&mut app, "a1");
@@ -88,7 +88,7 @@ fn a_question_in_the_middle_of_words_takes_none_of_them() {
 }
 
 #[test]
-fn beside_words_other_keys_answer_and_the_words_stay() {
+fn during_typing_other_keys_answer_and_the_words_stay() {
     let rule = || Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) };
     for (command, decision) in [
         (Command::AllowOnce, Some(Decision::Once)),
@@ -114,7 +114,7 @@ fn beside_words_other_keys_answer_and_the_words_stay() {
 }
 
 #[test]
-fn it_is_said_which_keys_answer_beside_words_as_the_settings_bind_them() {
+fn notice_names_the_configured_keys_that_answer_during_typing() {
     let mut app = asked(Theme::default());
     drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
     let seen = screen(80, 24, |frame| app.draw(frame));
@@ -132,7 +132,7 @@ fn it_is_said_which_keys_answer_beside_words_as_the_settings_bind_them() {
 }
 
 #[test]
-fn words_that_are_sent_refuse_and_never_by_accident() {
+fn sent_words_deny_the_call_and_never_by_accident() {
     let mut app = asked(Theme::default());
     drop(types(&mut app, "use tabs", 100, NOW_MS + 100));
     let at = app.tab().answers.asked_ms.expect("asked");
@@ -156,7 +156,7 @@ fn words_that_are_sent_refuse_and_never_by_accident() {
 }
 
 #[test]
-fn a_second_question_is_looked_at_like_the_first() {
+fn second_approval_request_ignores_early_keys_too() {
     let mut app = asked(Theme::default());
     ask(&mut app, "a2");
     let settled = Told { id: None, event: Event::Run { said: RunEvent::Settled { id: "a1".into() } } };
@@ -166,7 +166,7 @@ fn a_second_question_is_looked_at_like_the_first() {
 }
 
 #[test]
-fn a_number_answers_a_tool_where_nothing_is_written() {
+fn number_answers_a_tool_while_the_composer_is_empty() {
     let answered = |acts: &[Act]| {
         acts.iter().any(|act| matches!(act, Act::Ask(_, request) if matches!(**request, Request::Respond(_))))
     };
@@ -188,7 +188,7 @@ fn a_number_answers_a_tool_where_nothing_is_written() {
 
 /// Another wording of a message is no answer to what is asked meanwhile.
 #[test]
-fn words_for_an_edited_message_answer_nothing() {
+fn edited_message_answers_no_request() {
     let mut app = asked(Theme::default());
     let (entry, head) = ("e1".to_owned(), "1.4".to_owned());
     app.tab_mut().outgoing.rewriting = Some(Rewriting {
@@ -207,7 +207,7 @@ fn words_for_an_edited_message_answer_nothing() {
 
 /// Two may answer one question: the words of the second are kept, and are a message only when they are sent once more.
 #[test]
-fn words_for_a_question_that_others_have_answered_are_no_message() {
+fn words_for_a_request_answered_elsewhere_are_not_sent() {
     let says = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::Run(..)));
     let settled = |app: &mut App| tell(app, Event::Run { said: RunEvent::Settled { id: "a1".into() } }, None);
     let mut app = asked(Theme::default());
@@ -233,7 +233,7 @@ fn words_for_a_question_that_others_have_answered_are_no_message() {
 }
 
 #[test]
-fn a_wider_rule_is_chosen_and_said_in_words() {
+fn wider_rule_is_chosen_and_described() {
     let mut app = talking(Theme::default());
     let rule = |what: Option<&str>| Rule {
         ruling: Ruling::Allow,
@@ -333,7 +333,7 @@ fn rules_say_what_they_allow_and_where() {
 }
 
 #[test]
-fn what_was_refused_goes_with_what_it_was_about() {
+fn refusal_notice_ends_with_its_cause() {
     let mut app = asked(Theme::default());
     drop(press(&mut app, "alt+y", NOW_MS));
     assert!(shown(&mut app).contains("has just asked"));
@@ -344,7 +344,7 @@ fn what_was_refused_goes_with_what_it_was_about() {
 
 /// A yes is one to all that is asked: what does not fit has to be unfolded once.
 #[test]
-fn nobody_says_yes_to_what_is_not_shown() {
+fn hidden_parts_of_a_call_cannot_be_approved() {
     for key in ["y", "c", "a"] {
         let mut app = talking(Theme::default());
         let model = "demo".to_owned();

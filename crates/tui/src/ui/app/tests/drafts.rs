@@ -92,7 +92,7 @@ fn begun() -> RunEvent {
 }
 
 #[test]
-fn what_was_typed_is_kept_and_given_back_and_never_sent() {
+fn draft_is_stored_and_restored_and_never_sent() {
     let mut app = with(&[]);
     assert_eq!(types(&mut app, "half a thought"), Some(vec![Part::text("half a thought")]));
     let mut app = with(&["half a thought"]);
@@ -104,7 +104,7 @@ fn what_was_typed_is_kept_and_given_back_and_never_sent() {
 }
 
 #[test]
-fn what_moved_aside_is_kept_and_given_back_too() {
+fn drafts_moved_aside_are_stored_and_restored() {
     let mut app = with(&[]);
     drop(has_typed(&mut app, "the first"));
     drop(press(&mut app, "ctrl+c", NOW_MS + LATER));
@@ -136,7 +136,7 @@ fn what_moved_aside_is_kept_and_given_back_too() {
 }
 
 #[test]
-fn words_of_an_edit_that_is_given_up_move_aside() {
+fn text_of_a_cancelled_edit_moves_aside() {
     let mut app = talking(Theme::default());
     let rewrite = |app: &mut App| {
         let entry = app.tab().talk.entries[0].id.clone();
@@ -156,7 +156,7 @@ fn words_of_an_edit_that_is_given_up_move_aside() {
 }
 
 #[test]
-fn words_are_given_up_only_when_the_owner_has_them() {
+fn draft_is_dropped_only_when_the_owner_has_it() {
     let mut app = with(&["begin"]);
     let (run, dropped) = sends(&mut app);
     assert_eq!(dropped, None, "nobody has them yet");
@@ -192,13 +192,13 @@ fn several_new_tabs_keep_all_that_is_typed_in_them() {
 }
 
 #[test]
-fn nothing_is_kept_over_what_the_owner_may_have() {
+fn unknown_draft_of_the_owner_is_never_overwritten() {
     let (mut app, _) = opened();
     assert_eq!(types(&mut app, "early"), None, "it has not answered yet");
 }
 
 #[test]
-fn one_who_leaves_waits_until_the_owner_has_what_was_typed() {
+fn quit_waits_until_the_owner_has_the_draft() {
     let mut app = with(&[]);
     drop(app.on(Msg::Paste("half".to_owned()), NOW_MS));
     let acts = app.on(Msg::Tick, NOW_MS + LATER);
@@ -216,7 +216,7 @@ fn one_who_leaves_waits_until_the_owner_has_what_was_typed() {
 }
 
 #[test]
-fn one_who_leaves_early_waits_until_it_is_known_what_else_is_kept() {
+fn early_quit_waits_for_the_stored_drafts() {
     let (mut app, acts) = opened();
     let asked = asks_what_is_kept(&acts).expect("it asks");
     drop(app.on(Msg::Paste("early".to_owned()), NOW_MS));
@@ -232,7 +232,7 @@ fn one_who_leaves_early_waits_until_it_is_known_what_else_is_kept() {
 }
 
 #[test]
-fn what_was_typed_while_a_conversation_begins_is_its_draft_when_one_leaves() {
+fn text_typed_while_a_conversation_begins_becomes_its_draft_on_quit() {
     let mut app = talking(Theme::default());
     drop(app.on(Msg::Paste("and then".to_owned()), NOW_MS));
     assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)), "its own draft is not known yet");
@@ -248,7 +248,7 @@ fn what_was_typed_while_a_conversation_begins_is_its_draft_when_one_leaves() {
 }
 
 #[test]
-fn nobody_waits_for_ever_and_what_is_not_kept_is_given_back() {
+fn quitting_has_a_deadline_and_returns_what_was_not_stored() {
     let mut app = with(&[]);
     drop(app.on(Msg::Paste("a thought".to_owned()), NOW_MS));
     assert!(!quits(&press(&mut app, "ctrl+q", NOW_MS)));
@@ -263,7 +263,7 @@ fn nobody_waits_for_ever_and_what_is_not_kept_is_given_back() {
 }
 
 #[test]
-fn what_was_cleared_stays_so_when_words_that_came_back_are_said_again() {
+fn cleared_composer_stays_empty_after_a_redo() {
     use retake_wire::Action;
     for (cleared, after) in [(true, ""), (false, "a draft")] {
         let mut app = talking(Theme::default());
@@ -281,7 +281,7 @@ fn what_was_cleared_stays_so_when_words_that_came_back_are_said_again() {
 }
 
 #[test]
-fn words_that_only_came_back_are_no_draft_once_they_are_said_again() {
+fn returned_words_are_no_draft_after_a_redo() {
     use retake_wire::Action;
     for (typed, stays) in [("", false), (" and more", true)] {
         let mut app = talking(Theme::default());

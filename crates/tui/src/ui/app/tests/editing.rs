@@ -6,7 +6,7 @@ use super::*;
 use crate::ui::msg::Ticket;
 use crate::ui::rewind::samples::{problem, with_conflict, with_files};
 
-/// The words of the first message stand in the composer, to be said anew.
+/// The words of the first message stand in the composer, to be edited.
 fn editing() -> App {
     let mut app = talking(Theme::default());
     let entry = app.tab().talk.entries[0].id.clone();
@@ -17,7 +17,7 @@ fn editing() -> App {
 }
 
 #[test]
-fn what_sending_takes_back_is_said_until_it_is_sent_or_given_up() {
+fn effect_of_an_edit_is_shown_until_it_is_sent_or_cancelled() {
     let mut app = editing();
     drop(app.on(Msg::Tick, NOW_MS + 60_000));
     let mut shots = String::new();
@@ -82,7 +82,7 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
 }
 
 #[test]
-fn a_wider_rule_is_chosen_while_words_are_typed() {
+fn wider_rule_can_be_chosen_during_typing() {
     let mut app = talking(Theme::default());
     let model = "demo".to_owned();
     tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
@@ -112,7 +112,7 @@ fn a_fork_shows_its_plan_first() {
 }
 
 #[test]
-fn what_no_person_said_is_not_edited_and_that_is_said_at_once() {
+fn message_of_no_person_cannot_be_edited_and_a_notice_says_so() {
     let mut app = talking(Theme::default());
     for (key, says) in [("alt+up", ""), ("e", "not a message of a person"), ("up", ""), ("e", "Edit")] {
         drop(press(&mut app, key, NOW_MS));
@@ -123,7 +123,7 @@ fn what_no_person_said_is_not_edited_and_that_is_said_at_once() {
 }
 
 #[test]
-fn a_rewind_that_is_named_says_to_where() {
+fn rewind_by_name_shows_its_target() {
     for (words, title) in [("t2", "Rewind t2 “and"), ("good", "Rewind good")] {
         let mut app = talking(Theme::default());
         app.command(Command::Rewind, words);
@@ -166,11 +166,11 @@ fn sent(acts: &[Act]) -> Option<&Run> {
 }
 
 #[test]
-fn an_edit_that_something_else_came_before_is_planned_anew_and_sent_as_of_now() {
+fn stale_edit_is_planned_again_and_sent_with_the_new_head() {
     let mut app = editing();
     let acts = refused(&mut app, NOW_MS + LATER);
     let waits = press(&mut app, "enter", NOW_MS + 2 * LATER);
-    assert!(sent(&waits).is_none() && shown(&mut app).contains("planned anew"), "{}", shown(&mut app));
+    assert!(sent(&waits).is_none() && shown(&mut app).contains("planned again"), "{}", shown(&mut app));
     planned(&mut app, acts, &Plan { head: "3.14".into(), ..with_files() });
     let seen = screen(120, 20, |frame| app.draw(frame));
     assert!(seen.contains("nothing was sent: Enter sends now, and takes back 1 turn, 3 files"), "{seen}");
@@ -187,7 +187,7 @@ fn an_edit_that_something_else_came_before_is_planned_anew_and_sent_as_of_now() 
 }
 
 #[test]
-fn a_conflict_that_came_while_words_were_written_is_chosen_for_and_the_words_stay() {
+fn conflict_that_appears_during_an_edit_is_resolved_and_the_text_stays() {
     let mut app = editing();
     drop(press(&mut app, "!", NOW_MS + LATER));
     let acts = refused(&mut app, NOW_MS + 2 * LATER);

@@ -24,7 +24,7 @@ fn seen(app: &mut App, acts: &[Act]) -> String {
 }
 
 #[test]
-fn every_key_does_its_command_where_it_holds_and_is_seen_to() {
+fn every_key_runs_its_command_and_has_a_visible_effect() {
     let places = [Context::Everywhere, Context::Talk, Context::Select, Context::Asked, Context::Find];
     let mut unseen = Vec::new();
     for row in TABLE.iter().filter(|row| places.contains(&row.context)) {
@@ -81,7 +81,7 @@ fn in_the_middle(context: Context) -> App {
 }
 
 #[test]
-fn what_needs_more_to_act_on_acts_where_there_is_more() {
+fn commands_on_rows_act_where_there_are_rows() {
     for command in NOTHING_TO_SEE {
         let context = command.row().context;
         for key in command.row().keys {

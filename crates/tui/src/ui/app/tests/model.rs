@@ -49,7 +49,7 @@ fn a_conversation_goes_on_with_the_model_that_answered_in_it() {
 }
 
 #[test]
-fn a_model_that_is_named_is_looked_up_at_once() {
+fn named_model_is_looked_up_at_once() {
     for (name, model, says) in [
         ("fake/m1", Some("fake/m1"), "the next answers come from fake/m1"),
         ("fake/m9", Some("fake/m9"), "it is not listed; what is: fake/m1"),

@@ -11,7 +11,7 @@ fn after(app: &mut App, key: &str, wait_ms: i64) -> (bool, bool) {
 }
 
 #[test]
-fn esc_once_more_opens_the_rewind_as_long_as_that_is_said() {
+fn second_esc_opens_the_rewind_while_the_notice_is_shown() {
     let said = "Esc once more: back to an earlier message";
     let mut app = talking(Theme::default());
     drop(press(&mut app, "esc", NOW_MS));
@@ -27,7 +27,7 @@ fn esc_once_more_opens_the_rewind_as_long_as_that_is_said() {
 }
 
 #[test]
-fn ctrl_c_once_more_leaves_as_long_as_that_is_said() {
+fn second_ctrl_c_quits_while_the_notice_is_shown() {
     let mut app = talking(Theme::default());
     drop(press(&mut app, "ctrl+c", NOW_MS));
     assert!(shown(&mut app).contains("Ctrl+C once more leaves"));
@@ -35,7 +35,7 @@ fn ctrl_c_once_more_leaves_as_long_as_that_is_said() {
 }
 
 #[test]
-fn a_key_between_two_presses_makes_them_two() {
+fn key_between_two_presses_makes_both_first_presses() {
     for (first, second) in [("esc", "esc"), ("ctrl+c", "ctrl+c"), ("ctrl+c", "esc"), ("esc", "ctrl+c")] {
         let mut app = talking(Theme::default());
         drop(press(&mut app, first, NOW_MS));
@@ -48,7 +48,7 @@ fn a_key_between_two_presses_makes_them_two() {
 }
 
 #[test]
-fn a_run_goes_on_and_is_left_at_once() {
+fn quitting_during_a_run_is_immediate_and_the_run_continues() {
     let mut app = talking(Theme::default());
     let model = "demo".to_owned();
     tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
@@ -59,7 +59,7 @@ fn a_run_goes_on_and_is_left_at_once() {
 }
 
 #[test]
-fn what_is_said_of_a_key_goes_with_the_next_key_or_pane() {
+fn hint_about_a_key_ends_with_the_next_key_or_pane() {
     let esc = ("esc", "Esc once more: back to an earlier message");
     let leave = ("ctrl+c", "Ctrl+C once more leaves");
     for (first, said) in [esc, leave] {
@@ -82,7 +82,7 @@ fn what_is_said_of_a_key_goes_with_the_next_key_or_pane() {
 
 /// A refusal is no hint: it is read while one goes on, and it is about the place where it was said.
 #[test]
-fn what_is_said_stands_as_long_as_one_stays_and_is_never_cut_for_keys() {
+fn notice_stays_in_its_place_and_is_never_truncated_for_keys() {
     let mut app = talking(Theme::default());
     for key in "/ x y z".split(' ') {
         drop(press(&mut app, key, NOW_MS));
@@ -112,7 +112,7 @@ fn enters(at: &[i64]) -> (App, Vec<bool>) {
 }
 
 #[test]
-fn an_enter_right_behind_a_step_sends_nothing_and_says_so() {
+fn enter_right_after_a_step_sends_nothing_and_says_so() {
     for (at, sent) in [
         (&[10][..], &[false][..]),
         (&[800], &[false]),
@@ -130,7 +130,7 @@ fn an_enter_right_behind_a_step_sends_nothing_and_says_so() {
 }
 
 #[test]
-fn an_enter_behind_another_key_is_meant_for_the_words() {
+fn enter_after_another_key_sends_the_words() {
     for key in ["!", "left", "end"] {
         let (mut app, _) = enters(&[]);
         drop(press(&mut app, key, NOW_MS + 300));

@@ -77,7 +77,7 @@ fn text(app: &App) -> String {
 }
 
 #[test]
-fn what_is_typed_while_a_conversation_is_opened_is_for_it() {
+fn text_typed_while_a_conversation_opens_belongs_to_it() {
     for start in [Start::GoOn, Start::In("0199a000-c".into())] {
         let (mut app, acts) = started(start.clone());
         assert_eq!(kept_in_folder(&paste(&mut app, "and more")), None, "{start:?}");
@@ -102,7 +102,7 @@ fn what_is_typed_while_a_conversation_is_opened_is_for_it() {
 }
 
 #[test]
-fn what_was_typed_for_a_conversation_that_is_not_there_is_the_folders() {
+fn text_for_a_missing_conversation_becomes_the_draft_of_the_folder() {
     let problem = || Problem {
         code: "x".into(),
         kind: ProblemKind::Refused,
@@ -121,7 +121,7 @@ fn what_was_typed_for_a_conversation_that_is_not_there_is_the_folders() {
 }
 
 #[test]
-fn what_stood_there_before_another_conversation_is_opened_stays_where_it_belongs() {
+fn draft_stays_with_its_conversation_when_another_one_opens() {
     let mut app = talking(Theme::default());
     app.take_draft(TabId(1), Draft::default());
     drop(app.on(Msg::Paste("for the first".to_owned()), NOW_MS));
@@ -145,7 +145,7 @@ fn what_stood_there_before_another_conversation_is_opened_stays_where_it_belongs
 }
 
 #[test]
-fn words_for_another_message_are_kept_and_told_to_be() {
+fn draft_that_edits_a_message_is_stored_as_such() {
     let mut app = talking(Theme::default());
     app.take_draft(TabId(1), Draft::default());
     let entry = app.tab().talk.entries[0].id.clone();
@@ -175,7 +175,7 @@ fn words_for_another_message_are_kept_and_told_to_be() {
 }
 
 #[test]
-fn a_draft_gives_way_only_to_what_was_kept_before_it() {
+fn draft_replaces_only_the_draft_that_was_stored_before() {
     let (mut app, acts) = started(Start::New);
     let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraftIn(_))).expect("it asks");
     drop(app.on(Msg::Replied(asked, Box::new(Ok(draft("older", None)))), NOW_MS));

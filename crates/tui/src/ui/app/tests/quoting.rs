@@ -15,7 +15,7 @@ fn a_selected_message_is_quoted_behind_the_draft() {
 }
 
 #[test]
-fn what_a_pane_quotes_is_seen_in_the_conversation() {
+fn quote_from_a_pane_is_shown_in_the_conversation() {
     let mut app = talking(Theme::default());
     drop(press(&mut app, "alt+t", NOW_MS));
     assert_eq!(app.context(), Context::Tree);

@@ -1,4 +1,4 @@
-//! Another answer: what it took back is said, and what is refused as stale is planned anew.
+//! Another answer: what it took back is said, and what is refused as stale is planned again.
 
 use retake_wire::{Ended, FilesDone, FilesWish, Outcome, ProblemKind, Run, RunStart, Scope};
 
@@ -37,17 +37,17 @@ fn begins(app: &mut App, ticket: Ticket, files: Option<FilesDone>) -> String {
 }
 
 #[test]
-fn another_answer_says_what_it_took_back_and_how_that_comes_back() {
+fn retry_says_what_it_took_back_and_how_to_restore_it() {
     let mut app = talking(Theme::default());
     let ticket = retrying(&mut app, FilesWish::default());
     let shown = begins(&mut app, ticket, None);
-    assert!(shown.contains("asked anew: 1 message taken back"), "{shown}");
+    assert!(shown.contains("asked again: 1 message taken back"), "{shown}");
     assert!(
         shown.contains("files stay as they are; the old answer stays: Alt+U or /undo brings it back"),
         "{shown}"
     );
     let ticket = retrying(&mut app, FilesWish::default());
-    assert_eq!(begins(&mut app, ticket, None).matches("asked anew").count(), 1, "the one before is over");
+    assert_eq!(begins(&mut app, ticket, None).matches("asked again").count(), 1, "the one before is over");
     let counts = retake_wire::FileCounts { deleted: 1, ..Default::default() };
     let files = FilesDone { counts, ..FilesDone::default() };
     let mut app = talking(Theme::default());
@@ -57,7 +57,7 @@ fn another_answer_says_what_it_took_back_and_how_that_comes_back() {
 }
 
 #[test]
-fn another_answer_that_failed_says_that_the_old_one_is_still_there() {
+fn failed_retry_says_that_the_old_answer_is_still_there() {
     for (outcome, says) in [
         (Outcome::Failed, "the old answer is still there: /retry asks again"),
         (Outcome::RolledBack, "stopped before any answer: nothing has changed"),
@@ -73,7 +73,7 @@ fn another_answer_that_failed_says_that_the_old_one_is_still_there() {
 }
 
 #[test]
-fn another_answer_that_is_refused_as_stale_is_planned_anew() {
+fn stale_retry_is_planned_again() {
     for (stop, says) in [
         (false, "it has changed meanwhile, and nothing was done: this is how it is now"),
         (true, "stopped; this is the plan now: once more agrees to it"),

@@ -10,7 +10,7 @@ fn shown_in(app: &mut App, width: u16, height: u16) -> String {
 }
 
 #[test]
-fn a_question_for_leave_stands_in_a_small_window_with_a_yes_and_a_no() {
+fn approval_request_in_a_small_window_shows_yes_and_no() {
     let long = format!("shell rm -rf {} && echo x", "some/folder/or/other ".repeat(20));
     for (line, end) in [("write", "write notes.md"), (&*long, "echo x notes.md")] {
         let mut app = talking(Theme::default());
@@ -34,7 +34,7 @@ fn a_question_for_leave_stands_in_a_small_window_with_a_yes_and_a_no() {
 }
 
 #[test]
-fn what_a_step_did_is_wrapped_once_to_the_width_that_there_is() {
+fn receipt_is_wrapped_once_to_the_width() {
     let effect = |number: i64| EffectLine {
         line: format!(
             "mail send --to team@example.org --subject 'build number {number} of the week is done'"

@@ -52,7 +52,7 @@ fn runs(app: &mut App, lasts_ms: i64) -> Vec<String> {
 }
 
 #[test]
-fn a_long_run_that_ends_unseen_is_told_of_once() {
+fn long_run_that_ends_unseen_gives_one_notification() {
     let mut app = talking(Theme::default());
     assert!(runs(&mut app, LONG_MS).is_empty(), "it is seen");
     drop(app.on(Msg::Focus(false), NOW_MS));

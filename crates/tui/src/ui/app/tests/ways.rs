@@ -47,7 +47,7 @@ fn wide(app: &mut App) -> String {
 }
 
 #[test]
-fn an_empty_conversation_says_where_it_works_how_far_and_how_to_leave() {
+fn empty_conversation_shows_folder_mode_and_how_to_quit() {
     let mut app = begun(Start::New, retake_wire::Mode::Ask);
     let shown = wide(&mut app);
     let place = "in /home/ann/work · reads in the workspace unasked, and asks about everything else";
@@ -56,7 +56,7 @@ fn an_empty_conversation_says_where_it_works_how_far_and_how_to_leave() {
 }
 
 #[test]
-fn ctrl_d_with_nothing_typed_leaves_once_more() {
+fn second_ctrl_d_in_an_empty_composer_quits() {
     let mut app = talking(Theme::default());
     assert!(press(&mut app, "ctrl+d", NOW_MS).is_empty());
     assert!(shown(&mut app).contains("Ctrl+D once more leaves; everything is kept"));
@@ -70,7 +70,7 @@ fn ctrl_d_with_nothing_typed_leaves_once_more() {
 }
 
 #[test]
-fn esc_in_the_list_that_the_ui_begins_with_leaves() {
+fn esc_in_the_first_list_quits() {
     let mut app = begun(Start::Pick, retake_wire::Mode::Ask);
     assert_eq!(app.context(), Context::List);
     let shown = wide(&mut app);
@@ -84,7 +84,7 @@ fn esc_in_the_list_that_the_ui_begins_with_leaves() {
 }
 
 #[test]
-fn who_steps_through_operations_stays_there() {
+fn undo_in_the_operations_pane_stays_there() {
     let mut app = talking(Theme::default());
     presses(&mut app, "alt+o");
     assert_eq!(app.context(), Context::Ops);

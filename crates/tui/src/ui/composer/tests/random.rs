@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn whatever_is_done_it_can_be_drawn(doing in proptest::collection::vec(doing(), 0..25), width in 1u16..50, height in 1u16..12) {
+    fn any_sequence_of_keys_can_be_drawn(doing in proptest::collection::vec(doing(), 0..25), width in 1u16..50, height in 1u16..12) {
         let mut desk = Desk::new();
         desk.composer.remember(vec!["earlier".to_owned(), "two\nlines".to_owned()]);
         for does in &doing {

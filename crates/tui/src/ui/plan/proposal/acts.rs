@@ -16,11 +16,11 @@ use crate::ui::plan::view::{Place, holds, options};
 /// What letters change: what is wished, and what is looked at.
 #[derive(Debug)]
 pub(crate) struct Before {
-    wish: FilesWish,
+    choices: FilesWish,
     place: Place,
 }
 
-/// What is said to an Enter that comes too early.
+/// The notice for an Enter that comes too early.
 const NEW: &str = "it has just changed: this is how it is now, press again";
 
 /// Nobody said it.
@@ -60,15 +60,15 @@ impl Proposal {
 
     /// How it is before a letter acts.
     pub(crate) fn before(&self) -> Before {
-        Before { wish: self.wish.clone(), place: self.view.place_now() }
+        Before { choices: self.choices.clone(), place: self.view.place_now() }
     }
 
     /// What letters have done is put back.
     pub(crate) fn put_back(&mut self, before: Before, now_ms: i64) {
         self.view.back_to(before.place);
-        if self.wish != before.wish {
-            self.wish = before.wish;
-            self.wishes(now_ms);
+        if self.choices != before.choices {
+            self.choices = before.choices;
+            self.choices_changed(now_ms);
         }
     }
 
@@ -137,9 +137,10 @@ impl Proposal {
             && self.plan.as_ref().is_some_and(|plan| plan.at_work || !plan.running.is_empty())
     }
 
-    /// Whether the plan on the screen can be agreed to. One of a run at work is made anew without end: what the run does goes along.
+    /// Whether the plan on the screen can be agreed to. During a run it is made again all the time; it includes what the run does
+    /// meanwhile.
     fn can_go_on(&self) -> bool {
-        self.is_settled() || (self.planning.is_of_wish && self.stops())
+        self.is_settled() || (self.planning.is_shown_current && self.stops())
     }
 
     /// Why it can't be agreed to now.
@@ -150,7 +151,7 @@ impl Proposal {
         let Some(plan) = self.plan.as_ref().filter(|_| self.can_go_on()) else {
             return Some(PLANNING.to_owned());
         };
-        if plan.unchanged && self.wish.choose.is_empty() && self.ends == Ends::Applied {
+        if plan.unchanged && self.choices.choose.is_empty() && self.ends == Ends::Applied {
             return Some("nothing would change: it is so already".to_owned());
         }
         let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
@@ -189,13 +190,13 @@ impl Proposal {
         if stop && self.stopped.is_none() {
             self.stopped = Some(Box::new(Stopped::new(plan.clone())));
         }
-        let scope = self.wish.scope;
+        let scope = self.choices.scope;
         // What was shown is what is done.
         let files = match scope {
             Scope::Conversation => FilesWish { scope, stop, ..FilesWish::default() },
             _ => {
                 let seen = plan.files.as_ref().map(|files| files.digest.clone());
-                FilesWish { seen, stop, ..self.wish.clone() }
+                FilesWish { seen, stop, ..self.choices.clone() }
             }
         };
         let head = plan.head.clone();
@@ -241,10 +242,10 @@ impl Proposal {
             Scopes::Nothing if self.has_files == Some(false) => return self.say(NO_FILE),
             Scopes::Nothing => return self.say("files have nothing to do with this"),
         };
-        let at = scopes.iter().position(|scope| *scope == self.wish.scope).unwrap_or(0);
+        let at = scopes.iter().position(|scope| *scope == self.choices.scope).unwrap_or(0);
         self.stage = Stage::Looking;
-        self.wish.scope = scopes[(at + 1) % scopes.len()];
-        self.wishes(cx.now_ms);
+        self.choices.scope = scopes[(at + 1) % scopes.len()];
+        self.choices_changed(cx.now_ms);
     }
 
     /// What can be taken along.
@@ -256,7 +257,7 @@ impl Proposal {
             return Scopes::One("the conversation stays: this is about files");
         }
         match self.has_files {
-            // What is said anew leaves the conversation, too.
+            // An edit leaves the conversation, too.
             Some(true) if self.ends != Ends::Applied => Scopes::Several(&[Scope::Both, Scope::Conversation]),
             Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
             // The plan says so itself, and why.
@@ -296,14 +297,14 @@ impl Proposal {
             self.note = Some("there is nothing to choose for this file".to_owned());
             return;
         }
-        if self.view.spread(path, &self.wish.choose) {
+        if self.view.spread(path, &self.choices.choose) {
             return;
         }
-        let next = holds(path, &self.wish.choose).map_or(0, |now| (now + 1) % all.len());
+        let next = holds(path, &self.choices.choose).map_or(0, |now| (now + 1) % all.len());
         let (name, choice) = (path.name.clone(), all[next].clone());
         self.stage = Stage::Looking;
-        self.wish.choose.retain(|choose| choose.name != name);
-        self.wish.choose.push(Choose { name, choice });
-        self.wishes(now_ms);
+        self.choices.choose.retain(|choose| choose.name != name);
+        self.choices.choose.push(Choose { name, choice });
+        self.choices_changed(now_ms);
     }
 }

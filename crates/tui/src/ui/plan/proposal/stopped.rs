@@ -55,8 +55,8 @@ impl Proposal {
         }
     }
 
-    /// The plan was made anew behind a stop: it goes on where only the run itself has added something, else it is shown, and the next
-    /// Enter applies it. Whether there was a stop.
+    /// The plan was made again after a stop. If only the run itself has added something, the action goes ahead. Otherwise the plan is
+    /// shown, and the next Enter applies it. Whether there was a stop.
     pub(super) fn goes_on_stopped(&mut self, cx: &mut Cx<'_>) -> bool {
         // A plan that arrives while the step is on its way must not make the stop forgotten.
         if self.stage != Stage::Looking {
@@ -89,8 +89,8 @@ impl Proposal {
     }
 }
 
-/// Whether a plan does the same as another one, and takes back besides only what the run has done until its end: nothing that has to be
-/// chosen, nothing that nobody can take back, nothing that comes.
+/// Whether a plan does the same as another one, and additionally takes back only what the run did until its end: no new choice, nothing
+/// irreversible, nothing that is brought back.
 fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
     let of_run = |plan: &Plan| Plan {
         head: String::new(),

@@ -10,7 +10,7 @@ use crate::ui::msg::Want;
 
 /// The next message, of somebody who takes the question for the composer.
 #[test]
-fn words_that_are_typed_into_the_question_agree_to_nothing() {
+fn words_typed_into_the_final_question_confirm_nothing() {
     let mut stage = stage(3, with_files());
     stage.owner.applies.push_back(Ok(Receipt::default()));
     stage.keys("enter");
@@ -48,7 +48,7 @@ fn written_more() -> Plan {
 }
 
 #[test]
-fn what_a_run_did_until_it_was_stopped_goes_along() {
+fn changes_of_a_stopped_run_are_taken_back_too() {
     let mut stage = at_work(written_more());
     stage.keys("ctrl+x");
     stage.changed();
@@ -86,7 +86,7 @@ fn words_that_wait_for_a_run_come_back_before_it_is_stopped() {
 }
 
 #[test]
-fn what_nobody_has_seen_is_shown_once_more_behind_a_stop() {
+fn unseen_changes_are_shown_again_after_a_stop() {
     let mut call = written_more();
     call.effects.count += 1;
     let mut mixed = written_more();
@@ -110,7 +110,7 @@ fn what_nobody_has_seen_is_shown_once_more_behind_a_stop() {
 }
 
 #[test]
-fn a_conflict_behind_a_stop_is_named() {
+fn conflict_after_a_stop_is_named() {
     let mut stage = at_work(with_conflict());
     stage.keys("ctrl+x enter");
     let screen = stage.screen(80, 24);
@@ -121,7 +121,7 @@ fn a_conflict_behind_a_stop_is_named() {
 }
 
 #[test]
-fn changes_where_one_only_looks_leave_the_keys_and_a_row_says_why_it_does_nothing() {
+fn changes_in_a_read_only_list_keep_its_keys_and_a_row_says_why_it_does_nothing() {
     let mut stage = at_work(written_more());
     stage.owner.plans = [Ok(Plan { at_work: true, ..with_files() })].into();
     stage.changed();
@@ -138,7 +138,7 @@ fn changes_where_one_only_looks_leave_the_keys_and_a_row_says_why_it_does_nothin
 
 /// A command that writes changes its plan again and again: there is always another one on its way.
 #[test]
-fn what_runs_can_be_stopped_while_its_plan_is_made_anew() {
+fn run_can_be_stopped_while_its_plan_is_renewed() {
     let mut stage = at_work(written_more());
     stage.owner.silent.push("plan");
     stage.changed();

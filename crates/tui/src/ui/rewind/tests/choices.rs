@@ -29,7 +29,7 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
 
 /// Where the last version of somebody else is what is there, to keep it and to bring it back are one choice.
 #[test]
-fn what_comes_to_the_same_is_one_choice() {
+fn choices_with_the_same_outcome_are_one() {
     let mut same = with_conflict();
     let path = &mut same.files.as_mut().expect("files").paths[0];
     let stays = "stays as it is now and counts as yours: not asked again";
@@ -58,7 +58,7 @@ fn what_comes_to_the_same_is_one_choice() {
 
 /// What was chosen for moves among the files; it stays in sight, with what else can be chosen for it.
 #[test]
-fn a_file_that_was_chosen_for_stays_in_sight() {
+fn file_with_a_choice_stays_visible() {
     let mut before = with_conflict();
     let files = before.files.as_mut().expect("files");
     let one = files.paths[1].clone();

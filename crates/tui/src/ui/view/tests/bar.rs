@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_bar_is_as_long_wherever_one_is_and_goes_with_the_text() {
+fn scroll_bar_has_a_constant_length_and_follows_the_text() {
     let mut talk = rich();
     let words: String = (1..=120).map(|line| format!("line {line}\n\n")).collect();
     talk.entries.insert(0, user(0, &words));

@@ -40,7 +40,7 @@ fn at(talk: &Talk, seconds: i64) -> String {
 }
 
 #[test]
-fn a_call_that_is_asked_about_is_shown_once() {
+fn call_that_waits_for_an_approval_is_shown_once() {
     let mut talk = writing();
     ask(&mut talk);
     let seen = at(&talk, 1);
@@ -49,7 +49,7 @@ fn a_call_that_is_asked_about_is_shown_once() {
 }
 
 #[test]
-fn who_waits_is_told_how_long_and_the_card_counts_the_work() {
+fn card_shows_waiting_time_and_working_time() {
     let mut talk = writing();
     ask(&mut talk);
     assert!(!at(&talk, 5).contains("waits for 5"), "nobody is hurried");
@@ -130,7 +130,7 @@ fn command(line: String, detail: Option<String>) -> CallShown {
 }
 
 #[test]
-fn a_question_shows_all_that_it_asks_about() {
+fn approval_request_shows_the_whole_call() {
     let long = format!("$ echo {}; echo {}; rm -rf d; echo \u{1b}[2J ok", "a".repeat(80), "b".repeat(90));
     for width in [40, 80, 100] {
         let mut view = View::default();
@@ -148,7 +148,7 @@ fn a_question_shows_all_that_it_asks_about() {
 }
 
 #[test]
-fn what_a_window_does_not_hold_is_folded_in_its_middle_until_it_is_unfolded() {
+fn long_request_is_folded_in_its_middle_until_it_is_unfolded() {
     let lines = |sign: &str| (1..=150).map(|at| format!("{sign}line {at}\n")).collect::<String>();
     let diff = format!("--- /dev/null\n+++ b/a\n@@ -0,0 +1,150 @@\n{}", lines("+"));
     let one = (1..=150).map(|at| format!("echo line {at} ;")).collect::<String>();
@@ -171,7 +171,7 @@ fn what_a_window_does_not_hold_is_folded_in_its_middle_until_it_is_unfolded() {
 
 /// It stands in the conversation for the agent: a person sees a line of it.
 #[test]
-fn what_a_program_said_is_one_quiet_line() {
+fn message_of_a_program_is_one_dim_line() {
     let mut talk = Talk::default();
     let mut note =
         entry(2, Role::System, vec![Part::text("Files have changed.\nChanged: a\nRead them again.")]);

@@ -14,7 +14,7 @@ fn earlier(count: u64, more: bool, talk: &mut Talk) {
 }
 
 #[test]
-fn what_is_not_loaded_is_asked_for_and_found() {
+fn search_loads_earlier_messages() {
     let (mut view, mut talk) = (View::default(), late());
     let draw = |view: &mut View, talk: &Talk| drawn(view, talk, (60, 12));
     draw(&mut view, &talk);
@@ -37,7 +37,7 @@ fn what_is_not_loaded_is_asked_for_and_found() {
 }
 
 #[test]
-fn nothing_found_is_said_when_all_was_searched_and_esc_ends_it() {
+fn search_without_hits_says_so_at_its_end_and_esc_ends_it() {
     let (mut view, mut talk) = (View::default(), late());
     view.find("nowhere", &talk);
     drawn(&mut view, &talk, (60, 12));
@@ -55,7 +55,7 @@ fn nothing_found_is_said_when_all_was_searched_and_esc_ends_it() {
 }
 
 #[test]
-fn what_came_of_a_call_is_counted_with_it_once_that_is_loaded() {
+fn result_of_a_call_is_counted_with_it_once_loaded() {
     let output = result(3, "c1", "needle\nneedle\n", false);
     let (mut view, mut talk) =
         (View::default(), Talk { entries: vec![output], earlier: true, ..Talk::default() });
@@ -67,7 +67,7 @@ fn what_came_of_a_call_is_counted_with_it_once_that_is_loaded() {
 }
 
 #[test]
-fn enough_is_enough_until_older_ones_are_wanted() {
+fn search_stops_at_enough_hits_until_older_ones_are_wanted() {
     let (mut view, talk) = (View::default(), late());
     view.find("question", &talk);
     drawn(&mut view, &talk, (60, 12));
@@ -93,7 +93,7 @@ fn a_key_searches_a_piece_only() {
 }
 
 #[test]
-fn what_is_said_meanwhile_is_found_and_what_is_shown_stays() {
+fn new_messages_are_found_and_the_shown_hit_stays() {
     let (mut view, mut talk) = (View::default(), long(200));
     view.find("question 1", &talk);
     view.command(Command::FindNext, &talk);

@@ -1,5 +1,5 @@
-//! Letters that are keys, told from letters of words: whoever types words takes this place for the composer. Must never let an Enter
-//! behind words agree to anything before it was said.
+//! Tells letters that are keys from letters of typed words, where a person mistakes the pane for the composer. Must never let an Enter
+//! after words agree to anything before a notice was shown.
 
 /// So long no other key may stand before or behind a letter that answers a question.
 pub(crate) const ALONE_MS: i64 = 250;
@@ -12,7 +12,7 @@ const GOES_ON_MS: i64 = 2_000;
 
 /// The letters that were typed last.
 #[derive(Debug, Default)]
-pub(crate) struct Burst {
+pub(crate) struct LetterKeys {
     last: Option<(char, i64)>,
     /// Words were typed since the last Enter.
     has_words: bool,
@@ -32,7 +32,7 @@ pub(crate) enum Letter {
     },
 }
 
-impl Burst {
+impl LetterKeys {
     /// A letter that is a key, at a time in Unix milliseconds.
     pub(crate) fn key(&mut self, letter: char, now_ms: i64) -> Letter {
         let Some((before, at_ms)) = self.last.replace((letter, now_ms)) else { return Letter::Key };
@@ -70,24 +70,24 @@ impl Burst {
 
 #[cfg(test)]
 mod tests {
-    use super::{Burst, Letter};
+    use super::{Letter, LetterKeys};
 
     #[test]
     fn letters_in_a_row_are_words_and_one_that_is_held_down_is_a_key() {
-        let mut burst = Burst::default();
-        assert_eq!([0, 30, 60].map(|ms| burst.key('n', ms)), [Letter::Key, Letter::Again, Letter::Again]);
-        assert_eq!(burst.key('p', 300), Letter::Word { before: true });
-        assert_eq!(burst.key('p', 1_500), Letter::Word { before: false }, "slowly typed");
-        assert!(burst.enter() && !burst.enter(), "once");
+        let mut letters = LetterKeys::default();
+        assert_eq!([0, 30, 60].map(|ms| letters.key('n', ms)), [Letter::Key, Letter::Again, Letter::Again]);
+        assert_eq!(letters.key('p', 300), Letter::Word { before: true });
+        assert_eq!(letters.key('p', 1_500), Letter::Word { before: false }, "slowly typed");
+        assert!(letters.enter() && !letters.enter(), "once");
     }
 
     #[test]
     fn a_letter_alone_is_a_key_and_so_is_an_enter_right_behind_it() {
-        let mut burst = Burst::default();
-        assert_eq!([0, 400, 800].map(|ms| burst.key('s', ms)), [Letter::Key; 3]);
-        assert!(!burst.enter(), "“s”, Enter");
-        assert!(!burst.stray("o", 5_000) && burst.enter(), "“o” is no key");
-        assert_eq!(burst.key('s', 10_000), Letter::Key);
-        assert!(burst.stray("t", 10_100), "the letter before it was the first of the words");
+        let mut letters = LetterKeys::default();
+        assert_eq!([0, 400, 800].map(|ms| letters.key('s', ms)), [Letter::Key; 3]);
+        assert!(!letters.enter(), "“s”, Enter");
+        assert!(!letters.stray("o", 5_000) && letters.enter(), "“o” is no key");
+        assert_eq!(letters.key('s', 10_000), Letter::Key);
+        assert!(letters.stray("t", 10_100), "the letter before it was the first of the words");
     }
 }

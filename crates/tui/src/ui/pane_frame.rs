@@ -22,7 +22,7 @@ const TALL: u16 = 26;
 
 /// What stands around the body of a pane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sheet<'a> {
+pub(crate) struct PaneFrame<'a> {
     /// What the pane is.
     pub(crate) title: &'a str,
     /// What else is to be known, in a few words.
@@ -31,7 +31,7 @@ pub(crate) struct Sheet<'a> {
     pub(crate) keys: &'a [(Command, &'a str)],
 }
 
-impl Sheet<'_> {
+impl PaneFrame<'_> {
     /// Draws title and keys where there is room; what is left is the body's.
     pub(crate) fn draw(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Rect {
         self.closing(frame, area, brush, "back")
