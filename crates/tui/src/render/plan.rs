@@ -89,7 +89,7 @@ pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
 }
 
 /// The messages that go and come, under these words.
-fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> Text {
+pub(crate) fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> Text {
     let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     let mut text = Text::new();
     for (verb, sign, style, counts, lines) in [
@@ -97,11 +97,12 @@ fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2])
         (verbs[1], '+', Style::Added, plan.brought_back, &plan.came),
     ] {
         if counts != Counts::default() || !lines.is_empty() {
-            text.push(format!("{verb} {}\n", words::counts(about::counts(action, counts))));
+            let amount = words::counts(about::counts(action, counts));
+            text.push(text![(Style::Bold, format!("{verb} {amount}")), "\n"]);
             for entry in lines {
                 text.push(line(look, entry, sign, style, &ids));
             }
-            text.push(rest(counts.messages, lines.len()));
+            text.push(dim_rest(counts.messages, lines.len()));
         }
     }
     text
@@ -154,7 +155,7 @@ pub(crate) fn covered(look: &Look, plan: &Plan) -> Text {
     for entry in &plan.covers {
         text.push(line(look, entry, ' ', Style::Dim, &ids));
     }
-    text + rest(plan.covered, plan.covers.len())
+    text + dim_rest(plan.covered, plan.covers.len())
 }
 
 /// What becomes of folds, a line each.
@@ -222,6 +223,12 @@ fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> Te
     let id = if look.ids { format!("{}  ", ids.short(&line.id)) } else { String::new() };
     let text = format!("  {sign} {id}{speaker:<6} {preview}");
     text![(style, width::truncate(&text, look.columns)), "\n"]
+}
+
+/// How many more there are than those that are shown.
+pub(crate) fn dim_rest(all: u64, shown: usize) -> Text {
+    let rest = rest(all, shown);
+    if rest.is_empty() { Text::new() } else { text![(Style::Dim, rest.trim_end()), "\n"] }
 }
 
 pub(crate) fn rest(all: u64, shown: usize) -> String {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use retake_wire::{AfterChoice, CallLine, Choice, FilesPlan, Grade, PathCause, PathPlan, Verdict, english};
 
 use super::name;
+use crate::render::plan::dim_rest;
 use crate::render::words;
 use crate::text::style::Style;
 use crate::text::styled::text;
@@ -61,12 +62,13 @@ pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> Text {
         }
         text.push(shown(look, plan, &group.paths, &mut room));
     }
-    text.push(more(all, SHOWN));
+    text.push(dim_rest(all as u64, SHOWN));
     for group in left(plan) {
         text.push(format!("{}\n", group.title));
         text.push(lines(look, plan, &group.paths, &mut room));
     }
-    for group in by_choice(plan).into_iter().chain(so_already(plan, |_| false)) {
+    let is_chosen = |path: &PathPlan| path.verdict == Verdict::Unchanged && path.cause.is_some();
+    for group in by_choice(plan, is_chosen).into_iter().chain(so_already(plan, |_| false)) {
         text.push(format!("{}\n", group.title));
         text.push(lines(look, plan, &group.paths, &mut room));
     }
@@ -79,7 +81,7 @@ pub(crate) fn groups<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
 }
 
 /// How many files these are, without folders that are listed by their content.
-pub(crate) fn files_of(paths: &[&PathPlan]) -> String {
+fn files_of(paths: &[&PathPlan]) -> String {
     words::count(paths.iter().filter(|path| !path.full_folder).count() as u64, "file")
 }
 
@@ -144,10 +146,9 @@ pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) 
     (!paths.is_empty()).then_some(Group { title, paths })
 }
 
-/// What stays as it is because somebody chose so.
-fn by_choice(plan: &FilesPlan) -> Option<Group<'_>> {
-    let is_chosen = |path: &&PathPlan| path.verdict == Verdict::Unchanged && path.cause.is_some();
-    let paths: Vec<_> = plan.paths.iter().filter(is_chosen).collect();
+/// Paths that stay as they are because somebody chose so.
+pub(crate) fn by_choice(plan: &FilesPlan, is_chosen: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
+    let paths: Vec<_> = plan.paths.iter().filter(|path| is_chosen(path)).collect();
     let title = format!("leaves {} as chosen", files_of(&paths));
     (!paths.is_empty()).then_some(Group { title, paths })
 }
@@ -169,23 +170,22 @@ fn called(look: &Look, call: &CallLine) -> String {
     format!("`{}`{lasted}", width::truncate(&safe::line(&call.line), columns))
 }
 
-/// What others have changed, and stays.
-fn others(look: &Look, plan: &FilesPlan, room: &mut usize) -> Text {
+/// What others have changed, and stays; as many paths as there is room for.
+pub(crate) fn others(look: &Look, plan: &FilesPlan, room: &mut usize) -> Text {
     if plan.others.changed == 0 {
         return Text::new();
     }
-    let changed = usize::try_from(plan.others.changed).unwrap_or(usize::MAX);
     let paths = &plan.others.paths[..plan.others.paths.len().min(*room)];
     let mut text = Text::from(others_title(plan) + "\n");
     for path in paths {
         let line = format!("    {}", name(path));
         text.push(text![(Style::Dim, width::truncate(&line, look.columns)), "\n"]);
     }
-    text + more(changed, paths.len())
+    text + dim_rest(plan.others.changed, paths.len())
 }
 
 /// That others have changed files, and that they stay.
-pub(crate) fn others_title(plan: &FilesPlan) -> String {
+fn others_title(plan: &FilesPlan) -> String {
     let amount = words::count(plan.others.changed, "file");
     format!("leaves {amount} as others have changed {}", if plan.others.changed == 1 { "it" } else { "them" })
 }
@@ -193,20 +193,13 @@ pub(crate) fn others_title(plan: &FilesPlan) -> String {
 /// Paths, as many as there is room for, and how many more.
 fn lines(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> Text {
     let has_room = *room;
-    shown(look, plan, paths, room) + more(paths.len(), has_room)
+    shown(look, plan, paths, room) + dim_rest(paths.len() as u64, has_room)
 }
 
 fn shown(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> Text {
     let fit = paths.len().min(*room);
     *room -= fit;
     paths[..fit].iter().map(|path| line(look, plan, path)).collect()
-}
-
-fn more(all: usize, shown: usize) -> String {
-    match all.saturating_sub(shown) {
-        0 => String::new(),
-        more => format!("    … and {} more\n", words::number(more as u64)),
-    }
 }
 
 /// What is done, as a sign.
@@ -304,6 +297,7 @@ pub fn diff_lines(diff: &str, indent: &str) -> Text {
         let style = match line.as_bytes().first() {
             Some(b'+') => Style::Added,
             Some(b'-') => Style::Removed,
+            Some(b'@') => Style::Accent,
             _ => Style::Dim,
         };
         // Tabs stay: who pipes it on has a patch.

@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use retake_wire::reply::{Counts, Plan};
+use retake_wire::reply::Plan;
 use retake_wire::{Choice, Choose, PathPlan, Verdict};
 
 use super::view::{Shown, chosen, holds, is_spread, options, stays_by_choice, styled};
 use crate::hint::Audience;
 use crate::render::files::{self, Group};
-use crate::render::{about, effects, plan as render_plan, words};
-use crate::text::{Look, safe, width};
+use crate::render::{about, effects, plan as render_plan};
+use crate::text::style::Style as TextStyle;
+use crate::text::styled::Span as StyledSpan;
+use crate::text::{Look, Text, safe, width};
 use crate::ui::pane::Brush;
 use crate::ui::theme::{Paint, Theme};
 use crate::ui::words as ui_words;
@@ -35,13 +38,7 @@ fn is_conflict(group: &Group<'_>) -> bool {
 /// What stays as it is because somebody chose so, and what is already as it would become.
 fn untouched<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> impl Iterator<Item = Group<'a>> {
     let so_already = files::so_already(files, |path| stays_by_choice(path, choose));
-    by_choice(files, choose).into_iter().chain(so_already)
-}
-
-fn by_choice<'a>(files: &'a retake_wire::FilesPlan, choose: &[Choose]) -> Option<Group<'a>> {
-    let paths: Vec<_> = files.paths.iter().filter(|path| stays_by_choice(path, choose)).collect();
-    let amount = files::files_of(&paths);
-    (!paths.is_empty()).then(|| Group { title: format!("leaves {amount} as chosen"), paths })
+    files::by_choice(files, |path| stays_by_choice(path, choose)).into_iter().chain(so_already)
 }
 
 /// The lines of a plan, and which of them name the files that can be leafed through.
@@ -105,7 +102,10 @@ impl Page {
     }
 
     fn indented(&mut self, text: &str, indent: usize, paint: Paint) {
-        let style = self.theme.style(paint);
+        self.broken(text, indent, self.theme.style(paint));
+    }
+
+    fn broken(&mut self, text: &str, indent: usize, style: Style) {
         let margin = " ".repeat(indent);
         for (at, line) in width::wrap(text, self.columns.saturating_sub(indent + 2).max(8)).iter().enumerate()
         {
@@ -128,29 +128,28 @@ impl Page {
         }
     }
 
-    fn messages(&mut self, shown: Shown<'_>) {
-        let plan = shown.plan;
-        let (back, forth) = about::verbs(Some(shown.action));
-        for (verb, sign, paint, counts, lines) in [
-            (back, '-', Paint::Removed, plan.taken_back, &plan.gone),
-            (forth, '+', Paint::Added, plan.brought_back, &plan.came),
-        ] {
-            if counts == Counts::default() && lines.is_empty() {
-                continue;
-            }
-            let amount = words::counts(about::counts(Some(shown.action), counts));
-            self.wrapped(&format!("{verb} {amount}"), Paint::Bold);
-            for line in lines {
-                let (speaker, _) = words::said_by(line);
-                let text = format!("  {sign} {speaker:<6} {}", safe::line(&line.preview));
-                let text = width::truncate(&text, self.columns).into_owned();
-                self.lines.push(styled(text, self.theme.style(paint)));
-            }
-            let more = render_plan::rest(counts.messages, lines.len());
-            if !more.is_empty() {
-                self.lines.push(styled(more.trim_end().to_owned(), self.theme.style(Paint::Dim)));
+    /// A rendering; its lines without a margin are broken where they must be.
+    fn text(&mut self, text: &Text) {
+        for line in text.lines() {
+            match line.as_slice() {
+                [span] if !span.text.starts_with(' ') => self.broken(&span.text, 0, self.style(span.style)),
+                spans => {
+                    let span = |span: &StyledSpan| Span::styled(span.text.clone(), self.style(span.style));
+                    let line = spans.iter().map(span).collect();
+                    self.lines.push(line);
+                }
             }
         }
+    }
+
+    fn style(&self, style: Option<TextStyle>) -> Style {
+        style.map_or_else(|| self.theme.style(Paint::Plain), |style| self.theme.of(style))
+    }
+
+    fn messages(&mut self, shown: Shown<'_>) {
+        let (plan, action) = (shown.plan, Some(shown.action));
+        let (back, forth) = about::verbs(action);
+        self.text(&render_plan::messages(&self.look, action, plan, [back, forth]));
         for line in render_plan::folds(plan) {
             self.wrapped(&line, Paint::Plain);
         }
@@ -183,19 +182,8 @@ impl Page {
         for group in all.filter(|group| !is_conflict(group)) {
             self.group(plan, group, shown.choose, Paint::Bold);
         }
-        if plan.others.changed == 0 {
-            return;
-        }
-        self.wrapped(&files::others_title(plan), Paint::Plain);
-        for path in &plan.others.paths {
-            let line = format!("    {}", files::name(path));
-            let line = width::truncate(&line, self.columns).into_owned();
-            self.lines.push(styled(line, self.theme.style(Paint::Dim)));
-        }
-        let more = render_plan::rest(plan.others.changed, plan.others.paths.len());
-        if !more.is_empty() {
-            self.lines.push(styled(more.trim_end().to_owned(), self.theme.style(Paint::Dim)));
-        }
+        let mut room = usize::MAX;
+        self.text(&files::others(&self.look, plan, &mut room));
     }
 
     fn path(&mut self, plan: &retake_wire::FilesPlan, path: &PathPlan, choose: &[Choose]) {
@@ -283,22 +271,20 @@ pub(super) fn detail(
     } else if options.len() > 1 {
         lines.extend(offered(shown, path, &options, columns.into(), theme));
     }
-    let Some(diff) = path.diff.as_deref().filter(|diff| !diff.is_empty()) else {
+    if path.diff.as_deref().unwrap_or_default().is_empty() {
         lines.push(styled("    no lines to show".to_owned(), theme.style(Paint::Dim)));
         return lines;
-    };
+    }
     if files::left_alone(path) {
         lines.push(styled(format!("    {}", files::IF_NOT_LEFT), theme.style(Paint::Dim)));
     }
-    for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
-        let paint = match line.as_bytes().first() {
-            Some(b'+') => Paint::Added,
-            Some(b'-') => Paint::Removed,
-            Some(b'@') => Paint::Accent,
-            _ => Paint::Dim,
-        };
-        for piece in width::wrap(&safe::block(line), room) {
-            lines.push(styled(format!("    {piece}"), theme.style(paint)));
+    for line in files::diff(path).lines() {
+        // Its margin comes first.
+        let (text, style) = line
+            .get(1)
+            .map_or(("", TextStyle::Dim), |span| (span.text.as_str(), span.style.unwrap_or(TextStyle::Dim)));
+        for piece in width::wrap(text, room) {
+            lines.push(styled(format!("    {piece}"), theme.of(style)));
         }
     }
     lines
