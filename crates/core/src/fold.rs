@@ -5,7 +5,7 @@
 
 use crate::id::OpNo;
 use crate::mark::{Mark, Marks};
-use crate::path::{Path, Span};
+use crate::path::Path;
 
 /// A fold's name: the operation that made it, in the log at `depth` of the lineage. Later folds are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -112,32 +112,12 @@ impl Normal {
 
     /// Where `entries` stand in the list, if they do so in this order and with nothing between.
     fn locate(&self, entries: &Path) -> Option<std::ops::Range<u64>> {
-        let first = entries.first()?;
-        let spans = self.path.spans();
-        let start = spans.partition_point(|span| span.last() < first);
-        let in_list = spans.get(start).filter(|span| span.contains(first))?;
-        let offset = self.offsets[start] + (first.seq - in_list.from);
-        let mut rest = spans[start..].iter().copied();
-        let mut here = rest.next().map(|span| Span::new(span.depth, first.seq, span.to));
-        for wanted in entries.spans() {
-            let mut wanted = *wanted;
-            loop {
-                let available = here?;
-                if available.first() != wanted.first() {
-                    return None;
-                }
-                let taken = available.intersect(wanted)?;
-                here = if taken.to == available.to {
-                    rest.next()
-                } else {
-                    Some(Span::new(available.depth, taken.to + 1, available.to))
-                };
-                if taken.to == wanted.to {
-                    break;
-                }
-                wanted.from = taken.to + 1;
-            }
+        let (first, last) = (entries.first()?, entries.last()?);
+        if self.path.part(first, last) != *entries {
+            return None;
         }
+        let at = self.path.spans().partition_point(|span| span.last() < first);
+        let offset = self.offsets[at] + (first.seq - self.path.spans()[at].from);
         Some(offset..offset + entries.len())
     }
 
@@ -150,6 +130,7 @@ impl Normal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::Span;
 
     fn path(spans: &[(u64, u64)]) -> Path {
         Path::from_spans(spans.iter().map(|&(from, to)| Span::new(0, from, to)))

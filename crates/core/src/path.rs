@@ -138,6 +138,11 @@ impl Path {
         self.clip(pos, self.last())
     }
 
+    /// The part from `first` to `last`, both included, by position.
+    pub(crate) fn part(&self, first: Pos, last: Pos) -> Self {
+        self.clip(self.before(first), Some(last))
+    }
+
     /// The part behind `after` and up to `to`, both by position.
     fn clip(&self, after: Option<Pos>, to: Option<Pos>) -> Self {
         let Some(to) = to else { return Self::default() };

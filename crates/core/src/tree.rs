@@ -400,4 +400,86 @@ mod tests {
         assert_eq!(tree().last_attached(0, 7), Some(p(6)));
         assert_eq!(tree().last_attached(6, 7), None);
     }
+
+    /// Every position of a tree with what was said just before it, found without the tree's own rules.
+    fn parents(tree: &Tree) -> BTreeMap<Pos, Option<Pos>> {
+        let base: Vec<Pos> = tree.base().positions().collect();
+        let before = |at: usize| at.checked_sub(1).map(|at| base[at]);
+        let mut parents: BTreeMap<_, _> =
+            base.iter().enumerate().map(|(at, pos)| (*pos, before(at))).collect();
+        for seq in 1..=tree.last() {
+            let at = tree.stretches().iter().rfind(|stretch| stretch.start <= seq).expect("it is in one");
+            let previous = Pos::new(tree.depth(), seq.saturating_sub(1));
+            let after = if at.start == seq { at.after } else { Some(previous) };
+            parents.insert(Pos::new(tree.depth(), seq), after);
+        }
+        parents
+    }
+
+    #[test]
+    fn branches_are_those_that_the_entries_make() {
+        let mut odd = Tree::new(0, Path::default());
+        for (after, detached) in [(0, false), (0, false), (2, false), (1, false), (0, true), (0, false)] {
+            odd.push((after > 0).then(|| p(after)), detached);
+        }
+        let of_fork = |afters: &[(u32, u64)]| {
+            let mut fork = Tree::new(1, tree().path(Some(p(6))));
+            for (depth, seq) in afters {
+                fork.push(Some(Pos::new(*depth, *seq)), false);
+            }
+            fork
+        };
+        let continued = of_fork(&[(0, 6), (1, 1), (0, 5), (1, 1), (0, 5), (0, 1)]);
+        let left = of_fork(&[(0, 5), (1, 1), (0, 2), (1, 3), (1, 3), (1, 2)]);
+        for tree in [tree(), odd, continued, left, of_fork(&[]), Tree::new(0, Path::default())] {
+            let parents = parents(&tree);
+            let children = |of: Option<Pos>| -> Vec<Pos> {
+                parents.iter().filter(|(_, after)| **after == of).map(|(pos, _)| *pos).collect()
+            };
+            let first = |pos: Pos| children(Some(pos)).first().copied();
+            let branch =
+                |pos: Pos| std::iter::successors(Some(pos), |pos| first(*pos)).last().expect("itself");
+            for (pos, after) in &parents {
+                assert_eq!(tree.after(*pos), *after, "after {pos:?}");
+                assert_eq!(tree.children(Some(*pos)), children(Some(*pos)), "children of {pos:?}");
+                assert_eq!(tree.branch_of(*pos), branch(*pos), "branch of {pos:?}");
+                let below = parents.keys().filter(|leaf| tree.is_on_path(*pos, Some(**leaf)));
+                assert_eq!(Some(tree.latest_leaf(*pos)), below.max().copied(), "latest leaf of {pos:?}");
+            }
+            assert_eq!(tree.children(None), children(None));
+            let all = parents.keys().copied().map(Some).chain([None]);
+            let mut groups: Vec<_> = all.map(children).filter(|group| group.len() > 1).collect();
+            groups.sort_unstable();
+            let mut siblings = tree.siblings();
+            siblings.sort_unstable();
+            assert_eq!(siblings, groups);
+            let leaf = |pos: Pos| {
+                let mut at = pos;
+                while let Some(after) = parents[&at] {
+                    if first(after) != Some(at) {
+                        return Leaf { pos, fork: Some(after), onto: Some(branch(after)) };
+                    }
+                    at = after;
+                }
+                Leaf { pos, fork: None, onto: None }
+            };
+            let ends = parents.keys().copied().filter(|pos| first(*pos).is_none());
+            assert_eq!(tree.leaves(), ends.map(leaf).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn only_what_is_said_elsewhere_starts_a_stretch() {
+        let mut tree = Tree::new(0, Path::default());
+        assert!(tree.starts_stretch(None, false));
+        tree.push(None, false);
+        assert!(!tree.starts_stretch(Some(p(1)), false));
+        assert!(tree.starts_stretch(None, false) && tree.starts_stretch(Some(p(1)), true));
+        tree.push(Some(p(1)), false);
+        tree.push(Some(p(2)), true);
+        assert!(tree.starts_stretch(Some(p(3)), false), "what follows a detached entry is no part of it");
+        let starts: Vec<u64> = tree.stretches().iter().map(|stretch| stretch.start).collect();
+        assert_eq!(starts, [1, 3]);
+        assert!(tree.knows(p(1)) && tree.knows(p(3)) && !tree.knows(p(4)) && !tree.knows(p(0)));
+    }
 }

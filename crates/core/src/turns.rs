@@ -346,6 +346,37 @@ mod tests {
     }
 
     #[test]
+    fn a_page_of_turns_goes_on_where_the_one_before_it_ended() {
+        for script in [
+            "uauauaua",
+            "uaaaaaaauaaaaaauaaa; hide 2-4; hide 11",
+            "ucrcrcruaaaucra; exclude 3; hide 9",
+            "uaaaaaaaaaauaaaa; fork 14; aaaauaaa; hide 0:5; hide 3",
+        ] {
+            let log = Log::after(script);
+            let all = log.now.targets(&log, None, usize::MAX).expect("all rows are there");
+            for (at, target) in all.iter().enumerate() {
+                let before = Some(target.meta.pos);
+                let rest = log.now.targets(&log, before, usize::MAX).expect("all rows are there");
+                assert_eq!(rest, all[at + 1..], "{script}: before {before:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_a_hidden_opener_belongs_to_the_turn_before() {
+        // The third turn begins anywhere behind the second one, whose opener is hidden.
+        for length in 1..12 {
+            let answers = "a".repeat(length);
+            let script = format!("ua; u{answers}; uaa; hide 3");
+            let found = targets(&script, Some(3), 9);
+            let (last, holds) = (3 + length, 2 + length);
+            let own = if length == 1 { "4".to_owned() } else { format!("4-{last}") };
+            assert_eq!(found, format!("t1 1 -{}/0/2 1-2 {own} ({holds}/0/1)", holds + 3), "{script}");
+        }
+    }
+
+    #[test]
     fn a_turn_is_named_by_its_number_on_the_path() {
         for (script, number, opener, part) in [
             ("uaua", 1, Some(1), "1-2"),

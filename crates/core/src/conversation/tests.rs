@@ -68,6 +68,8 @@ fn a_call_and_its_results_are_never_split() {
             ("ucra; restore 0.3", "1-3"),
             ("ucra; fork 2", "0:1-3"),
             // Said while the call ran: going back to before it goes to before the call.
+            ("ucsra; rewind 4", "1"),
+            ("ucsra; checkout 2", "1-4"),
             ("ucurua; rewind 5", "1-4"),
             // What nobody asked for in this turn is the result of no call.
             ("ucura; retry 5", "1-3"),
@@ -299,4 +301,16 @@ fn erasure_is_recorded_and_changes_no_state() {
     assert!(!commit.is_empty() && Commit::default().is_empty());
     let said = log.now.say(&log, log.said('u')).expect("it is possible");
     assert!(!said.is_empty());
+}
+
+#[test]
+fn how_an_entry_came_about_is_decided_with_it() {
+    let log = Log::after("ua; conversation: rewind 2; fork 1");
+    let flags = Flags { detached: true, erased: true, interrupted: true, ..Flags::default() };
+    let commit = log.now.say(&log, Say { flags, ..log.said('u') }).expect("it is possible");
+    let kept = Flags { interrupted: true, ..Flags::default() };
+    assert_eq!((commit.entries[0].meta.flags, commit.entries[0].meta.opens_turn()), (kept, true));
+    // What the parent recorded of its files is no operation of the fork.
+    let mut fork = Log::after("uaua; conversation: rewind 3; fork 2; ua");
+    assert_eq!(fork.run("restore 0.1").map(|()| fork.path()), Ok("0:1-2 1".to_owned()));
 }

@@ -1,7 +1,10 @@
 //! Decisions, as tables: what is refused, what changes nothing, and what one request makes.
 
 use crate::conversation::{By, Commit, Seen};
+use crate::decide::{MarkRequest, Targets};
 use crate::id::{Head, OpNo, Pos, RequestId, Time};
+use crate::undo_history::Step;
+use crate::mark::Mark;
 use crate::op::Reason;
 use crate::refusal::Refusal;
 use crate::testing::{Log, refused};
@@ -197,4 +200,22 @@ fn what_one_request_undid_is_compensated_as_a_whole() {
     assert!(commit.ops.iter().all(|op| op.revision == log.now.revision.next()));
     log.commit(commit);
     assert_eq!((&log.now.state, &log.now.history), (&before.state, &before.history));
+}
+
+#[test]
+fn marks_are_changed_only_where_they_are_as_their_author_saw_them() {
+    let log = Log::after("uaua; exclude 2");
+    for (entries, seen, fits) in [
+        (vec![1], Mark::Normal, true),
+        (vec![2], Mark::Excluded, true),
+        (vec![2], Mark::Normal, false),
+        (vec![1, 2], Mark::Normal, false),
+        (vec![1, 3], Mark::Normal, true),
+    ] {
+        let targets = Targets::Entries(entries.iter().map(|seq| Pos::new(0, *seq)).collect());
+        let request = MarkRequest { verb: Reason::Hide, targets, seen: Some(seen) };
+        let found = log.now.mark_entries(&log, &By::default(), &request).map(drop);
+        let expected = if fits { Ok(()) } else { Err(Refusal::StaleMark(seen)) };
+        assert_eq!(found, expected, "{entries:?} {seen:?}");
+    }
 }

@@ -61,6 +61,17 @@ fn people_see_what_is_normal_and_what_is_excluded() {
             ("uaua; rewind 3; ua; fold 2-5 sum", "1 2f2 5f2 6"),
             ("ucra; fold 1-2 sum", "1-3f1 4"),
             ("ucra; fold 3-4 sum", "1 2-4f1"),
+            // Folds may touch, in whichever order they were made; of those that share an entry the latest counts.
+            ("uaua; fold 3-4 sum; fold 1-2 sum", "1-2f2 3-4f1"),
+            ("uauaua; hide 2; fold 1-3 sum; fold 3-4 sum", "1 3-4f3 5-6"),
+            ("uauaua; hide 2; fold 3-5 sum; fold 4-5 sum", "1 3 4-5f3 6"),
+            ("uauaua; hide 3; fold 2-5 sum", "1 2f2 4-5f2 6"),
+            ("uauaua; hide 3; fold 2-5 sum; show 3", "1-6"),
+            ("uauaua; hide 3; fold 2-5 sum; hide 5", "1-2 4 6"),
+            ("uauaua; hide 3; fold 2-5 sum; rewind 6", "1 2f2 4-5f2"),
+            ("uauaua; hide 3; fold 2-5 sum; rewind 5", "1-2 4"),
+            ("uaua; fold 2-3 sum; rewind 3; ua", "1-2 5-6"),
+            ("uaua; fork 4; ua; fold 0:4-1 sum", "0:1-3 0:4f1 1f1 2"),
         ],
     );
 }
@@ -100,6 +111,7 @@ fn a_search_shows_what_people_see_and_more_only_where_it_is_asked_for() {
             asked.map(|(rewound, hidden)| Conversation::searchable(standing, Include { rewound, hidden }));
         assert_eq!(found, shown, "entry {seq}");
     }
+    assert_eq!(log.now.export(), log.now.timeline(), "an export takes along what people see");
 }
 
 /// What the plan of the last step says: gone, came, lifted and new folds, the text that returns to the composer.

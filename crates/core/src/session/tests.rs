@@ -234,6 +234,25 @@ fn commands_of_a_claim_that_is_over_have_no_effect() {
 }
 
 #[test]
+fn a_run_says_which_requests_it_serves() {
+    let mut session = Session::default();
+    let claim = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
+    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::Known)).answer else {
+        panic!("nobody knows yet")
+    };
+    let request = |text: &str| text.parse::<RequestId>().expect("an id");
+    let serves =
+        ["r1", "r2"].map(|id| Served { by: By { request: Some(request(id)), ..by(1) }, began: None });
+    let handled = session.handle(SessionCommand::Serve(claim, Some(serves.to_vec())));
+    assert_eq!((handled.answer, handled.wake), (SessionAnswer::Done, vec![waits]));
+    assert_eq!(session.served(), Some(&serves[..]));
+    assert_eq!(session.serving(&request("r2")), Some(&serves[1]));
+    assert_eq!(session.serving(&request("r3")), None);
+    session.handle(SessionCommand::Release(claim)).wake.clear();
+    assert_eq!((session.served(), session.serving(&request("r2"))), (None, None));
+}
+
+#[test]
 fn plans_are_counted_until_all_are_closed() {
     let mut session = Session::default();
     for command in [SessionCommand::OpenPlan, SessionCommand::OpenPlan, SessionCommand::ClosePlan] {

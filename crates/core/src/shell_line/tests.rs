@@ -46,6 +46,21 @@ fn plain_lines_are_read_as_a_shell_reads_them() {
         ("cd x && ./make", ""),
         ("test -f a && [ -d b ]", "test·-f·a / [·-d·b·]"),
         ("printf '%s\\n' \"$x\"", "printf·%s\\n·…?"),
+        ("printf '%-5s %05.2f' x 1", "printf·%-5s %05.2f·x·1"),
+        ("exit 1", "exit·1"),
+        ("exit $x", ""),
+        ("type a; kill 42", "type·a / kill·42"),
+        ("a $ b", "a·$·b"),
+        ("a \"\\ b\"", "a·\\ b"),
+        ("a \"\\é\"", ""),
+        ("a \"x\u{1b}y\"", ""),
+        ("a >>/dev/null", "a"),
+        ("a >>&1", ""),
+        ("a &>&1", ""),
+        ("a &>>/dev/null", ""),
+        ("a <>/dev/null", ""),
+        ("a $(# x\nb)", ""),
+        ("a \"$(b # x\n)\"", ""),
     ] {
         let expected = (!expected.is_empty() || line.is_empty()).then(|| expected.to_owned());
         assert_eq!(shown(line), expected, "{line}");

@@ -125,12 +125,9 @@ impl Reader {
                 self.at += 1;
                 return self.nested(')', open);
             }
-            Some('{') => {
-                // What stands in braces may be anything, also a command.
-                open.push(UNKNOWN);
-            }
             // Quotes of this kind have escapes of their own.
             Some('\'' | '"') if !quoted => return false,
+            // A variable; what stands in braces may be anything, also a command.
             _ => open.push(UNKNOWN),
         }
         true

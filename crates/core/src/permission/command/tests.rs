@@ -37,6 +37,12 @@ fn lines_are_read_as_a_shell_reads_them() {
         ("eval \"git push\"", "eval·git push! / git·push"),
         ("", ""),
         (">x", "!"),
+        ("a &>b", "a!"),
+        ("a >|b", "a!"),
+        ("a `b` >&- c", "b! / a·…·c!"),
+        ("a `b` # rm x\nc", "b! / a·…! / c!"),
+        ("a`b`#c d", "b! / a…#c·d!"),
+        ("echo `b` \"c$\" d", "b! / echo·…·c…·d!"),
     ] {
         assert_eq!(shown(line), expected, "{line}");
     }
@@ -48,6 +54,8 @@ fn what_is_to_be_caught_is_caught_behind_others() {
     for line in [
         "git push",
         "A=1 B=2 git push",
+        "A_1=x git push",
+        "_=x git push",
         "sudo -u me git push",
         "/usr/bin/git push",
         "env A=1 /usr/bin/git push",
@@ -106,4 +114,10 @@ fn trial_30_options_before_the_words_of_a_rule_hide_nothing_from_it() {
 fn deep_nesting_is_read_in_bounded_time() {
     assert!(parts(&"(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
     assert!(parts(&"`$(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
+}
+
+#[test]
+fn many_lines_within_a_line_are_read_one_after_the_other() {
+    let line = format!("{} git push", "`a`; ".repeat(120));
+    assert!(parts(&line, Begins::AtRoot).iter().any(|part| part.is_caught("git push")));
 }
