@@ -90,6 +90,16 @@ mod tests {
     }
 
     #[test]
+    fn changes_fit_only_where_each_entry_has_the_mark_that_they_expect() {
+        let change =
+            |from, to, before| MarkChange { span: Span::new(0, from, to), before, after: Mark::Hidden };
+        let marks = Marks::from_ranges([(Span::new(0, 2, 3), Mark::Excluded)]);
+        assert!(marks.admits(&[change(1, 1, Mark::Normal), change(2, 3, Mark::Excluded)]));
+        assert!(!marks.admits(&[change(1, 2, Mark::Normal)]));
+        assert!(!marks.admits(&[change(1, 1, Mark::Normal), change(3, 4, Mark::Excluded)]));
+    }
+
+    #[test]
     fn the_names_of_marks_are_those_that_are_stored() {
         assert_eq!(Mark::ALL.map(Mark::name), ["normal", "excluded", "hidden", "dropped"]);
         assert_eq!(Mark::ALL.map(Mark::is_visible), [true, true, false, false]);

@@ -282,5 +282,7 @@ mod tests {
         assert_eq!(path(&[(0, 1, 5)]).before(Pos::new(0, 3)), Some(Pos::new(0, 2)), "in the midst of a span");
         assert_eq!(path(&[(0, 1, 5), (0, 8, 9)]).before(Pos::new(0, 9)), Some(Pos::new(0, 8)));
         assert_eq!(path(&[(0, 1, 5)]).without([Span::new(0, 1, 3)]), path(&[(0, 4, 5)]));
+        let touching = [Span::new(0, 1, 4), Span::new(0, 5, 5)];
+        assert_eq!(path(&[(0, 1, 5)]).without(touching), none);
     }
 }

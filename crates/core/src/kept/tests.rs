@@ -208,6 +208,7 @@ fn before_an_entry_all_is_kept_as_it_was_when_it_was_said() {
         ("uaua; conversation: rewind 3; ua", "1", " | "),
         ("uaua; files: rewind 3; ua", "5", "1-4 | 1-2 -3-4"),
         ("uaua; files: rewind 3; ua", "3", "1-2 | 1-2"),
+        ("uau; files: rewind 1; a", "3", "1-2 | 1-2"),
         ("uaua; files: rewind 3; ua; files: rewind 5; ua", "7", "1-6 | 1-2 -3-6"),
         ("uaua; files: rewind 3; ua; files: rewind 5; ua", "5", "1-4 | 1-2 -3-4"),
         ("uaua; fork 4; ua; files: rewind 1", "0:3", "0:1-2 | "),

@@ -480,3 +480,27 @@ fn a_bad_rule_says_why() {
         assert!(!reason.is_empty() && !reasons[..at].contains(reason), "{reason}");
     }
 }
+
+#[test]
+fn a_host_that_readers_may_take_for_another_is_allowed_by_no_rule() {
+    let rules: &[&str] = &["allow fetch(example.org)"];
+    check(&[
+        ("ask", rules, "get https://example.org/x", "allow"),
+        ("ask", rules, "get https:///example.org/x", "ask"),
+        ("ask", rules, "get https://exam\tple.org/x", "ask"),
+        ("ask", rules, "get https://example.org\\@evil.test/", "ask"),
+        ("ask", &["deny fetch(example.org)"], "get https:///example.org/x", "deny"),
+    ]);
+}
+
+#[test]
+fn plan_mode_refuses_what_writes_also_where_its_class_says_that_nothing_stays() {
+    for (touch, ruling) in [
+        (Touch::Write(PathBuf::from(ROOT).join("a")), Ruling::Deny),
+        (Touch::Read(PathBuf::from(ROOT).join("a")), Ruling::Allow),
+    ] {
+        let intent =
+            Intent { class: EffectClass::None, touches: vec![touch], line: String::new(), detail: None };
+        assert_eq!(permission("plan", &[]).settle("tool", &intent, &roots()).ruling, ruling);
+    }
+}

@@ -65,6 +65,8 @@ fn people_see_what_is_normal_and_what_is_excluded() {
             ("uaua; fold 3-4 sum; fold 1-2 sum", "1-2f2 3-4f1"),
             ("uauaua; hide 2; fold 1-3 sum; fold 3-4 sum", "1 3-4f3 5-6"),
             ("uauaua; hide 2; fold 3-5 sum; fold 4-5 sum", "1 3 4-5f3 6"),
+            ("uauaua; hide 3; fold 1-2 sum; fold 4-5 sum", "1-2f2 4-5f3 6"),
+            ("uauaua; hide 3; fold 4-5 sum; fold 6-6 sum", "1-2 4-5f2 6f3"),
             ("uauaua; hide 3; fold 2-5 sum", "1 2f2 4-5f2 6"),
             ("uauaua; hide 3; fold 2-5 sum; show 3", "1-6"),
             ("uauaua; hide 3; fold 2-5 sum; hide 5", "1-2 4 6"),

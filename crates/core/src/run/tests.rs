@@ -119,6 +119,29 @@ fn a_stop_is_asked_for_once_and_heard_with_each_sign_of_life() {
     check(stop.into_iter().chain([RunInput::Beat(F1, T)]).collect(), &["stop 1"]);
 }
 
+#[test]
+fn a_claimed_run_is_alive_from_its_claim_on() {
+    let claimed = on(&steps([asked()]).unwrap().runs, tail(1), 7, RunInput::Claim(LATER)).unwrap().runs;
+    let run = claimed.running.clone().expect("it runs");
+    assert_eq!((run.tail, run.beat, run.created, run.owner, run.fence), (tail(1), LATER, T, 7, F1));
+    let waits = on(&claimed, tail(1), 8, asked()).unwrap().runs;
+    let at = |ms| on(&waits, tail(1), 8, RunInput::Claim(Time(LATER.0 + ms)));
+    assert_eq!(at(STALE_AFTER_MS).map(drop), Err(RunRefusal::Running));
+    assert_eq!(told(&at(STALE_AFTER_MS + 1).unwrap())[0], "1 failed stale_running_run");
+    assert_eq!(STALE_AFTER_MS, 600_000, "ten minutes");
+}
+
+#[test]
+fn words_stand_on_what_their_author_saw() {
+    let seen = || NewRun { seen: Some(Pos::new(0, 1)), ..say("a", Steer::Queue) };
+    let enqueue = |runs: &Runs| on(runs, tail(2), 1, RunInput::Enqueue(seen(), T)).unwrap().runs;
+    // Also where an answer to what is there was asked for before.
+    for queued in [enqueue(&Runs::default()), enqueue(&steps([asked()]).unwrap().runs)] {
+        let stepped = on(&queued, tail(1), 1, RunInput::Claim(T)).unwrap();
+        assert_eq!(told(&stepped), ["say a", "start 1 with 1"], "what was said since was taken back");
+    }
+}
+
 /// What waits is listed as a whole: it has a bound.
 #[test]
 fn trial_17_number_of_waiting_messages_is_limited() {

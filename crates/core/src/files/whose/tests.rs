@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::*;
+use crate::files::plan::tests::record as testing_record;
 use crate::files::stack::tests::delta;
 use crate::files::{
-    Chosen, ContentHash, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict, Want, Wish,
+    Chosen, ContentHash, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict, Want, Wish, testing,
 };
 
 /// A tree of files of one letter each, which never merge, with what nobody's call wrote last and what deltas left anywhere.
@@ -223,5 +224,22 @@ fn a_choice_says_what_it_makes_of_the_path() {
         let (then, disk) = (record(then), record(disk));
         let found = becomes((&choice, then.as_ref()), disk.as_ref(), (&stack, &wanted));
         assert_eq!(found, expected, "{choice:?} {then:?}");
+    }
+}
+
+#[test]
+fn what_was_adopted_is_the_person_s_own() {
+    let against = |have: &[(u64, &str)], want: &[(u64, &str)], now: char, left: Option<(char, u64)>| {
+        let mut world = testing::World::of(&[("f", now)]);
+        world.left.extend(left.map(|(what, no)| (path("f"), testing_record(what), delta(no))));
+        let plan = testing::planned(vec![testing::wish("f", have, want)], &[], &mut world);
+        plan.expect("it fits").paths[0].against
+    };
+    for (own, other) in [(95, Against::Hand), (5, Against::Later(delta(5)))] {
+        assert_eq!(against(&[(1, "xa"), (own, "ab")], &[(own, "ab")], 'b', None), Some(other));
+    }
+    for (own, other) in [(95, Against::Hand), (5, Against::There(delta(5)))] {
+        assert_eq!(against(&[(own, "xa")], &[(own, "xa"), (97, "xb")], 'a', None), Some(other));
+        assert_eq!(against(&[(1, "xa")], &[], 'm', Some(('m', own))), Some(other));
     }
 }
