@@ -1,5 +1,4 @@
-//! The file half of a plan: which deltas an action wants, what that means for each path now. Captures first, changes
-//! nothing.
+//! The file half of a plan: what an action wants, and what that means for each path now. Captures first, changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
