@@ -192,7 +192,11 @@ impl Engine {
             let first = first.ok_or_else(|| unknown_request(id))?;
             // Only an undo or redo has further steps; each stored one has an operation.
             let is_step = |receipt: &Receipt| receipt.entries.is_empty() && !receipt.ops.is_empty();
-            let mut receipts = vec![self.edit_receipt(&first).await?];
+            // Only what stored a message can be an edit.
+            let mut receipts = vec![match first.entries.is_empty() {
+                true => first.clone(),
+                false => self.edit_receipt(&first).await?,
+            }];
             for at in 2.. {
                 let Some(step) = id.of_step(at).ok().filter(|_| is_step(&first)) else { break };
                 match self.receipt_of(Some(first.conversation), step).await?.filter(is_step) {
