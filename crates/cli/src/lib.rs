@@ -14,7 +14,6 @@ mod context;
 mod error;
 mod fullscreen;
 mod host;
-mod log;
 mod owner;
 mod owner_process;
 mod owner_start;

@@ -19,7 +19,6 @@ mod json;
 mod keep;
 mod killed;
 mod lacking;
-mod logged;
 mod mcp;
 mod model;
 mod moved;

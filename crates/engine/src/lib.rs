@@ -11,7 +11,6 @@ mod error;
 mod files;
 mod history;
 pub mod ids;
-mod log;
 pub mod mcp;
 pub mod model;
 mod names;
@@ -158,7 +157,7 @@ impl Engine {
     }
 
     /// The time.
-    pub fn now(&self) -> Time {
+    pub(crate) fn now(&self) -> Time {
         Time(self.parts.clock.now_ms())
     }
 

@@ -70,9 +70,7 @@ impl Engine {
             Ok::<_, io::Error>(())
         };
         // What could not be let go of now is let go of the next time.
-        if let Err(error) = blocking(forget).await? {
-            tracing::warn!(cause = error.raw_os_error(), "old output of commands stays");
-        }
+        drop(blocking(forget).await?);
         Ok(())
     }
 

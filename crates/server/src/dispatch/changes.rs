@@ -13,7 +13,6 @@ use super::files::words;
 use super::{head, request_id, works_in};
 use crate::InProcess;
 use crate::convert::{self, misused, problem, usage};
-use crate::log;
 
 impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
@@ -196,9 +195,7 @@ impl InProcess {
                         RunRequest { start, model, steer: None, permit, files, seen, by },
                     )
                     .await;
-                let begun = begun.map_err(problem)?;
-                log::names(&begun.0);
-                return Ok(begun);
+                return begun.map_err(problem);
             }
             start => start,
         };

@@ -6,12 +6,9 @@ use retake_core::{ChangeEvent, ConversationId};
 use retake_engine::{RunEvent, RunNow, RunSubscription, Subscription};
 use retake_wire::{Changed, Event, Problem, reply};
 use tokio::sync::{Notify, broadcast};
-use tracing::{Instrument as _, info_span};
 
 use super::{BEHIND, Frame, locked};
 use crate::InProcess;
-use crate::convert::problem;
-use crate::log::LogFailure as _;
 
 /// One conversation that is followed.
 pub(crate) struct ConversationFeed {
@@ -77,8 +74,7 @@ impl InProcess {
         let (now, told) = (Mutex::new((age, now)), broadcast::channel(BEHIND).0);
         let feed = Arc::new(ConversationFeed { now, told, left: Arc::default() });
         let keeper = FeedWriter { server: self.clone(), of, feed: Arc::clone(&feed), revision: 0, age };
-        let span = info_span!(parent: None, "background", operation = "tell_subscribers", conversation = %of);
-        tokio::spawn(keeper.keep(commits, runs).instrument(span));
+        tokio::spawn(keeper.keep(commits, runs));
         feed
     }
 
@@ -127,8 +123,7 @@ struct FeedWriter {
 
 impl FeedWriter {
     async fn keep(mut self, mut commits: Subscription, mut runs: RunSubscription) {
-        let summary = self.server.engine.summary(self.of).await.map_err(problem);
-        let Some(summary) = summary.or_log("subscribers are told nothing") else {
+        let Ok(summary) = self.server.engine.summary(self.of).await else {
             return self.close();
         };
         self.revision = summary.revision.0;
@@ -163,8 +158,7 @@ impl FeedWriter {
     /// Tells what changed since it was last told.
     async fn step(&mut self) {
         // What can't be read is told to who reads it.
-        let frame = self.server.since(self.of, self.revision).await;
-        let Some(frame) = frame.or_log("subscribers are not told a change") else { return };
+        let Ok(frame) = self.server.since(self.of, self.revision).await else { return };
         if let Some((_, to)) = frame.step.filter(|(_, to)| *to > self.revision) {
             self.revision = to;
             self.feed.tell(frame);
@@ -174,7 +168,7 @@ impl FeedWriter {
     async fn drafts(&self) {
         let age = self.server.engine.erasures();
         // What can't be read is told to who reads it.
-        if let Some(drafts) = self.server.drafts(self.of).await.or_log("subscribers are not told drafts") {
+        if let Ok(drafts) = self.server.drafts(self.of).await {
             self.feed.tell(Frame::passing(age, Event::Drafts { drafts }));
         }
     }

@@ -16,7 +16,6 @@ use tokio::task::JoinSet;
 
 use super::{BEHIND, Frame, locked};
 use crate::InProcess;
-use crate::log::LogFailure as _;
 
 /// Changes of a conversation that come within this time are one event.
 const TOGETHER: Duration = Duration::from_millis(20);
@@ -142,7 +141,7 @@ impl ListSubscriber {
                 return Some(frame);
             }
             // It may hold what was erased since it was read.
-            self.begin().await.or_log("a subscriber is dropped")?;
+            self.begin().await.ok()?;
         }
     }
 }
@@ -157,8 +156,7 @@ impl InProcess {
         let name = self.engine.new_entry_id().to_string();
         let opened = Arc::new(ListFeed { name, told: broadcast::channel(BEHIND).0, last: Mutex::default() });
         *list_feed = Some(Arc::clone(&opened));
-        let span = tracing::info_span!(parent: None, "background", operation = "tell_subscribers");
-        tokio::spawn(tracing::Instrument::instrument(keep(self.clone(), Arc::clone(&opened), commits), span));
+        tokio::spawn(keep(self.clone(), Arc::clone(&opened), commits));
         opened
     }
 
@@ -203,7 +201,7 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
         }
         let age = server.engine.erasures();
         if missed {
-            if let Some(list) = server.whole_list().await.or_log("subscribers are not told the list") {
+            if let Ok(list) = server.whole_list().await {
                 list_feed.tell(age, Event::List(list));
             }
             continue;
@@ -217,7 +215,7 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
                     engine.plans_closed(of).await;
                     of
                 });
-            } else if let Some(conversation) = conversation.or_log("subscribers are not told a change") {
+            } else if let Ok(conversation) = conversation {
                 list_feed.tell(age, Event::Listed(Box::new(conversation)));
             }
         }

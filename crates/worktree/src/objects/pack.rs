@@ -186,8 +186,7 @@ impl PackObjects {
             }
             listed.covered = len;
             // Only for speed: it is made again at the next start if this fails. An older one may be wrong by now.
-            if let Err(error) = index::write(&index, &mut listed) {
-                tracing::warn!(cause = error.raw_os_error(), "the index of a segment is not written");
+            if index::write(&index, &mut listed).is_err() {
                 super::collect::remove(&index)?;
             }
         }
