@@ -22,6 +22,7 @@ use retake_wire::{Problem, ProblemKind};
 
 use crate::args::TERMINATED;
 use crate::attach::{self, RunningOwner, attach, become_owner};
+use crate::log;
 use crate::owner::{FoundOwner, Opened, Owner, Paths, Serving, Setting};
 use crate::owner_process;
 use crate::run::{Environment, refuse, run};
@@ -93,6 +94,11 @@ async fn exit_on_signal(graceful: Arc<AtomicBool>) {
     }
 }
 
+/// The log of owners, in the state folder.
+pub(crate) fn log_file() -> PathBuf {
+    paths(Path::new("/"), &|name| env::var_os(name)).log_file
+}
+
 fn environment() -> Result<Environment, Box<Problem>> {
     let folder =
         folder(env::current_dir(), env::var_os("PWD")).map_err(|error| Box::new(no_folder(&error)))?;
@@ -135,6 +141,7 @@ fn paths(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Paths {
     Paths {
         data_dir: ours("RETAKE_DATA_DIR")
             .unwrap_or_else(|| below("XDG_DATA_HOME", ".local/share").join("retake")),
+        log_file: below("XDG_STATE_HOME", ".local/state").join("retake/owner.log"),
         config_named_by: config.is_some().then_some(CONFIG_VARIABLE),
         config_file: config.unwrap_or_else(|| below("XDG_CONFIG_HOME", ".config").join("retake/config.toml")),
     }
@@ -166,8 +173,12 @@ impl Owner for Local {
         self.graceful.store(true, Ordering::Relaxed);
         let options = options(paths, Stays::UntilTold)?;
         attach::replace_idle_owner(&options).await?;
+        let mut told = log::start(&paths.log_file);
+        log::log_panics(true);
         let RunningOwner { status, notices, over } =
             become_owner(options, listen, signals, terminated).await?;
+        told.extend(notices);
+        let notices = told;
         Ok(Serving { status, notices, over: over.map(|ended| ended.map(drop)).boxed() })
     }
 
@@ -282,13 +293,16 @@ mod tests {
         let usual = paths(&home);
         assert_eq!(usual.data_dir, Path::new("/home/ada/.local/share/retake"));
         assert_eq!(usual.config_file, Path::new("/home/ada/.config/retake/config.toml"));
+        assert_eq!(usual.log_file, Path::new("/home/ada/.local/state/retake/owner.log"));
         let set = |name: &str| match name {
             "XDG_DATA_HOME" => Some(OsString::from("/data")),
             "XDG_CONFIG_HOME" => Some(OsString::from("relative")),
+            "XDG_STATE_HOME" => Some(OsString::from("/state")),
             name => home(name),
         };
         assert_eq!(paths(&set).data_dir, Path::new("/data/retake"));
         assert_eq!(paths(&set).config_file, usual.config_file);
+        assert_eq!(paths(&set).log_file, Path::new("/state/retake/owner.log"));
         let own = |name: &str| match name {
             "RETAKE_DATA_DIR" => Some(OsString::from("mine")),
             "RETAKE_CONFIG" => Some(OsString::new()),

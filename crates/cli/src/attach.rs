@@ -207,6 +207,7 @@ pub(crate) async fn become_owner(
     let Reply::Status(status) = owner.call(Request::Status).await? else {
         unreachable!("BUG: how the owner is, is answered with its status");
     };
+    tracing::info!(version = status.version, data_dir = ?status.data_dir, "the owner has started");
     let over = async move {
         let ended = tokio::select! {
             () = told => Ok("stopped by a command"),
@@ -223,6 +224,10 @@ pub(crate) async fn become_owner(
             () = signals.next() => {}
         }
         served.stop().await;
+        match &ended {
+            Ok(reason) => tracing::info!(reason, "the owner has ended"),
+            Err(problem) => tracing::error!(code = &*problem.code, "the owner has ended"),
+        }
         ended
     };
     Ok(RunningOwner { status, notices, over: over.boxed() })

@@ -14,6 +14,7 @@ mod context;
 mod error;
 mod fullscreen;
 mod host;
+mod log;
 mod owner;
 mod owner_process;
 mod owner_start;

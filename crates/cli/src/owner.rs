@@ -22,6 +22,8 @@ pub struct Paths {
     pub data_dir: PathBuf,
     /// The settings file.
     pub config_file: PathBuf,
+    /// The log of owners, in the state folder.
+    pub log_file: PathBuf,
     /// The option or variable that names the settings file; such a file must exist.
     pub config_named_by: Option<&'static str>,
 }

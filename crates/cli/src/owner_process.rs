@@ -1,33 +1,23 @@
-//! The owner as a separate process, started by a client: detached from the terminal, with a log in the data directory, until no client
-//! needs it. Must never keep a descriptor of the client open.
+//! The owner as a separate process, started by a client: detached from the terminal, until no client needs it. Must never keep a
+//! descriptor of the client open.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use retake_engine::clock::{Clock as _, SystemClock};
 use retake_server::{Options, Stays};
 use retake_wire::{Problem, Ready};
 
 use crate::app;
 use crate::attach::{RunningOwner, become_owner};
+use crate::log;
 use crate::owner::Paths;
 use crate::owner_start::OWNER;
 use crate::term::interrupt::{self, Interrupts};
-
-/// The name of the log in the data directory.
-const LOG: &str = "owner.log";
-
-/// The longest log in bytes; then a new one begins, and the previous one is kept.
-const LONGEST: u64 = 1 << 20;
-
-/// How often to check its length.
-const LOOK: Duration = Duration::from_secs(60);
 
 /// The variable that overrides how many seconds an idle owner stays, for tests.
 const IDLE_VARIABLE: &str = "RETAKE_IDLE_S";
@@ -68,50 +58,34 @@ pub(crate) fn detach() {
 
 /// Runs the owner until no client needs it.
 pub(crate) async fn run(given: OwnerArguments) -> ExitCode {
-    let data_dir = given.data_dir.clone();
-    let standing = match begin(given).await {
-        Ok(standing) => standing,
+    let log_file = app::log_file();
+    let mut notices = log::start(&log_file);
+    log::log_panics(false);
+    let running = match begin(given, log_file.clone()).await {
+        Ok(running) => running,
         Err(problem) => {
+            tracing::error!(code = &*problem.code, "the owner cannot start");
             let code = problem.kind.exit_code();
             say(&Ready { problem: Some(problem), notices: Vec::new() });
             return ExitCode::from(code);
         }
     };
-    let log = Log::open(&data_dir);
-    log.write(&format!("retake {} owns {}", env!("CARGO_PKG_VERSION"), data_dir.display()));
-    for notice in &standing.notices {
-        log.write(notice);
-    }
-    say(&Ready { problem: None, notices: standing.notices });
-    log.takes_over();
-    let bounded = async {
-        loop {
-            tokio::time::sleep(LOOK).await;
-            log.bound();
-        }
-    };
-    let ended = tokio::select! {
-        ended = standing.over => ended,
-        never = bounded => never,
-    };
-    match ended {
-        Ok(why) => {
-            log.write(&format!("ended: {why}"));
-            ExitCode::SUCCESS
-        }
-        Err(problem) => {
-            log.write(&format!("ended: {}", problem.message));
-            ExitCode::from(problem.kind.exit_code())
-        }
+    notices.extend(running.notices);
+    say(&Ready { problem: None, notices });
+    log::take_over_output(&log_file);
+    match running.over.await {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(problem) => ExitCode::from(problem.kind.exit_code()),
     }
 }
 
-async fn begin(given: OwnerArguments) -> Result<RunningOwner, Problem> {
+async fn begin(given: OwnerArguments, log_file: PathBuf) -> Result<RunningOwner, Problem> {
     let signals = Interrupts::new().map_err(|error| app::no_signals(&error))?;
     let terminated = interrupt::terminated().map_err(|error| app::no_signals(&error))?;
     let idle = env::var(IDLE_VARIABLE).ok().and_then(|text| text.parse().ok()).map(Duration::from_secs);
     // The client has checked a named settings file.
-    let paths = Paths { data_dir: given.data_dir, config_file: given.config_file, config_named_by: None };
+    let paths =
+        Paths { data_dir: given.data_dir, config_file: given.config_file, log_file, config_named_by: None };
     let options = app::options(&paths, Stays::WhileNeeded(idle))?;
     become_owner(Options { wait_for_owner: given.wait, ..options }, None, signals, terminated).await
 }
@@ -124,47 +98,5 @@ fn say(ready: &Ready) {
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&nothing);
         let _ = rustix::stdio::dup2_stderr(&nothing);
-    }
-}
-
-/// The log of an owner; without write access there is none.
-struct Log {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-impl Log {
-    fn open(data_dir: &Path) -> Self {
-        let path = data_dir.join(LOG);
-        if fs::metadata(&path).is_ok_and(|meta| meta.len() > LONGEST) {
-            drop(fs::rename(&path, path.with_extension("log.old")));
-        }
-        let file = File::options().append(true).create(true).mode(0o600).open(&path).ok();
-        Self { path, file }
-    }
-
-    /// Redirects standard output and error to the log.
-    fn takes_over(&self) {
-        if let Some(file) = &self.file {
-            let _ = rustix::stdio::dup2_stdout(file);
-            let _ = rustix::stdio::dup2_stderr(file);
-        }
-    }
-
-    fn write(&self, text: &str) {
-        let time = jiff::Timestamp::from_millisecond(SystemClock.now_ms()).unwrap_or_default();
-        let line = format!("{time:.3} process {}: {}\n", std::process::id(), text.escape_debug());
-        if let Some(mut file) = self.file.as_ref() {
-            drop(file.write_all(line.as_bytes()));
-        }
-    }
-
-    /// Empties a log that is too long, after a copy.
-    fn bound(&self) {
-        let Some(file) = &self.file else { return };
-        if file.metadata().is_ok_and(|meta| meta.len() > LONGEST) {
-            drop(fs::copy(&self.path, self.path.with_extension("log.old")));
-            drop(file.set_len(0));
-        }
     }
 }

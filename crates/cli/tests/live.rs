@@ -19,6 +19,7 @@ mod json;
 mod keep;
 mod killed;
 mod lacking;
+mod logged;
 mod mcp;
 mod model;
 mod moved;

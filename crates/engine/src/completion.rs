@@ -5,6 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use tracing::Instrument as _;
 
 use crate::Engine;
 
@@ -42,10 +43,11 @@ impl Engine {
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let one = self.unbroken.begin();
-        let task = tokio::spawn(async move {
+        let work = async move {
             let _one = one;
             work.await
-        });
+        };
+        let task = tokio::spawn(work.in_current_span());
         match task.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(done) => done,
             Err(Ok(panic)) => resume_unwind(panic),

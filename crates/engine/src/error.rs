@@ -80,6 +80,16 @@ impl EngineError {
         self
     }
 
+    /// The cause as a log may hold it. None if there is none, or if only its text is known.
+    pub fn for_log(&self) -> Option<String> {
+        let cause = self.cause.as_deref()?;
+        if let Some(Cause { for_log, .. }) = cause.downcast_ref() {
+            return for_log.clone();
+        }
+        let system = cause.downcast_ref::<std::io::Error>()?;
+        system.raw_os_error().map(|_| system.to_string())
+    }
+
     /// A refusal of core.
     pub fn refused(refusal: &Refusal) -> Self {
         refused(refusal)
@@ -112,7 +122,10 @@ impl EngineError {
 
     /// A failed call of a model.
     pub fn model(error: &ModelError) -> Self {
-        let cause = error.source().map(|cause| said(cause.to_string()));
+        // The name of its kind holds no words of the provider.
+        let for_log = Some(format!("{:?}", error.kind()));
+        let text = error.source().map(ToString::to_string);
+        let cause = text.map(|text| Cause { text, for_log }.shared());
         Self { hint: Some(error.hint()), cause, ..Self::new(Kind::Model, "model", error.to_string()) }
     }
 }
@@ -202,7 +215,8 @@ impl From<StoreError> for EngineError {
             }
             StoreError::Closed => (Kind::Storage, "closed", "start Retake again".into()),
         };
-        let cause = error.source().map(|cause| said(chain(cause)));
+        let cause =
+            error.source().map(|cause| Cause { text: chain(cause), for_log: error.for_log() }.shared());
         Self { hint: Some(hint), cause, ..Self::new(kind, code, message) }
     }
 }
@@ -239,7 +253,8 @@ impl From<WorktreeError> for EngineError {
                 "check the folder and the data directory: space, permissions, the disk",
             ),
         };
-        let cause = error.source().map(|cause| said(chain(cause)));
+        let cause =
+            error.source().map(|cause| Cause { text: chain(cause), for_log: error.for_log() }.shared());
         Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, error.to_string()) }
     }
 }
@@ -283,9 +298,25 @@ fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
     }
 }
 
+/// A cause whose type stays below.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+struct Cause {
+    /// For people.
+    text: String,
+    /// For the log.
+    for_log: Option<String>,
+}
+
+impl Cause {
+    fn shared(self) -> Arc<dyn Error + Send + Sync> {
+        Arc::new(self)
+    }
+}
+
 /// A cause that is known by its words.
 pub(crate) fn said(text: String) -> Arc<dyn Error + Send + Sync> {
-    Arc::from(Box::<dyn Error + Send + Sync>::from(text))
+    Cause { text, for_log: None }.shared()
 }
 
 /// A cause and its causes as one text; the types stay below.

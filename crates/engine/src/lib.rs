@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod history;
 pub mod ids;
+mod log;
 pub mod mcp;
 pub mod model;
 mod names;
@@ -157,7 +158,7 @@ impl Engine {
     }
 
     /// The time.
-    pub(crate) fn now(&self) -> Time {
+    pub fn now(&self) -> Time {
         Time(self.parts.clock.now_ms())
     }
 

@@ -31,10 +31,12 @@ use retake_core::{
 use retake_store::StoreError;
 use retake_store::digest::{of_arguments, parts_value};
 use serde_json::json;
+use tracing::{Instrument as _, info_span};
 
 use self::drive::Driver;
 use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions};
+use crate::log::LogFailure as _;
 use crate::model::Choice;
 use crate::session::Claim;
 use crate::{Engine, not_blank};
@@ -289,8 +291,12 @@ impl Engine {
         let conversation = claim.conversation();
         let events = events.on(Arc::clone(&self.session(conversation).feed));
         let serving = |by| Served { by, began: ground.receipt.clone() };
-        claim.serves(Some(ground.asked.take().map(serving).into_iter().collect()));
-        tokio::spawn(async move {
+        let asked = ground.asked.take();
+        let request = asked.as_ref().and_then(|by| by.request.as_ref()).map(ToString::to_string);
+        let span = info_span!(parent: None, "run", operation = "run", %conversation, request);
+        claim.serves(Some(asked.map(serving).into_iter().collect()));
+        let work = async move {
+            tracing::info!("the run has begun");
             events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice), ground.back.take()));
             for notice in std::mem::take(&mut ground.notices) {
                 events.send(RunEvent::Notice(notice));
@@ -312,14 +318,17 @@ impl Engine {
                 Err(error) => {
                     let failed = RunEnding::Failed(error.code.to_owned());
                     let end = RunInput::End(fence, failed, engine.now());
-                    drop(engine.store().step_runs(conversation, vec![end]).await);
+                    let stored = engine.store().step_runs(conversation, vec![end]).await;
+                    stored.or_log("the end of a run is not stored");
                     let ended = engine.fail(&claim, &ground, error).await;
+                    ended.log();
                     claim.serves(None);
                     drop(claim);
                     events.send(RunEvent::Ended(ended));
                 }
             }
-        });
+        };
+        tokio::spawn(work.instrument(span));
     }
 
     /// Stores what the run begins with.

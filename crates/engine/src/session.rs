@@ -265,7 +265,9 @@ impl Drop for Claim {
         let (_, look) = self.session.state().handle(Command::Release(self.ticket));
         if look && let Ok(runtime) = Handle::try_current() {
             let (engine, conversation) = (Arc::clone(&self.engine), self.session.of);
-            runtime.spawn(async move { engine.next_run(conversation).await });
+            let span = tracing::info_span!(parent: None, "background", operation = "next_run", %conversation);
+            let work = async move { engine.next_run(conversation).await };
+            runtime.spawn(tracing::Instrument::instrument(work, span));
         }
     }
 }

@@ -25,6 +25,9 @@ pub(crate) fn problem(error: EngineError) -> Problem {
         Kind::Model => ProblemKind::Model,
         Kind::Storage => ProblemKind::Storage,
     };
+    if error.kind == Kind::Storage {
+        tracing::error!(code = error.code, cause = error.for_log(), "a request has failed");
+    }
     let hint = error.hint.map(hint);
     let code = ProblemCode::from(error.code);
     debug_assert!(code.title().is_some(), "BUG: the list of codes lacks {code}");

@@ -22,6 +22,7 @@ pub(crate) use reads::Beside;
 
 use crate::InProcess;
 use crate::convert::{misused, problem, usage};
+use crate::log;
 
 /// How many things a page has at most: as many as are asked for, or as many as usual.
 fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
@@ -111,7 +112,9 @@ impl InProcess {
 
     /// The conversation of that name.
     pub(crate) async fn conversation(&self, name: &str) -> Result<ConversationId, Problem> {
-        self.engine.conversation(name).await.map_err(problem)
+        let conversation = self.engine.conversation(name).await.map_err(problem)?;
+        log::names(&conversation);
+        Ok(conversation)
     }
 
     /// The entry of that name.

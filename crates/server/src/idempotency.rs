@@ -12,6 +12,7 @@ use retake_wire::{Problem, Reply, Request, Run, RunEvent};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::InProcess;
+use crate::convert::problem;
 
 /// Where a key counts, and the key: in a conversation, or among the requests that make one.
 type Key = (Option<ConversationId>, String);
@@ -49,7 +50,7 @@ impl InProcess {
             _ => None,
         };
         let of = match of {
-            Some(name) => Some(self.conversation(name).await?),
+            Some(name) => Some(self.engine.conversation(name).await.map_err(problem)?),
             None => None,
         };
         let asked = digest(&format!("{request:?}"));
@@ -71,7 +72,7 @@ impl InProcess {
         };
         let of = match &*run.conversation {
             "" => None,
-            name => Some(self.conversation(name).await?),
+            name => Some(self.engine.conversation(name).await.map_err(problem)?),
         };
         let _turn = self.once.turn((of, id)).await;
         self.start_run(run).await

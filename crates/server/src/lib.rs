@@ -7,6 +7,7 @@ mod draft_locks;
 mod events;
 mod http;
 mod idempotency;
+mod log;
 mod open;
 mod owner;
 mod presence;
@@ -96,17 +97,29 @@ impl InProcess {
 
 #[async_trait]
 impl Client for InProcess {
-    async fn call(&self, request: Request) -> Result<Reply, Problem> {
-        if request.only_reads() {
-            return self.dispatch(request).await;
-        }
-        let server = self.clone();
-        self.engine.run_to_completion(async move { server.done_once(request).await }).await
+    async fn call(&self, mut request: Request) -> Result<Reply, Problem> {
+        let (span, is_line) = log::of_request(&mut request);
+        let makes = matches!(request, Request::Create(_) | Request::ImportStart(_));
+        let work = async {
+            if request.only_reads() {
+                return self.dispatch(request).await;
+            }
+            let server = self.clone();
+            let answer = self.engine.run_to_completion(async move { server.done_once(request).await }).await;
+            if let Ok(Reply::Receipt(receipt)) = &answer
+                && makes
+            {
+                log::names(&receipt.conversation);
+            }
+            answer
+        };
+        self.logged(span, is_line, work).await
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
-        let server = self.clone();
-        self.engine.run_to_completion(async move { server.begun_once(run).await }).await
+        let (span, server) = (log::of_run(&run), self.clone());
+        let work = self.engine.run_to_completion(async move { server.begun_once(run).await });
+        self.logged(span, true, work).await
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {

@@ -8,6 +8,7 @@ use retake_wire::{CallNow, Ended, Outcome, Problem, Run, RunEvent, RunNow, RunSt
 use crate::InProcess;
 use crate::agent;
 use crate::convert::problem;
+use crate::log::LogFailure as _;
 
 impl InProcess {
     pub(crate) async fn start_run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
@@ -20,7 +21,8 @@ impl InProcess {
                 async move {
                     match event {
                         retake_engine::RunEvent::Started(Some(said), model, back) if goes_back => {
-                            let receipt = server.reworded(&said, back.as_deref()).await.ok().map(Box::new);
+                            let receipt = server.reworded(&said, back.as_deref()).await;
+                            let receipt = receipt.or_log("the receipt of a run is not told").map(Box::new);
                             RunEvent::Started { receipt, model }
                         }
                         event => server.event(conversation, event).await,
@@ -39,7 +41,10 @@ impl InProcess {
             retake_engine::RunEvent::Queued => RunEvent::Queued,
             retake_engine::RunEvent::Started(receipt, model, _) => {
                 let receipt = match receipt {
-                    Some(receipt) => self.wire_receipt(&receipt).await.ok().map(Box::new),
+                    Some(receipt) => {
+                        let receipt = self.wire_receipt(&receipt).await;
+                        receipt.or_log("the receipt of a run is not told").map(Box::new)
+                    }
                     None => None,
                 };
                 RunEvent::Started { receipt, model }

@@ -172,6 +172,17 @@ impl StoreError {
         move |source| Self::Database { attempt, source }
     }
 
+    /// The cause as a log may hold it: what was tried, and the code of the system or the database. Never a text, which may quote
+    /// content.
+    pub fn for_log(&self) -> Option<String> {
+        match self {
+            Self::Io { attempt, source, .. } => Some(format!("{attempt}: {}", system_error(source))),
+            Self::Database { attempt, source } => Some(format!("{attempt}: {}", database_error(source))),
+            Self::Broken { source, .. } => Some(database_error(source)),
+            _ => None,
+        }
+    }
+
     /// Whether the machine lacks space for the change.
     pub fn is_full(&self) -> bool {
         match self {
@@ -188,6 +199,19 @@ impl StoreError {
 impl From<RunRefusal> for StoreError {
     fn from(refusal: RunRefusal) -> Self {
         Self::Runs(refusal)
+    }
+}
+
+/// An error of the system by its number, or else by its kind.
+fn system_error(error: &std::io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string())
+}
+
+/// An error of the database by its code.
+pub(crate) fn database_error(error: &rusqlite::Error) -> String {
+    match error.sqlite_error() {
+        Some(code) => code.to_string(),
+        None => "the database returned something unexpected".to_owned(),
     }
 }
 

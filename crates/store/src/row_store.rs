@@ -34,6 +34,7 @@ use std::thread::JoinHandle;
 
 use retake_core::{ConversationId, WorkspaceNo};
 use tokio::sync::{Semaphore, oneshot};
+use tracing::Span;
 
 use crate::error::{Result, StoreError};
 use crate::rows::{Backend, LogNo, Rows as _, Transactions};
@@ -122,6 +123,8 @@ struct Fate {
 struct Write<F, V> {
     work: F,
     alone: bool,
+    /// What the request is a part of, for the log.
+    span: Span,
     reply: oneshot::Sender<Result<V>>,
 }
 
@@ -155,7 +158,8 @@ where
     }
 
     fn run(self: Box<Self>, context: &mut Context<T>) -> Box<dyn Reply> {
-        let Self { work, reply, .. } = *self;
+        let Self { work, span, reply, .. } = *self;
+        let _in_span = span.entered();
         let before = std::mem::take(&mut context.scrub);
         let result = within_savepoint(context, work);
         let erased = context.scrub && result.is_ok();
@@ -212,6 +216,7 @@ fn write_on<T: Transactions>(
     while let Some(jobs) = queue.gather(together) {
         let is_alone = jobs[0].is_alone();
         if let Err(error) = context.rows.begin() {
+            tracing::error!(cause = error.for_log(), requests = jobs.len(), "a transaction cannot begin");
             jobs.into_iter().for_each(|job| job.fail(shared(&error)));
             continue;
         }
@@ -226,7 +231,12 @@ fn write_on<T: Transactions>(
                 context.cache.publish(&mut context.staged);
                 subscribers.tell(context.events.take());
             }
-            Err(_) => {
+            Err(error) => {
+                tracing::error!(
+                    cause = error.for_log(),
+                    requests = together,
+                    "a transaction was not committed"
+                );
                 context.rows.abandon();
                 context.staged.clear();
                 context.events.take();
@@ -234,6 +244,9 @@ fn write_on<T: Transactions>(
         }
         let erased = std::mem::take(&mut context.scrub) && commit.is_ok();
         let scrub = if erased { context.rows.scrub() } else { Ok(()) };
+        if let Err(error) = &scrub {
+            tracing::error!(cause = error.for_log(), "erased bytes are not overwritten yet");
+        }
         let fate = Fate { commit, scrub };
         replies.into_iter().for_each(|reply| reply.send(&fate));
     }
@@ -260,7 +273,9 @@ where
     /// Starts the writer on `rows`, which must be the backend's only writing ones.
     pub fn start(backend: B, mut rows: B::Rows) -> Result<Self> {
         // That it can't is no reason to keep everything else from being read: what is left counts for nobody.
-        let _ = files::step::sweep(&mut rows);
+        if let Err(error) = files::step::sweep(&mut rows) {
+            tracing::warn!(cause = error.for_log(), "what is left of a large step stays");
+        }
         let cache = Arc::<Cache>::default();
         let (sender, receiver) = channel();
         let subscribers = Arc::<Subscribers>::default();
@@ -311,7 +326,8 @@ where
     ) -> Result<V> {
         let (reply, answer) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
-        queue.send(Box::new(Write { work, alone, reply })).map_err(|_| StoreError::Closed)?;
+        let write = Write { work, alone, span: Span::current(), reply };
+        queue.send(Box::new(write)).map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -329,9 +345,9 @@ where
         read: impl FnOnce(&B) -> Result<V> + Send + 'static,
     ) -> Result<V> {
         let turn = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| StoreError::Closed)?;
-        let backend = Arc::clone(&self.backend);
+        let (backend, span) = (Arc::clone(&self.backend), Span::current());
         let reading = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let (_turn, _in_span) = (turn, span.entered());
             read(&backend)
         });
         reading.await.map_err(|_| StoreError::Closed)?

@@ -136,7 +136,10 @@ fn sweep(folder: &Path) {
             false => !Path::new("/proc").join(maker.to_string()).exists(),
         };
         if is_left {
-            let _ = std::fs::remove_dir(path);
+            // It may have been swept away by another owner.
+            if let Err(error) = std::fs::remove_dir(path) {
+                tracing::debug!(cause = error.raw_os_error(), "a control group stays");
+            }
         }
     }
 }

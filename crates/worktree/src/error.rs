@@ -94,6 +94,13 @@ pub enum WorktreeError {
 }
 
 impl WorktreeError {
+    /// The cause as a log may hold it: what was tried, and the code of the system. Never a path.
+    pub fn for_log(&self) -> Option<String> {
+        let Self::Io { attempt, source, .. } = self else { return None };
+        let code = source.raw_os_error().map_or_else(|| source.kind().to_string(), |_| source.to_string());
+        Some(format!("{attempt}: {code}"))
+    }
+
     /// An error of the system.
     pub(crate) fn io(attempt: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

@@ -8,6 +8,7 @@ pub(crate) mod errors;
 pub(crate) mod fields;
 pub(crate) mod language;
 pub(crate) mod layout;
+pub(crate) mod logs;
 pub(crate) mod marks;
 pub(crate) mod prose;
 pub(crate) mod purity;

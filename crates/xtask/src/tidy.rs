@@ -1,7 +1,8 @@
 //! Runs all checks over the tree. What is checked where is the tables here; how, each check's own module.
 
 use crate::checks::{
-    cycles, depends, documents, edges, errors, fields, language, layout, marks, prose, purity, shape, walls,
+    cycles, depends, documents, edges, errors, fields, language, layout, logs, marks, prose, purity, shape,
+    walls,
 };
 use crate::finding::Finding;
 use crate::source::Source;
@@ -18,6 +19,7 @@ const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
     edges::serialisation,
     edges::append_only,
     errors::check,
+    logs::check,
     fields::check,
 ];
 

@@ -9,7 +9,7 @@ use crate::context::{Context, document};
 use crate::error::{Failure, Result, unexpected};
 use crate::term::safe;
 
-/// Check the whole store and the settings; exit code 7 if the store has errors, 2 if only the settings have
+/// Check the whole store and the settings, and name the log; exit code 7 if the store has errors, 2 if only the settings have
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Repair what can be repaired without loss of data
@@ -28,6 +28,10 @@ impl RunVerb for Doctor {
                 cx.ui.print(&format!("{}\n", safe::line(wrong)))?;
             }
         }
+        let log = cx.paths.log_file.display().to_string();
+        if !cx.json {
+            cx.ui.print(&format!("log: {}\n", safe::line(&log)))?;
+        }
         let reply = cx.call(Request::Doctor(request::Doctor { mend: self.mend })).await?;
         let Reply::Report(report) = &reply else {
             return Err(unexpected(&reply));
@@ -35,6 +39,7 @@ impl RunVerb for Doctor {
         if cx.json {
             let mut report = serde_json::to_value(&reply).expect("BUG: a report is JSON");
             report["settings"] = wrong.clone().into();
+            report["log"] = log.into();
             cx.ui.print(&document(&report))?;
         } else {
             cx.present(&reply)?;

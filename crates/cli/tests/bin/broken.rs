@@ -17,7 +17,12 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Talks until it panics.
 pub(crate) fn face(place: &str, sign: &str) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let paths = Paths { data_dir: PathBuf::new(), config_file: PathBuf::new(), config_named_by: None };
+    let paths = Paths {
+        data_dir: PathBuf::new(),
+        config_file: PathBuf::new(),
+        log_file: PathBuf::new(),
+        config_named_by: None,
+    };
     let environment = Environment { folder: PathBuf::from("/"), paths };
     let broken = Broken { place: place.to_owned(), sign: sign.to_owned() };
     let arguments = vec!["retake".into()];

@@ -212,6 +212,7 @@ impl Case {
             paths: Paths {
                 data_dir: PathBuf::from("/home/ada/.local/share/retake"),
                 config_file: PathBuf::from("/home/ada/.config/retake/config.toml"),
+                log_file: PathBuf::from("/home/ada/.local/state/retake/owner.log"),
                 config_named_by: None,
             },
         };

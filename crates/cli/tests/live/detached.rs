@@ -19,7 +19,7 @@ fn pid(world: &World) -> String {
 }
 
 fn log(world: &World) -> String {
-    fs::read_to_string(world.data().join("owner.log")).expect("a log")
+    world.owner_log()
 }
 
 /// The program by a shell, with its environment.
@@ -50,16 +50,16 @@ fn trial_18_the_owner_is_a_separate_process_that_inherits_nothing_from_its_clien
     assert!(stat.contains("(retake)"), "it is found by its name: {stat}");
     assert_eq!(process("cwd").to_str(), Some("/"));
     assert_eq!(process("fd/0").to_str(), Some("/dev/null"));
-    let log_file = world.data().join("owner.log");
+    let log_file = world.state().join("owner.log");
     assert_eq!((process("fd/1"), process("fd/2")), (log_file.clone(), log_file));
     for entry in fs::read_dir(format!("/proc/{pid}/fd")).expect("its descriptors").flatten() {
         let to = fs::read_link(entry.path()).unwrap_or_default();
         assert_ne!(to.to_str(), Some("/etc/passwd"), "it was inherited");
     }
-    assert!(log(&world).contains(&format!("process {pid}: retake")), "{}", log(&world));
+    assert!(log(&world).contains(&format!(" {pid} ")), "{}", log(&world));
     assert_eq!(world.does(&["stop"]), "stopped\n");
     assert!(!runs(&pid), "what is said to be stopped is gone");
-    assert!(log(&world).contains("ended: stopped by"), "{}", log(&world));
+    assert!(log(&world).contains("ended reason=\"stopped by"), "{}", log(&world));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn trial_18_fifty_clients_at_once_give_one_owner() {
         assert!(done.status.success(), "{done:?}");
     }
     assert_eq!(world.owners().len(), 1);
-    assert_eq!(log(&world).matches(" owns ").count(), 1, "{}", log(&world));
+    assert_eq!(log(&world).matches("the owner has started").count(), 1, "{}", log(&world));
     let list = world.json(&["list", "--all", "--limit", "100"]);
     assert_eq!(list["conversations"].as_array().map(Vec::len), Some(50));
     world.does(&["stop"]);
@@ -142,7 +142,7 @@ fn trial_18_an_idle_time_of_0_ends_the_owner_with_its_last_command() {
         world.does(command);
         assert_eq!(world.owners(), Vec::<String>::new(), "after {command:?}");
     }
-    assert!(log(&world).contains("ended: no longer needed"), "{}", log(&world));
+    assert!(log(&world).contains("ended reason=\"no longer needed"), "{}", log(&world));
 }
 
 /// A run that is at work may end first; then the process is gone.
@@ -198,7 +198,7 @@ fn trial_18_an_idle_owner_ends_after_the_configured_time() {
     let shown = world.does(&["status"]);
     assert!(shown.contains("ends by itself in "), "{shown}");
     until("it ends", || world.owners().is_empty());
-    assert!(log(&world).contains("ended: no longer needed"), "{}", log(&world));
+    assert!(log(&world).contains("ended reason=\"no longer needed"), "{}", log(&world));
     assert!(world.does(&["status"]).starts_with("no process owns"));
 }
 

@@ -180,6 +180,16 @@ impl World {
         &self.data
     }
 
+    /// Where the log of the owner is, unless a variable moves it.
+    pub(super) fn state(&self) -> PathBuf {
+        self.home().join(".local/state/retake")
+    }
+
+    /// The log of the owner.
+    pub(super) fn owner_log(&self) -> String {
+        std::fs::read_to_string(self.state().join("owner.log")).expect("a log")
+    }
+
     /// How a client reaches the owner.
     pub(super) fn reach(&self) -> Reach {
         let token = std::fs::read_to_string(self.data().join("token")).ok();
@@ -291,9 +301,10 @@ impl World {
     /// One of them.
     pub(super) fn seen(&self, arguments: &[&str], output: &Output) -> String {
         let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
-        // What holds commands differs from machine to machine.
-        let out: String =
-            out(output).split_inclusive('\n').filter(|line| !line.starts_with("sandbox: ")).collect();
+        // What holds commands differs from machine to machine, and so does the place of the log.
+        let differs = |line: &&str| line.starts_with("sandbox: ") || line.starts_with("log: ");
+        let out = out(output);
+        let out: String = out.split_inclusive('\n').filter(|line| !differs(line)).collect();
         let text = format!("$ retake {}\n{out}{}[{code}]\n", arguments.join(" "), error(output));
         let home = self.home().display().to_string();
         text.replace(&self.data.display().to_string(), "DATA").replace(&home, "HOME")

@@ -70,7 +70,9 @@ impl Engine {
             Ok::<_, io::Error>(())
         };
         // What could not be let go of now is let go of the next time.
-        drop(blocking(forget).await?);
+        if let Err(error) = blocking(forget).await? {
+            tracing::warn!(cause = error.raw_os_error(), "old output of commands stays");
+        }
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use retake_core::{ConversationId, EntryId, Part, Pos, ShownEntry, Time};
 
 use crate::Engine;
 use crate::error::Result;
+use crate::log::LogFailure as _;
 
 /// A call, as its result tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl Engine {
         let meta = self.store().meta(of, entry).await?;
         let turn = meta.turn.map(|_| meta.totals.turns);
         // What can't be read any more, as it was hidden or is damaged, has no words.
-        let told = self.store().content(of, entry).await.unwrap_or_default();
+        let told = self.store().content(of, entry).await.or_log("a result has no words").unwrap_or_default();
         let asked = asked_for(&told);
         if !asked.is_empty() {
             return Ok(Called { asked, began: Some(meta.time), ended: None, turn });
@@ -69,7 +70,7 @@ impl Engine {
             return Ok(called);
         };
         let call = self.store().entry_id(of, at).await?;
-        let asked = self.store().content(of, call).await.unwrap_or_default();
+        let asked = self.store().content(of, call).await.or_log("a call has no words").unwrap_or_default();
         let id = answered(&told);
         // Before it was written down it waited, for leave or for other calls.
         if let Some(name) = id.and_then(|id| named(call, &asked, id)) {

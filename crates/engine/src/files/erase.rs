@@ -16,6 +16,7 @@ use retake_worktree::{Mark, Tree};
 use super::blocking;
 use crate::Engine;
 use crate::error::Result;
+use crate::log::LogFailure as _;
 
 /// What became of the versions of files that an erasure named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,13 +145,15 @@ impl Engine {
     /// Looks at the folders: what was removed there since is not what a file is now, and an index must not name it. A folder that
     /// is gone or can't be looked at keeps nothing from being erased.
     async fn look_first(&self, conversation: ConversationId, action: &Action) {
-        let Ok(nos) = self.folders_of(conversation, action.clone()).await else { return };
+        let nos = self.folders_of(conversation, action.clone()).await;
+        let Some(nos) = nos.or_log("no folder is captured before the erasure") else { return };
         if nos.is_empty() {
             return;
         }
-        if let Ok((held, _)) = self.workspaces_with(conversation, &nos).await {
+        let held = self.workspaces_with(conversation, &nos).await;
+        if let Some((held, _)) = held.or_log("no folder is captured before the erasure") {
             for one in held.all {
-                drop(self.capture(one, None).await);
+                self.capture(one, None).await.or_log("a folder is not captured before the erasure");
             }
         }
     }

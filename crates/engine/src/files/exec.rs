@@ -14,6 +14,7 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
+use tracing::Instrument as _;
 
 use super::call_capture::{Around, Before};
 use super::conversation_folders::not_kept;
@@ -75,7 +76,7 @@ impl Engine {
             call.claim.serves(Some(vec![serving]));
             let (engine, events) =
                 (Arc::clone(self), events.on(Arc::clone(&self.session(conversation).feed)));
-            tokio::spawn(async move { engine.attend_call(call, events).await });
+            tokio::spawn(async move { engine.attend_call(call, events).await }.in_current_span());
             Ok(stream)
         })
     }

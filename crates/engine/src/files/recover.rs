@@ -5,25 +5,29 @@ use futures::future::BoxFuture;
 use retake_core::{FileChange, WorkspaceInfo};
 use retake_store::IntentRow;
 use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
+use tracing::{Instrument as _, info_span};
 
 use super::conversation_folders::shown_in;
 use super::workspace::{Held, lock};
 use super::{blocking, workspace::see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::log::{self, LogFailure as _};
 
 impl Engine {
     /// Finishes what is open; what can't be, is said, a sentence each.
     pub fn settle_files(&self) -> BoxFuture<'_, Result<Vec<String>>> {
-        Box::pin(async move {
+        let work = async move {
             let mut notices = self.settle_rewinds().await?;
             if let Err(error) = self.finish_erasing().await {
+                log::failed(&error, "what was erased of files may still be kept");
                 notices.push(format!(
                     "what was erased of files may still be kept, the next start tries again: {error}"
                 ));
             }
             Ok(notices)
-        })
+        };
+        Box::pin(work.instrument(info_span!("recovery", operation = "settle_files")))
     }
 
     async fn settle_rewinds(&self) -> Result<Vec<String>> {
@@ -39,7 +43,10 @@ impl Engine {
             let folder = folder.unwrap_or_default();
             match self.settle_one(intent, row).await {
                 Ok(left) => notices.extend(left),
-                Err(error) => notices.push(format!("files of {folder} wait to be settled: {error}")),
+                Err(error) => {
+                    log::failed(&error, "files of a workspace wait to be settled");
+                    notices.push(format!("files of {folder} wait to be settled: {error}"));
+                }
             }
         }
         Ok(notices)
@@ -64,7 +71,7 @@ impl Engine {
         for row in self.store().workspaces().await? {
             if found.iter().any(|intent| intent.workspace == row.no) {
                 // One that can't be held is at nobody's work.
-                drop(self.workspace_of(row).await);
+                self.workspace_of(row).await.or_log("files of a workspace stay unsettled");
             }
         }
         let open = self.store().intents().await?;

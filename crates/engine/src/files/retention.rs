@@ -14,6 +14,7 @@ use futures::future::BoxFuture;
 use retake_core::{ContentHash, ConversationId, DeltaId, EntryId, Time};
 use retake_store::{Claim, Claimant};
 use retake_worktree::{Manifest, PackObjects, WorktreeError};
+use tracing::{Instrument as _, info_span};
 use weigh::Weighing;
 
 use super::blocking;
@@ -21,6 +22,7 @@ use super::erase::is_kept;
 use crate::Engine;
 use crate::clock::Clock;
 use crate::error::Result;
+use crate::log::LogFailure as _;
 
 /// How long nobody must have been at work before a collection begins by itself.
 const IDLE: Duration = Duration::from_secs(60);
@@ -180,7 +182,8 @@ impl Engine {
     /// Collects by itself from time to time, as long as the engine lives.
     pub fn collect_in_background(self: &Arc<Self>) {
         let (engine, clock) = (Arc::downgrade(self), Arc::clone(&self.parts().clock));
-        tokio::spawn(collect_in_background(engine, clock));
+        let span = info_span!(parent: None, "background", operation = "collect");
+        tokio::spawn(collect_in_background(engine, clock).instrument(span));
     }
 
     /// Whether nobody is at work, no call is open, and there may be something to collect.
@@ -209,8 +212,8 @@ async fn collect_in_background(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
         let Some(engine) = engine.upgrade() else { return };
         if engine.may_collect() {
             // What can't be collected now is collected later; `workspace prune` and `doctor` say why it can't.
-            drop(engine.prune(Prune::Unneeded).await);
-            drop(engine.forget_output().await);
+            engine.prune(Prune::Unneeded).await.or_log("versions of files that nothing needs stay");
+            engine.forget_output().await.or_log("old output of commands stays");
         }
     }
 }

@@ -11,6 +11,7 @@ use retake_store::StreamRow;
 use super::RunEvent;
 use super::drive::{BEAT, Driver};
 use crate::error::{EngineError, Result};
+use crate::log::{self, LogFailure as _};
 use crate::model::{Answer, Chunk, EndReason, ModelError, Prompt, ToolSpec};
 
 /// A stream in progress is saved this often: a crash loses no more.
@@ -47,7 +48,7 @@ impl Driver {
         let id = self.engine.new_entry_id();
         if self.so_far.stored.is_none() && self.ground.failed.is_some() {
             // So that a crash before any answer takes the step back back. Without the row it stays, where undo takes it back.
-            drop(self.save(id, Vec::new()).await);
+            self.save(id, Vec::new()).await.or_log("after a crash this step would stay");
         }
         let chunks = self.choice.model.stream(prompt);
         let close = self.listen(id, chunks, &mut answer).await;
@@ -172,6 +173,9 @@ impl Driver {
                     if !answer.is_empty()
                         && let Err(error) = self.save(id, answer.parts()).await
                     {
+                        if !std::mem::replace(&mut self.so_far.is_logged, true) {
+                            log::failed(&error, "the answer so far is not saved");
+                        }
                         let text = format!("{error}; the answer so far is not saved");
                         self.events.send(RunEvent::Notice(text));
                     }

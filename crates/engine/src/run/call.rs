@@ -11,6 +11,7 @@ use retake_core::{
 use retake_store::digest::of_call;
 use retake_tools::{Output, Tool};
 use serde_json::Value;
+use tracing::Instrument as _;
 
 use super::drive::{Driver, Inbox};
 use super::event::{Asks, CallShown, Called, Decision, RunEvent};
@@ -18,6 +19,7 @@ use super::guard::Guards;
 use super::host::ToolHost;
 use crate::error::{EngineError, Result};
 use crate::files::Around;
+use crate::log::LogFailure as _;
 
 /// More of a result is not stored, whatever a tool says.
 const RESULT_MAX: usize = 256 << 10;
@@ -190,7 +192,7 @@ impl Driver {
             return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
         }
         // Without rules to offer it can be asked all the same.
-        let permission = self.permission().await.unwrap_or_default();
+        let permission = self.permission().await.or_log("no rules are offered").unwrap_or_default();
         let ready = self.calls.get_mut(&key)?;
         ready.told = true;
         // What was done before is asked about whatever rules say.
@@ -283,11 +285,12 @@ impl Driver {
         self.events.send(RunEvent::Calling(ready.shown()));
         let stage = self.stage(&ready);
         let (inbox, key) = (self.inbox.clone(), key.to_owned());
-        tokio::spawn(async move {
+        let work = async move {
             let done = stage.run(ready).await;
             // A run that is over asks nobody any more.
             drop(inbox.send(Inbox::Ended(key, done)));
-        });
+        };
+        tokio::spawn(work.in_current_span());
     }
 
     /// What a call works with.
@@ -335,7 +338,7 @@ impl ToolHost {
             Ok(call) => call,
             Err(error) => return self.not_run(&ready, around, &error, begun).await,
         };
-        let work = tokio::spawn(async move { tool.call(call).await });
+        let work = tokio::spawn(async move { tool.call(call).await }.in_current_span());
         let output =
             work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
         self.store(&ready, around, output, begun).await

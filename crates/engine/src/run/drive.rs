@@ -16,6 +16,7 @@ use super::setup::RunSetup;
 use super::{Ended, Events, Ground, Outcome, RunEvent, name_of};
 use crate::Engine;
 use crate::error::{EngineError, Result};
+use crate::log::{self, LogFailure as _};
 use crate::model::Choice;
 use crate::session::Claim;
 
@@ -63,6 +64,8 @@ pub(super) struct SoFar {
     pub(super) error: Option<EngineError>,
     /// Another run waits behind this one.
     waits_behind: bool,
+    /// It has been logged that something of it is not stored.
+    pub(super) is_logged: bool,
 }
 
 impl Driver {
@@ -100,6 +103,7 @@ impl Driver {
     pub(super) async fn run(mut self) {
         let end = self.work().await;
         let ended = self.close(end).await;
+        ended.log();
         let Self { engine, claim, events, so_far: SoFar { waits_behind, .. }, .. } = self;
         // Handed on or freed before the last event, so that whoever waits for it can go on at once.
         let ended = RunEvent::Ended(ended);
@@ -168,6 +172,9 @@ impl Driver {
             Ok(_) => None,
             Err(error) => {
                 let error = EngineError::from(error);
+                if !std::mem::replace(&mut self.so_far.is_logged, true) {
+                    log::failed(&error, "a sign of life of the run is not stored");
+                }
                 (error.code == "fenced").then(|| self.not_stored(error))
             }
         }
@@ -196,7 +203,7 @@ impl Driver {
         let over = RunInput::End(self.fence, ending, self.engine.now());
         // Refused where it was ended for it already; then whoever waits is looked for.
         let stepped = self.engine.store().step_runs(conversation, vec![over]).await;
-        let queued = stepped.ok().and_then(|stepped| stepped.runs.queued);
+        let queued = stepped.or_log("the end of a run is not stored").and_then(|stepped| stepped.runs.queued);
         self.so_far.waits_behind = queued.is_some() || end == TurnEnd::Fenced;
         // Words that answer the prompt keep it: they would go with it.
         let answered =

@@ -8,7 +8,19 @@ use super::{Ended, Ground, Outcome};
 use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::files::FileOptions;
+use crate::log::{self, LogFailure as _};
 use crate::session::Claim;
+
+impl Ended {
+    /// Logs how the run ended.
+    pub(super) fn log(&self) {
+        if let Some(error) = &self.error {
+            log::failed(error, "the run has failed");
+        }
+        let code = self.error.as_ref().map(|error| error.code);
+        tracing::info!(outcome = ?self.outcome, code, "the run has ended");
+    }
+}
 
 impl Engine {
     /// Stopped before any output: the turn is taken back, and what it went back for.
@@ -43,7 +55,8 @@ impl Engine {
         let conversation = claim.conversation();
         let mut receipt = None;
         if let Some(step) = ground.failed {
-            receipt = self.compensate(claim, step, None).await.ok();
+            let back = self.compensate(claim, step, None).await;
+            receipt = back.or_log("a step that came to nothing is not taken back");
         }
         self.forget_stream(conversation).await;
         self.tell_gone(conversation).await;
@@ -60,6 +73,7 @@ impl Engine {
 
     async fn forget_stream(&self, conversation: ConversationId) {
         // A row that stays is dealt with at the next start.
-        drop(self.store().save_stream(conversation, None).await);
+        let forgotten = self.store().save_stream(conversation, None).await;
+        forgotten.or_log("an answer in progress stays stored");
     }
 }

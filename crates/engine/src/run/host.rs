@@ -17,6 +17,7 @@ use super::guard::Guards;
 use crate::Engine;
 use crate::error::Result;
 use crate::files::Around;
+use crate::log::LogFailure as _;
 
 /// Tools that show what is in the files that they pass.
 const SHOWS_CONTENT: [&str; 2] = [READ, "grep"];
@@ -84,11 +85,17 @@ impl ToolHost {
 impl Host for ToolHost {
     async fn fact(&self, key: &str) -> Option<String> {
         // What can't be read is not known: a tool that needs it says so.
-        self.engine.store().fact(self.conversation, key.to_owned()).await.ok().flatten()
+        self.engine
+            .store()
+            .fact(self.conversation, key.to_owned())
+            .await
+            .or_log("a fact is not known")
+            .flatten()
     }
 
     async fn facts(&self, prefix: &str) -> Vec<Fact> {
-        self.engine.store().facts(self.conversation, prefix.to_owned()).await.unwrap_or_default()
+        let facts = self.engine.store().facts(self.conversation, prefix.to_owned()).await;
+        facts.or_log("facts are not known").unwrap_or_default()
     }
 
     async fn ask(&self, question: Asked) -> Option<String> {

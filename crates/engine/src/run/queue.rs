@@ -13,6 +13,7 @@ use retake_store::RunsStepped;
 use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::log::LogFailure as _;
 use crate::session::Claim;
 
 /// Among so many runs are those that were over a moment ago.
@@ -73,7 +74,8 @@ impl Engine {
     /// Whether the words of a request still wait behind a run, which is another's then: a twin of the request may have stopped what ran,
     /// and be answered by now.
     async fn is_behind(&self, conversation: ConversationId, name: &RequestId) -> bool {
-        let Ok(runs) = self.store().runs(conversation, 2).await else { return false };
+        let runs = self.store().runs(conversation, 2).await;
+        let Some(runs) = runs.or_log("the run at work is not interrupted") else { return false };
         let mut waiting = runs.iter().filter(|run| run.state == RunState::Queued).flat_map(|run| &run.words);
         waiting.any(|words| words.request.as_ref() == Some(name))
             && self.serving(conversation, name).is_none()
@@ -215,7 +217,10 @@ impl Engine {
         }
         let taken = self.take_words(conversation, RunInput::Claim(self.now())).await;
         // What can't be stepped now waits on.
-        let (stepped, notices) = taken.unwrap_or_default();
+        let (stepped, notices) = match taken {
+            Err(error) if error.code == "nothing_waits" => Default::default(),
+            taken => taken.or_log("words wait on").unwrap_or_default(),
+        };
         let Some(fence) = started(&stepped) else {
             drop(claim);
             return self.hand_back(conversation, &stepped.over).await;
@@ -229,9 +234,11 @@ impl Engine {
             let failed = retake_core::RunEnding::Failed(error.code.to_owned());
             let end = RunInput::End(fence, failed, self.now());
             // Its words are said: what is left is that nobody answers them.
-            drop(self.store().step_runs(conversation, vec![end]).await);
+            let stored = self.store().step_runs(conversation, vec![end]).await;
+            stored.or_log("the end of a run is not stored");
             drop(claim);
             let ended = Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) };
+            ended.log();
             events.send(RunEvent::Ended(ended));
         }
     }
@@ -329,7 +336,8 @@ impl Engine {
             return;
         }
         // Where this can't be read, it is looked at again with the next run.
-        let runs = self.store().runs(conversation, RECENT).await.unwrap_or_default();
+        let runs = self.store().runs(conversation, RECENT).await;
+        let runs = runs.or_log("words that are gone are told later").unwrap_or_default();
         let waits = |words: &Words| {
             let live = runs.iter().filter(|run| !run.state.is_over()).flat_map(|run| &run.words);
             live.into_iter().any(|other| other.request == words.request)

@@ -9,14 +9,17 @@ use retake_store::StreamRow;
 use crate::Engine;
 use crate::error::Result;
 use crate::files::FileOptions;
+use crate::log::LogFailure as _;
 
 impl Engine {
     /// Deals with every run and every stream that was in progress when the last owner ended.
+    #[tracing::instrument(name = "recovery", skip_all, fields(operation = "recover"))]
     pub(crate) async fn recover(self: &Arc<Self>) -> Result<()> {
         for (conversation, run) in self.store().live_runs().await? {
             if run.state == RunState::Running {
                 // Of a conversation that can't be read it stays, and disturbs nobody else.
-                drop(self.store().step_runs(conversation, vec![RunInput::Lost(self.now())]).await);
+                let stored = self.store().step_runs(conversation, vec![RunInput::Lost(self.now())]).await;
+                stored.or_log("a run that a crash broke off stays open");
             }
         }
         for stream in self.store().streams().await? {
@@ -25,6 +28,7 @@ impl Engine {
         Ok(())
     }
 
+    #[tracing::instrument(skip_all, fields(conversation = %stream.conversation))]
     async fn recover_one(self: &Arc<Self>, stream: StreamRow) -> Result<()> {
         let conversation = stream.conversation;
         if stream.parts.is_empty() {
@@ -32,7 +36,8 @@ impl Engine {
                 let by = self.by(None);
                 let compensate = Apply { action: Action::Compensate(step), seen: Seen::Anything, by };
                 // Refused when something was said since: then it stays, and undo takes it back.
-                drop(self.apply_both(conversation, compensate, FileOptions::default()).await);
+                let back = self.apply_both(conversation, compensate, FileOptions::default()).await;
+                back.or_log("a step that came to nothing is not taken back");
             }
             return Ok(self.store().save_stream(conversation, None).await?);
         }

@@ -13,6 +13,7 @@ use super::files::words;
 use super::{head, request_id, works_in};
 use crate::InProcess;
 use crate::convert::{self, misused, problem, usage};
+use crate::log;
 
 impl InProcess {
     pub(super) async fn create(&self, create: request::Create) -> Result<Reply, Problem> {
@@ -195,7 +196,9 @@ impl InProcess {
                         RunRequest { start, model, steer: None, permit, files, seen, by },
                     )
                     .await;
-                return begun.map_err(problem);
+                let begun = begun.map_err(problem)?;
+                log::names(&begun.0);
+                return Ok(begun);
             }
             start => start,
         };

@@ -13,6 +13,7 @@ use retake_wire::{Problem, Reply, Search, reply, request};
 use super::{head, limit, page};
 use crate::InProcess;
 use crate::convert::{self, EXEC, problem};
+use crate::log::LogFailure as _;
 
 /// What is beside the log of a conversation.
 pub(crate) struct Beside {
@@ -82,7 +83,9 @@ impl InProcess {
     async fn in_short(&self, summary: Summary) -> reply::Conversation {
         let title = match summary.parent {
             // A parent that can't be read has no title; the fork is shown all the same.
-            Some((parent, _)) => self.engine.title(parent).await.ok().flatten(),
+            Some((parent, _)) => {
+                self.engine.title(parent).await.map_err(problem).or_log("the parent has no title").flatten()
+            }
             None => None,
         };
         let running = self.engine.is_running(summary.id);

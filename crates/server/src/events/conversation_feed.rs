@@ -6,9 +6,12 @@ use retake_core::{ChangeEvent, ConversationId};
 use retake_engine::{RunEvent, RunNow, RunSubscription, Subscription};
 use retake_wire::{Changed, Event, Problem, reply};
 use tokio::sync::{Notify, broadcast};
+use tracing::{Instrument as _, info_span};
 
 use super::{BEHIND, Frame, locked};
 use crate::InProcess;
+use crate::convert::problem;
+use crate::log::LogFailure as _;
 
 /// One conversation that is followed.
 pub(crate) struct ConversationFeed {
@@ -74,7 +77,8 @@ impl InProcess {
         let (now, told) = (Mutex::new((age, now)), broadcast::channel(BEHIND).0);
         let feed = Arc::new(ConversationFeed { now, told, left: Arc::default() });
         let keeper = FeedWriter { server: self.clone(), of, feed: Arc::clone(&feed), revision: 0, age };
-        tokio::spawn(keeper.keep(commits, runs));
+        let span = info_span!(parent: None, "background", operation = "tell_subscribers", conversation = %of);
+        tokio::spawn(keeper.keep(commits, runs).instrument(span));
         feed
     }
 
@@ -123,7 +127,8 @@ struct FeedWriter {
 
 impl FeedWriter {
     async fn keep(mut self, mut commits: Subscription, mut runs: RunSubscription) {
-        let Ok(summary) = self.server.engine.summary(self.of).await else {
+        let summary = self.server.engine.summary(self.of).await.map_err(problem);
+        let Some(summary) = summary.or_log("subscribers are told nothing") else {
             return self.close();
         };
         self.revision = summary.revision.0;
@@ -158,7 +163,8 @@ impl FeedWriter {
     /// Tells what changed since it was last told.
     async fn step(&mut self) {
         // What can't be read is told to who reads it.
-        let Ok(frame) = self.server.since(self.of, self.revision).await else { return };
+        let frame = self.server.since(self.of, self.revision).await;
+        let Some(frame) = frame.or_log("subscribers are not told a change") else { return };
         if let Some((_, to)) = frame.step.filter(|(_, to)| *to > self.revision) {
             self.revision = to;
             self.feed.tell(frame);
@@ -168,7 +174,7 @@ impl FeedWriter {
     async fn drafts(&self) {
         let age = self.server.engine.erasures();
         // What can't be read is told to who reads it.
-        if let Ok(drafts) = self.server.drafts(self.of).await {
+        if let Some(drafts) = self.server.drafts(self.of).await.or_log("subscribers are not told drafts") {
             self.feed.tell(Frame::passing(age, Event::Drafts { drafts }));
         }
     }

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use super::{BEHIND, Frame, locked};
 use crate::InProcess;
+use crate::log::LogFailure as _;
 
 /// Changes of a conversation that come within this time are one event.
 const TOGETHER: Duration = Duration::from_millis(20);
@@ -141,7 +142,7 @@ impl ListSubscriber {
                 return Some(frame);
             }
             // It may hold what was erased since it was read.
-            self.begin().await.ok()?;
+            self.begin().await.or_log("a subscriber is dropped")?;
         }
     }
 }
@@ -156,7 +157,8 @@ impl InProcess {
         let name = self.engine.new_entry_id().to_string();
         let opened = Arc::new(ListFeed { name, told: broadcast::channel(BEHIND).0, last: Mutex::default() });
         *list_feed = Some(Arc::clone(&opened));
-        tokio::spawn(keep(self.clone(), Arc::clone(&opened), commits));
+        let span = tracing::info_span!(parent: None, "background", operation = "tell_subscribers");
+        tokio::spawn(tracing::Instrument::instrument(keep(self.clone(), Arc::clone(&opened), commits), span));
         opened
     }
 
@@ -201,7 +203,7 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
         }
         let age = server.engine.erasures();
         if missed {
-            if let Ok(list) = server.whole_list().await {
+            if let Some(list) = server.whole_list().await.or_log("subscribers are not told the list") {
                 list_feed.tell(age, Event::List(list));
             }
             continue;
@@ -215,7 +217,7 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
                     engine.plans_closed(of).await;
                     of
                 });
-            } else if let Ok(conversation) = conversation {
+            } else if let Some(conversation) = conversation.or_log("subscribers are not told a change") {
                 list_feed.tell(age, Event::Listed(Box::new(conversation)));
             }
         }

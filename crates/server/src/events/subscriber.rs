@@ -9,6 +9,7 @@ use super::{Frame, list_feed};
 use crate::InProcess;
 use crate::convert::problem;
 use crate::dispatch::Beside;
+use crate::log::{self, LogFailure as _};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::ConversationId;
@@ -27,6 +28,11 @@ const ANYTHING: u64 = u64::MAX;
 impl InProcess {
     /// Follows a conversation, or the list of them.
     pub(crate) async fn frames(&self, follow: Follow) -> Result<BoxStream<'static, Arc<Frame>>, Problem> {
+        let span = log::of_follow(&follow);
+        self.logged(span, false, self.subscribe(follow)).await
+    }
+
+    async fn subscribe(&self, follow: Follow) -> Result<BoxStream<'static, Arc<Frame>>, Problem> {
         let Some(name) = follow.conversation else {
             return list_feed::follow(self, follow.since).await;
         };
@@ -43,7 +49,7 @@ impl InProcess {
     /// What changed since a revision, where it is still worth telling.
     async fn difference(&self, of: ConversationId, since: u64) -> Option<Frame> {
         let age = self.engine.erasures();
-        let changed = self.changed(of, since, TOO_MANY).await.ok()??;
+        let changed = self.changed(of, since, TOO_MANY).await.or_log("a subscriber gets a snapshot")??;
         let step = (since, changed.changes.revision);
         Some(Frame::step(age, step, Event::Changed(Box::new(changed))))
     }
@@ -164,14 +170,15 @@ impl Subscriber {
             };
             if frame.age != self.server.engine.erasures() {
                 // It may hold what was erased since it was read, and so may all that comes after it.
-                self.begin().await.ok()?;
+                self.begin().await.or_log("a subscriber is dropped")?;
                 continue;
             }
             let Some((from, to)) = frame.step else { return Some(frame) };
             match self.seen {
                 Some(seen) if to <= seen => {}
                 Some(seen) if from != seen && from != ANYTHING => {
-                    self.first.push_front(Arc::new(self.server.since(self.of, seen).await.ok()?));
+                    let missed = self.server.since(self.of, seen).await;
+                    self.first.push_front(Arc::new(missed.or_log("a subscriber is dropped")?));
                 }
                 _ => {
                     self.seen = Some(to);

@@ -72,12 +72,26 @@ pub(super) async fn listen<L>(
         let connection = connections.watch(http.serve_connection(TokioIo::new(io), answer));
         tokio::spawn(async move {
             // One that broke off is over as well.
-            drop(connection.await);
+            if let Err(error) = connection.await {
+                let cause = cause(&error);
+                tracing::debug!(cause, "a connection has broken off");
+            }
             drop(place);
         });
     }
     drop(listener);
     connections.shutdown().await;
+}
+
+/// Why a connection broke off. Never the message: it may quote what was sent.
+fn cause(error: &hyper::Error) -> &'static str {
+    match error {
+        error if error.is_parse() => "not HTTP",
+        error if error.is_timeout() => "too slow",
+        error if error.is_incomplete_message() => "closed too early",
+        error if error.is_canceled() => "cancelled",
+        _ => "closed",
+    }
 }
 
 async fn answer(

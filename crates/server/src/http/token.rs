@@ -53,7 +53,11 @@ impl Token {
     /// Writes the file again where it was deleted: without it no client is answered any more, and nothing could stop the owner.
     pub(super) fn restore(&self) {
         // Whatever else is at its place is somebody's, and stays.
-        drop(write(&self.path, &self.text));
+        if let Err(error) = write(&self.path, &self.text)
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            tracing::warn!(cause = error.raw_os_error(), "the file of the token is not restored");
+        }
     }
 }
 

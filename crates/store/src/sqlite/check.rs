@@ -13,7 +13,7 @@ use super::agent::facts;
 use super::cells::all;
 use super::rows::SqliteRows;
 use super::{backup, entry, operation, schema, search};
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, database_error};
 use crate::lock::{io, utc};
 use crate::rows::{AgentRows as _, ConversationRow, LogNo, Rows as _, facts_of};
 use crate::transfer::{Findings, Upkeep};
@@ -101,7 +101,9 @@ impl SqliteRows {
         // A transaction that met the damage can't be committed any more.
         self.whole(|db| search::forget(db).and_then(|()| search::rebuild(db)))?;
         // Only gives unused pages back, which damage elsewhere may prevent.
-        let _ = self.db.execute_batch("VACUUM");
+        if let Err(error) = self.db.execute_batch("VACUUM") {
+            tracing::info!(cause = database_error(&error), "unused pages stay in the file");
+        }
         Ok(())
     }
 
@@ -112,7 +114,9 @@ impl SqliteRows {
         let done = work(&self.db).and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
         if done.is_err() {
             // The error is what went wrong; that there is nothing to roll back any more would hide it.
-            let _ = self.db.execute_batch("ROLLBACK");
+            if let Err(error) = self.db.execute_batch("ROLLBACK") {
+                tracing::debug!(cause = database_error(&error), "there was nothing to roll back");
+            }
         }
         done
     }

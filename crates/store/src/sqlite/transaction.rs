@@ -2,7 +2,7 @@
 
 use super::cells::first;
 use super::{erase, rows::SqliteRows, search};
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, database_error};
 use crate::rows::Transactions;
 
 impl SqliteRows {
@@ -93,7 +93,9 @@ impl Transactions for SqliteRows {
     fn abandon(&mut self) {
         self.forget_texts();
         // After a failure SQLite may have rolled back by itself; then there is nothing left to do.
-        let _ = self.db.execute_batch("ROLLBACK");
+        if let Err(error) = self.db.execute_batch("ROLLBACK") {
+            tracing::debug!(cause = database_error(&error), "there was nothing to roll back");
+        }
     }
 
     fn scrub(&mut self) -> Result<()> {

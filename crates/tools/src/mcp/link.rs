@@ -102,7 +102,9 @@ impl Pending {
     /// Tells the server that nobody waits any more.
     pub(super) async fn cancel(self, why: &str) {
         // It may be deaf; then it isn't told.
-        drop(tokio::time::timeout(CANCEL, self.0.cancel(Some(why.to_owned()))).await);
+        if !matches!(tokio::time::timeout(CANCEL, self.0.cancel(Some(why.to_owned()))).await, Ok(Ok(_))) {
+            tracing::info!("an MCP server is not told that a call was cancelled");
+        }
     }
 }
 

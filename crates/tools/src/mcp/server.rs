@@ -98,6 +98,8 @@ impl Server {
             Err(why) => Err(why),
         };
         if let Err(why) = told {
+            // Why is told to people: a server's words may hold anything.
+            tracing::warn!("an MCP server cannot be used");
             self.known().state = State::Failed(why);
             self.live.lock().await.take();
         }

@@ -147,7 +147,10 @@ impl McpServers {
             Arc::new(Server::new(entry.clone(), state, Arc::clone(&deps)))
         };
         let servers: Vec<_> = config.servers.iter().map(server).collect();
-        let start = |server: Arc<Server>| tokio::spawn(async move { server.connect().await }).abort_handle();
+        let start = |server: Arc<Server>| {
+            let connect = async move { server.connect().await };
+            tokio::spawn(tracing::Instrument::in_current_span(connect)).abort_handle()
+        };
         let starts = servers.iter().cloned().map(start).collect();
         Self { servers, told, starts, said: Mutex::default() }
     }

@@ -85,7 +85,8 @@ impl Watching {
         let Self::Yes(watch) = self else { return None };
         match watch.read() {
             Ok(()) => watch.named(),
-            Err(_) => {
+            Err(error) => {
+                tracing::warn!(cause = error.raw_os_error(), "a folder is no longer watched");
                 *self = Self::Never;
                 None
             }
@@ -101,6 +102,7 @@ impl Watching {
             watch.unknown = false;
         }
         if watch.follow(root, index).is_none() {
+            tracing::info!("a folder is no longer watched");
             *self = Self::Never;
         }
     }
@@ -214,7 +216,10 @@ impl Watch {
         let watch = match inotify::add_watch(&self.queue, path, EVENTS) {
             Ok(watch) => watch,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if place.is_some() => return Some(()),
-            Err(_) => return None,
+            Err(error) => {
+                tracing::info!(cause = error.raw_os_error(), "a folder cannot be watched");
+                return None;
+            }
         };
         // A folder that was moved keeps its watch.
         if let Some(before) = self.places.insert(watch, place.clone())

@@ -186,7 +186,8 @@ impl PackObjects {
             }
             listed.covered = len;
             // Only for speed: it is made again at the next start if this fails. An older one may be wrong by now.
-            if index::write(&index, &mut listed).is_err() {
+            if let Err(error) = index::write(&index, &mut listed) {
+                tracing::warn!(cause = error.raw_os_error(), "the index of a segment is not written");
                 super::collect::remove(&index)?;
             }
         }

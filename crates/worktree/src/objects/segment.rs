@@ -73,7 +73,9 @@ impl Segment {
             written.and_then(|()| sync_folder_of(&path)).and_then(|()| failpoint!("objects.created"));
         if let Err(source) = written {
             // Without a whole header it would be taken for nothing at the next start; now its name must be free.
-            drop(std::fs::remove_file(&path));
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::warn!(cause = error.raw_os_error(), "an empty segment stays");
+            }
             return Err(WorktreeError::io("create", &path)(source));
         }
         Ok(Self { file, path, grows: true })

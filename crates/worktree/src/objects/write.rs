@@ -223,7 +223,9 @@ impl PackObjects {
         let written = newest.segment.file.write_all_at(frame, newest.end);
         if let Err(source) = written.and_then(|()| failpoint!("objects.appended")) {
             // Half a block would be known for one. Its room is given back where that is possible.
-            drop(newest.segment.file.set_len(newest.end));
+            if let Err(error) = newest.segment.file.set_len(newest.end) {
+                tracing::warn!(cause = error.raw_os_error(), "half a block stays in a segment");
+            }
             return Err(WorktreeError::io("write to", &newest.segment.path)(source));
         }
         let at = u32::try_from(newest.end).expect("BUG: a segment is smaller than 4 GiB");
@@ -324,6 +326,8 @@ impl PackObjects {
         let entries = here.map(|(name, place)| (place.at, place.kind, *name)).collect();
         drop(state);
         let mut listed = Listed { covered: newest.end, entries };
-        drop(index::write(&index_path(&self.dir, newest.number), &mut listed));
+        if let Err(error) = index::write(&index_path(&self.dir, newest.number), &mut listed) {
+            tracing::warn!(cause = error.raw_os_error(), "the index of a segment is not written");
+        }
     }
 }

@@ -12,7 +12,10 @@ struct Permission {
     forbidden: &'static [&'static str],
 }
 
-const TERMINAL: &[&str] = &["clap", "crossterm", "ratatui", "reedline", "rusqlite"];
+/// A library emits events. Only the binary decides where they go.
+const LOG: &str = "tracing-subscriber";
+
+const TERMINAL: &[&str] = &["clap", "crossterm", "ratatui", "reedline", "rusqlite", LOG];
 const FACE: &[&str] = &["genai", "reqwest", "rusqlite"];
 
 const TABLE: &[Permission] = &[
@@ -37,30 +40,31 @@ const TABLE: &[Permission] = &[
             "tempfile",
             "tokio",
             "tracing",
+            LOG,
         ],
     },
     Permission {
         krate: "store",
         workspace: &["core"],
-        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "reqwest"],
+        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "reqwest", LOG],
     },
-    Permission { krate: "worktree", workspace: &["core"], forbidden: &["genai", "reqwest", "rusqlite"] },
+    Permission { krate: "worktree", workspace: &["core"], forbidden: &["genai", "reqwest", "rusqlite", LOG] },
     Permission {
         krate: "wire",
         workspace: &["core"],
-        forbidden: &["fs4", "genai", "reqwest", "rusqlite", "rustix", "tempfile"],
+        forbidden: &["fs4", "genai", "reqwest", "rusqlite", "rustix", "tempfile", LOG],
     },
     // What a model can do to the world: processes, files and the net on its behalf; neither the log nor the snapshots.
     Permission {
         krate: "tools",
         workspace: &["core"],
-        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite"],
+        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite", LOG],
     },
     Permission { krate: "engine", workspace: &["core", "store", "tools", "worktree"], forbidden: TERMINAL },
     Permission {
         krate: "server",
         workspace: &["core", "engine", "wire"],
-        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite"],
+        forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite", LOG],
     },
     Permission { krate: "tui", workspace: &["wire"], forbidden: FACE },
     Permission { krate: "gateway", workspace: &["wire"], forbidden: FACE },
@@ -129,6 +133,7 @@ mod tests {
             ("core", "[dev-dependencies]\nretake-testkit={path='x'}\nproptest='1'", 0),
             ("core", "[dev-dependencies]\nretake-cli={path='x'}", 1),
             ("store", "[dependencies]\nretake-core={path='x'}\nrusqlite='0'", 0),
+            ("engine", "[dependencies]\ntracing='0'\ntracing-subscriber='0'", 1),
             ("store", "[dependencies]\nretake-engine={path='x'}", 1),
             ("store", "[dependencies]\nretake-testkit={path='x'}", 1),
             ("wire", "[dependencies]\nrusqlite='0'", 1),

@@ -1,0 +1,122 @@
+//! What the log says of requests: operation, conversation, request id, outcome and time. Must never log anything else of a request or of a
+//! reply: both hold texts.
+
+use std::fmt::{self, Write as _};
+
+use retake_core::RequestId;
+use retake_wire::{Follow, Problem, Request, Run};
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info_span};
+
+use crate::InProcess;
+
+/// A result that no client gets.
+pub(crate) trait LogFailure<T> {
+    /// The value. A failure is logged, with what it means.
+    fn or_log(self, meaning: &'static str) -> Option<T>;
+}
+
+impl<T> LogFailure<T> for Result<T, Problem> {
+    fn or_log(self, meaning: &'static str) -> Option<T> {
+        // The cause was logged where the engine's error became a problem.
+        self.inspect_err(|problem| tracing::info!(code = &*problem.code, meaning)).ok()
+    }
+}
+
+/// The span of a request, and whether it is worth a line of its own: what only reads, and drafts, come with each key.
+pub(crate) fn of_request(request: &mut Request) -> (Span, bool) {
+    let action = match request {
+        Request::Plan(it) => Some(name(&it.action)),
+        Request::Apply(it) => Some(name(&it.action)),
+        _ => None,
+    };
+    let id = request.request_id().and_then(|id| known_id(id.as_deref()));
+    let span = info_span!("request", operation = name(request), action, conversation = Empty, request = id);
+    (span, !request.only_reads() && request.holder().is_none())
+}
+
+/// The span of a run's request.
+pub(crate) fn of_run(run: &Run) -> Span {
+    let id = known_id(run.request_id.as_deref());
+    info_span!("request", operation = "run", action = name(&run.start), conversation = Empty, request = id)
+}
+
+/// The span of a subscription.
+pub(crate) fn of_follow(follow: &Follow) -> Span {
+    let operation = if follow.conversation.is_some() { "follow" } else { "follow_list" };
+    info_span!("request", operation, conversation = Empty)
+}
+
+/// Notes in the current span which conversation a request names.
+pub(crate) fn names(conversation: &impl fmt::Display) {
+    Span::current().record("conversation", tracing::field::display(conversation));
+}
+
+impl InProcess {
+    /// Does a request in its span, and logs how it ended.
+    pub(crate) async fn logged<T>(
+        &self,
+        span: Span,
+        is_line: bool,
+        work: impl Future<Output = Result<T, Problem>>,
+    ) -> Result<T, Problem> {
+        let began = self.engine.now().0;
+        let done = work.instrument(span.clone()).await;
+        let ms = self.engine.now().0.saturating_sub(began);
+        let outcome = done.as_ref().map_or_else(|problem| &*problem.code, |_| "done");
+        match is_line {
+            true => tracing::info!(parent: &span, outcome, ms, "done with a request"),
+            false => tracing::debug!(parent: &span, outcome, ms, "done with a request"),
+        }
+        done
+    }
+}
+
+/// A request id, if it is one.
+fn known_id(text: Option<&str>) -> Option<String> {
+    text.and_then(|text| text.parse::<RequestId>().ok()).map(|id| id.to_string())
+}
+
+/// The name of a variant, as the API writes it. The fields are never formatted.
+fn name(of: &impl fmt::Debug) -> String {
+    let mut name = VariantName(String::new());
+    // It ends with an error where the fields begin.
+    let _ = write!(name, "{of:?}");
+    name.0
+}
+
+struct VariantName(String);
+
+impl fmt::Write for VariantName {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c {
+                'A'..='Z' if self.0.is_empty() => self.0.push(c.to_ascii_lowercase()),
+                'A'..='Z' => self.0.extend(['_', c.to_ascii_lowercase()]),
+                'a'..='z' => self.0.push(c),
+                _ => return Err(fmt::Error),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_wire::request::{Of, SetArchived};
+    use retake_wire::{Action, Request, RunStart};
+
+    use super::name;
+
+    #[test]
+    fn names_of_variants_are_those_of_the_api_and_hold_no_field() {
+        assert_eq!(name(&Request::Status), "status");
+        assert_eq!(
+            name(&Request::SetArchived(SetArchived { conversation: "secret".into(), archived: true })),
+            "set_archived"
+        );
+        assert_eq!(name(&Request::Info(Of { conversation: "secret".into() })), "info");
+        assert_eq!(name(&RunStart::Retry { entry: "secret".into() }), "retry");
+        assert_eq!(name(&Action::Label { entry: "secret".into(), name: None }), "label");
+    }
+}
