@@ -2,7 +2,9 @@
 //! suspend itself without a shell that can resume it.
 
 use std::env;
+use std::fs::DirBuilder;
 use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -130,6 +132,8 @@ impl World for HostWithSettings<'_> {
 /// Lets the person edit a text in a private temporary file of this folder.
 fn edit(editor: &str, folder: &Path, text: &str) -> Result<String, String> {
     let failed = |error: io::Error| format!("cannot write the text for the editor: {error}");
+    // The first owner may still be about to create the folder.
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
     let mut file =
         tempfile::Builder::new().prefix("draft-").suffix(".md").tempfile_in(folder).map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
@@ -156,6 +160,12 @@ mod tests {
     fn an_editor_gives_back_what_was_written() {
         let dir = tempfile::tempdir().expect("a folder");
         assert_eq!(edit("sed -i s/one/two/", dir.path(), "one\n"), Ok("two\n".to_owned()));
+    }
+
+    #[test]
+    fn an_editor_opens_before_the_data_directory_exists() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert_eq!(edit("true", &dir.path().join("share/retake"), "one"), Ok("one".to_owned()));
     }
 
     #[test]
