@@ -3,7 +3,6 @@
 use crate::conversation::{By, Commit, Seen};
 use crate::decide::{MarkRequest, Targets};
 use crate::id::{Head, OpNo, Pos, RequestId, Time};
-use crate::undo_history::Step;
 use crate::mark::Mark;
 use crate::op::Reason;
 use crate::refusal::Refusal;
