@@ -9,7 +9,7 @@ use crate::context::{Context, document};
 use crate::error::{Failure, Result, unexpected};
 use crate::term::safe;
 
-/// Check the whole store and the settings, and name the log; exit code 7 if the store has errors, 2 if only the settings have
+/// Check the whole store and the settings; exit code 7 if the store has errors, 2 if only the settings have
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Repair what can be repaired without loss of data
