@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-
 use retake_core::{
     Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, EntryId, FilePath, FilePlan, Layer, OpNo,
     PathMove, PathPlan, Planned, Pos, Reason, Scope, Stack, Verdict, Want, Wish, WorkspaceNo,
