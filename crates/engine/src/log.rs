@@ -1,4 +1,4 @@
-//! What the log says of failures that no caller is told. Must never log a message of an error, as
+//! What the log says of failures that no caller gets. Must never log a message of an error, as
 //! it may quote a text, a path or an argument: only its code, and the causes that [`EngineError::for_log`] knows to be safe.
 
 use crate::error::{EngineError, Kind};

@@ -15,6 +15,8 @@ mod golden;
 mod kept;
 mod op;
 mod place;
+#[cfg(test)]
+mod random;
 mod run;
 mod state;
 mod stream;

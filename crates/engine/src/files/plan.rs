@@ -64,7 +64,7 @@ pub struct PlannedFiles {
     pub unseen: Uncaptured,
     /// A run is at work: it has to be ended first.
     pub at_work: bool,
-    /// So many messages wait for it to end: they come back to whoever ends it.
+    /// Messages that wait for its end: stopping the run gives them back.
     pub waiting: usize,
 }
 

@@ -212,7 +212,7 @@ impl Driver {
     }
 }
 
-/// What listeners are told of a chunk.
+/// The event that listeners get for a chunk.
 fn event(chunk: Chunk) -> Option<RunEvent> {
     match chunk {
         Chunk::Text(text) => Some(RunEvent::Text(text)),

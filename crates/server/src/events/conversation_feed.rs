@@ -128,7 +128,7 @@ struct FeedWriter {
 impl FeedWriter {
     async fn keep(mut self, mut commits: Subscription, mut runs: RunSubscription) {
         let summary = self.server.engine.summary(self.of).await.map_err(problem);
-        let Some(summary) = summary.or_log("subscribers are told nothing") else {
+        let Some(summary) = summary.or_log("subscribers get no events") else {
             return self.close();
         };
         self.revision = summary.revision.0;
