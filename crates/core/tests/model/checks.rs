@@ -102,6 +102,8 @@ pub(super) fn everything(world: &World, at: usize) {
     tree::shape(talk, now);
     for index in 0..talk.said.len() {
         entry(talk, now, rows, index);
+        let is_wanted = talk.is_on_path(index) && talk.mark(index) != Mark::Dropped;
+        assert_eq!(now.wants_files_of(talk.said[index].pos), is_wanted);
     }
     for chance in 0..talk.said.len().max(talk.heads.len()) {
         one_of_many(world, at, chance);
@@ -306,5 +308,4 @@ fn entry(talk: &Talk, now: &Conversation, rows: Rows<'_>, index: usize) {
         pos(Some(index).filter(has_others).or(first).unwrap_or(index))
     });
     assert_eq!(now.answer_named(&rows, said.pos).map_err(|Word(code)| code), named);
-    assert_eq!(now.wants_files_of(said.pos), is_on_path && talk.mark(index) != Mark::Dropped);
 }
