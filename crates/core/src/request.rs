@@ -293,36 +293,3 @@ impl Default for CallWords {
         Self(|tool, _| tool.to_owned())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_go_with_the_actions_that_move_or_drop_turns() {
-        let entry = EntryId::new(uuid::Uuid::nil());
-        let mark = |verb| Action::Mark { verb, entries: Vec::new(), range: false, seen: None };
-        let rows = [
-            (Action::Rewind(entry), true),
-            (Action::Edit(entry), true),
-            (Action::Undo(1), true),
-            (Action::Redo(1), true),
-            (Action::Restore(Head::default()), true),
-            (Action::Checkout(None), true),
-            (Action::Choose(entry, 1), true),
-            (Action::Files(Reason::Files), true),
-            (mark(Reason::Drop), true),
-            (mark(Reason::Show), true),
-            (mark(Reason::Hide), false),
-            (mark(Reason::Exclude), false),
-            (Action::Retry(entry), false),
-            (Action::Compensate(Step::Op(OpNo(1))), false),
-            (Action::Half(Scope::Files, Box::new(Action::Undo(1))), false),
-            (Action::Label(None, None), false),
-            (Action::Erase { entries: Vec::new(), matching: None, objects: Vec::new() }, false),
-        ];
-        for (action, touches) in rows {
-            assert_eq!(action.traits().touches_files, touches, "{action:?}");
-        }
-    }
-}
