@@ -186,7 +186,8 @@ mod tests {
         let head = Head::new(2, 5);
         let pos = Pos::new(0, 1);
         let text = |text: &str| Field::Text(text.to_owned());
-        let rows: Vec<(Refusal, &str, Vec<(&str, Field)>)> = vec![
+        type Row = (Refusal, &'static str, Vec<(&'static str, Field)>);
+        let rows: Vec<Row> = vec![
             (Refusal::UnknownEntry, "unknown_entry", vec![]),
             (Refusal::NotOnPath { entry: pos, taken_back: None }, "not_on_path", vec![]),
             (

@@ -95,7 +95,9 @@ mod tests {
             let path = FilePath::new(path.as_bytes()).expect("a path");
             FileChange { path, before: record(before), after: record(after) }
         };
-        let rows: [(&[(&str, char, char)], &[&str]); 8] = [
+        /// What changed, and the paths that are told.
+        type Row<'a> = (&'a [(&'a str, char, char)], &'a [&'a str]);
+        let rows: [Row<'_>; 8] = [
             (&[], &[]),
             (&[("a", '-', 'd'), ("a/b", '-', 'f')], &["a/b"]),
             (&[("a", 'd', '-'), ("a/b", 'f', '-')], &["a/b"]),

@@ -175,10 +175,13 @@ impl Walk {
     }
 }
 
+/// The command that ends what another one began.
+type End = fn(Ticket) -> SessionCommand;
+
 /// What a session has to remember, one thing at a time, and what ends it.
 #[test]
 fn a_session_is_at_rest_when_it_has_nothing_to_remember() {
-    let pairs: [(SessionCommand, fn(Ticket) -> SessionCommand); 7] = [
+    let pairs: [(SessionCommand, End); 7] = [
         (SessionCommand::Claim, SessionCommand::Release),
         (SessionCommand::Look, SessionCommand::Release),
         (SessionCommand::Halt, SessionCommand::EndHalt),

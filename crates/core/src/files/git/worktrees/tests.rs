@@ -32,6 +32,9 @@ fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<String> {
     back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect())
 }
 
+/// Moves, what is there now, and what is told.
+type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, Vec<String>);
+
 #[test]
 fn what_stays_of_a_worktree_is_told_with_the_command_that_takes_it_back() {
     let removes = |path: &str, force: &str, name: &str| {
@@ -48,7 +51,7 @@ fn what_stays_of_a_worktree_is_told_with_the_command_that_takes_it_back() {
     let away = "the worktree /w stays away, which a command removed";
     let with =
         |how: &str| format!("{away}: `git worktree add {how}` brings it back, with what was committed");
-    let rows: Vec<(&[(&str, &str)], &str, Vec<String>)> = vec![
+    let rows: Vec<Row<'_>> = vec![
         (&[("", "/w main a")], "/w main a", vec![removes("/w", "--force", "/w")]),
         (&[("", "/w main a")], "/w main a!", vec![removes("/w", "--force --force", "/w")]),
         (&[("", "/it's main a")], "/it's main a", vec![removes("/it's", "--force", "'/it'\\''s'")]),

@@ -6,8 +6,11 @@ use crate::files::stack::Stack;
 use crate::files::testing::{World, layers, planned, wish};
 use crate::files::{Choice, Grade};
 
-/// What a step did to these paths: layers before, layers wanted, what is there, and the choice for it.
-fn step(rows: &[(&str, &[(u64, &str)], &[(u64, &str)], char)], chosen: &[(&str, Choice)]) -> Moves {
+/// A path: its layers, those that are wanted, and what is there.
+type Row<'a> = (&'a str, &'a [(u64, &'a str)], &'a [(u64, &'a str)], char);
+
+/// What a step did to these paths.
+fn step(rows: &[Row<'_>], chosen: &[(&str, Choice)]) -> Moves {
     let now: Vec<_> = rows.iter().map(|(name, _, _, now)| (*name, *now)).collect();
     let wishes = rows.iter().map(|(name, have, want, _)| wish(name, have, want)).collect();
     let plan = planned(wishes, chosen, &mut World::of(&now)).expect("it fits");
@@ -20,7 +23,7 @@ fn names(of: BTreeSet<FilePath>) -> Vec<String> {
 
 #[test]
 fn a_step_is_a_merge_where_nobody_chose_anything_else() {
-    let rows: [(&str, &[(u64, &str)], &[(u64, &str)], char); 3] =
+    let rows: [Row<'_>; 3] =
         [("a", &[(1, "ab")], &[], 'b'), ("d/x", &[(1, " x")], &[], 'x'), ("d", &[(1, " /")], &[], '/')];
     for (chosen, merges) in [
         (&[][..], [true, true, true]),
@@ -57,7 +60,7 @@ fn what_git_has_or_was_adopted_is_no_part_of_what_a_step_found() {
 
 #[test]
 fn paths_that_were_renamed_go_together() {
-    let rows: [(&str, &[(u64, &str)], &[(u64, &str)], char); 4] = [
+    let rows: [Row<'_>; 4] = [
         ("a", &[(1, "x ")], &[], ' '),
         ("b", &[(1, " x"), (2, "x ")], &[], ' '),
         ("c", &[(2, " x")], &[], 'x'),
