@@ -369,7 +369,7 @@ fn other_effects_of_a_call_are_reported_apart_from_its_files() {
         shown.lines().find(|line| line.contains("can't be taken back")).map(|line| line.trim().to_owned())
     };
     let both = first(with_files()).unwrap_or_default();
-    assert!(both.starts_with("! can't be taken back: what 1 call did besides these files"), "{both}");
+    assert!(both.starts_with("! can't be taken back: what 1 call did beyond these files"), "{both}");
     assert!(first(plan()).unwrap_or_default().starts_with("! can't be taken back: 1 call"));
 }
 
