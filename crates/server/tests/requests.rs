@@ -19,6 +19,9 @@ use super::world::{
 
 const REQUESTS: &str = include_str!("../../wire/src/request.rs");
 
+/// A line of an import.
+const LINE: &str = r#"{"role": "user", "content": "brought"}"#;
+
 #[tokio::test]
 async fn every_request_is_answered_as_its_documentation_says() {
     let desk = Desk::new().await;
@@ -26,14 +29,13 @@ async fn every_request_is_answered_as_its_documentation_says() {
     let of = || Of { conversation: id.clone() };
     let start = ImportStart { request_id: Some("import".into()), ..ImportStart::default() };
     let import = get!(desk, Receipt, Request::ImportStart(start.clone())).conversation;
-    let line = r#"{"role": "user", "content": "brought"}"#.to_owned();
     let run = start_run(&desk, &id).await;
     let work = desk.file("work");
     std::fs::create_dir(&work).expect("made");
     let there = desk.create(None, work.to_str()).await;
     let rows = [
         Request::Cancel(of()),
-        Request::Create(Create::default()),
+        Request::Create(Create { request_id: Some("new".into()), ..Create::default() }),
         Request::Checkpoint(Checkpoint { conversation: there.clone(), name: "before".into() }),
         Request::FilesLog(Page { conversation: there.clone(), limit: None, before: None }),
         Request::FilesStatus(Of { conversation: there.clone() }),
@@ -68,13 +70,17 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Alternatives(alternatives(&id, &entries[1])),
         Request::Marked(Marked { conversation: id.clone(), limit: None, before: None }),
         Request::Ops(Page { conversation: id.clone(), limit: None, before: None }),
-        Request::EarlierRequest(EarlierRequest { key: "import".into(), conversation: None }),
+        Request::EarlierRequest(EarlierRequest { key: "new".into(), conversation: None }),
         Request::Tree(tree(&id)),
         Request::Search(Search { query: "one".into(), ..Search::default() }),
         Request::CatchUp(CatchUp { conversation: id.clone(), since: 1 }),
         Request::Export(Export { conversation: id.clone(), format: Format::Jsonl, cursor: None }),
         Request::ImportStart(start),
-        Request::ImportLines(ImportLines { conversation: import.clone(), first: 0, lines: vec![line] }),
+        Request::ImportLines(ImportLines {
+            conversation: import.clone(),
+            first: 0,
+            lines: vec![LINE.to_owned()],
+        }),
         Request::ImportEnd(Of { conversation: import }),
         Request::Work,
         Request::Models,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use retake_core::{
@@ -70,7 +70,7 @@ fn go_on<F: Future>(mut future: Pin<&mut F>, times: usize) -> bool {
     let woken = Arc::<Woken>::default();
     let waker = Waker::from(Arc::clone(&woken));
     for _ in 0..times {
-        if let Poll::Ready(_) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        if future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
             return true;
         }
         woken.wait();

@@ -25,7 +25,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// The tests that a long run takes.
 const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
 const LINES: &str = "shell_line::trial_19_bash_starts";
-const API: &str = "history::what_clients_do_at_once_is_done_one_after_the_other_and_once";
+const API: &str = "history::concurrent_requests_are_linearised_and_done_once";
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND

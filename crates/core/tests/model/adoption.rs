@@ -95,20 +95,20 @@ impl Kept {
         if half.scope == Scope::Files {
             keep.clone_from(&self.now);
         }
-        for index in 0..keep.len() {
+        for (index, kept) in keep.iter_mut().enumerate() {
             let was = is_wanted(before, &self.now, index);
             let is = is_wanted(after, &whole, index);
             if was == is {
                 continue;
             }
             match half.scope {
-                Scope::Files => keep[index] = value(before, index, is),
+                Scope::Files => *kept = value(before, index, is),
                 _ => {
                     // The files decide about what was left undecided.
                     let undecided = if was { half.missing } else { half.there };
                     let wanted = if chosen(undecided, index) { is } else { was };
                     if wanted != is {
-                        keep[index] = value(after, index, wanted);
+                        *kept = value(after, index, wanted);
                     }
                 }
             }

@@ -35,6 +35,9 @@ impl View {
     }
 }
 
+/// What differs, folder by folder; the conversation's own folder has no name.
+type Differences = Vec<(Option<PathBuf>, Vec<FileChange>)>;
+
 impl Engine {
     /// What differs below these paths between a moment and another one, or now, folder by folder. Of a turn it is what calls of
     /// this conversation have changed since, and what others wrote, as far as captures saw it.
@@ -44,7 +47,7 @@ impl Engine {
         paths: Below,
         from: AsOf,
         to: Option<AsOf>,
-    ) -> BoxFuture<'_, Result<Vec<(Option<PathBuf>, Vec<FileChange>)>>> {
+    ) -> BoxFuture<'_, Result<Differences>> {
         Box::pin(async move {
             let mut folders: Vec<Option<PathBuf>> = paths.iter().map(|named| named.folder.clone()).collect();
             folders.sort();

@@ -40,12 +40,7 @@ impl InProcess {
             if !traits.is_planned {
                 return self.plan_erase(conversation, action).await;
             }
-            // What is hidden has been done all the same.
-            let mut planned = self.engine.plan(conversation, action).await.map_err(problem)?;
-            let effects = std::mem::take(&mut planned.effects);
-            let effects = crate::agent::effects(self.engine.left_behind(conversation, effects).await);
-            let plan = convert::plan(conversation.to_string(), planned, Vec::new());
-            return Ok(Reply::Plan(reply::Plan { effects, ..plan }));
+            return self.plan_without_files(conversation, action).await;
         }
         let (scope, restores) = (wish.scope, wish.restore.is_some());
         let (again, wished) = (action.clone(), wish.clone());
@@ -109,6 +104,20 @@ impl InProcess {
             effects: crate::agent::effects(effects),
             ..shown
         }))
+    }
+
+    /// The plan of an action that touches no files.
+    async fn plan_without_files(
+        &self,
+        conversation: ConversationId,
+        action: Action,
+    ) -> Result<Reply, Problem> {
+        // Hidden calls have had their effects all the same.
+        let mut planned = self.engine.plan(conversation, action).await.map_err(problem)?;
+        let effects = std::mem::take(&mut planned.effects);
+        let effects = crate::agent::effects(self.engine.left_behind(conversation, effects).await);
+        let plan = convert::plan(conversation.to_string(), planned, Vec::new());
+        Ok(Reply::Plan(reply::Plan { effects, ..plan }))
     }
 
     pub(super) async fn apply(&self, apply: request::Apply) -> Result<Reply, Problem> {

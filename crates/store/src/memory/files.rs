@@ -84,8 +84,8 @@ impl FileRows for MemoryRows {
     }
 
     fn last_capture(&self, workspace: WorkspaceNo) -> Result<u64> {
-        let captures = self.data.files.captures.range((workspace, 0)..=(workspace, u64::MAX));
-        Ok(captures.rev().next().map_or(0, |((_, no), _)| *no))
+        let mut captures = self.data.files.captures.range((workspace, 0)..=(workspace, u64::MAX));
+        Ok(captures.next_back().map_or(0, |((_, no), _)| *no))
     }
 
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>> {

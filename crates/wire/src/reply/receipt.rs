@@ -18,10 +18,10 @@ pub struct Receipt {
     pub head: String,
     /// The revision that stored it.
     pub revision: u64,
-    /// Operations it made, in order.
+    /// Operations it made, in order; bounded by the steps of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<u64>,
-    /// Entries it made, in order.
+    /// Entries it made, in order; bounded by the parts of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<String>,
     /// Of an undo or a redo, how far it went.
@@ -34,7 +34,7 @@ pub struct Receipt {
     pub taken_back: Counts,
     /// What came into the timeline.
     pub brought_back: Counts,
-    /// Folds no longer in force, by operation.
+    /// Folds no longer in force, by operation; bounded by the folds of the conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lifted: Vec<String>,
     /// What returns to the composer, to be edited; only for the one who asked.
@@ -43,17 +43,17 @@ pub struct Receipt {
     /// What became of files; absent where none changed and none was left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesDone>,
-    /// What did not change or cannot be reverted, as in the plan. A repeated request does not get it.
+    /// What did not change or cannot be reverted, as in the plan, and bounded by it. A repeated request does not get it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// Deprecated, the next version leaves it out: `conditions` as English sentences.
+    /// Deprecated, the next version leaves it out: `conditions` as English sentences; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("deprecated" = true))]
     pub stays: Vec<String>,
     /// Calls that went from the conversation, and that nothing takes back. Said once: not to who repeats the request.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
     pub effects: Effects,
-    /// Words that waited for a run, and come back; only for the one who asked, and said once, too.
+    /// Words that waited for a run and come back; bounded by the queue. A repeated request does not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited: Vec<Words>,
 }

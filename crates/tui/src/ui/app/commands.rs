@@ -63,7 +63,7 @@ impl App {
             }
             Command::NextTab => self.go_to_tab((self.tabs.current + 1) % self.tabs.len()),
             Command::PreviousTab => {
-                self.go_to_tab((self.tabs.current + self.tabs.len() - 1) % self.tabs.len())
+                self.go_to_tab((self.tabs.current + self.tabs.len() - 1) % self.tabs.len());
             }
             Command::Theme => self.choose_theme(words),
             // As it was left for a hit.

@@ -91,7 +91,7 @@ impl App {
             None => {
                 if let Some(letter) = typed(event) {
                     self.with_pane(self.tabs.current, |pane, cx| {
-                        pane.typed(letter.encode_utf8(&mut [0; 4]), cx)
+                        pane.typed(letter.encode_utf8(&mut [0; 4]), cx);
                     });
                 }
             }
