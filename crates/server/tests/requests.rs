@@ -19,8 +19,15 @@ use super::world::{
 
 const REQUESTS: &str = include_str!("../../wire/src/request.rs");
 
-/// A line of an import.
-const LINE: &str = r#"{"role": "user", "content": "brought"}"#;
+/// A conversation is made, under an id that a later request looks up.
+fn create() -> Request {
+    Request::Create(Create { request_id: Some("new".into()), ..Create::default() })
+}
+
+/// The lines of an import.
+fn lines() -> Vec<String> {
+    vec![r#"{"role": "user", "content": "brought"}"#.to_owned()]
+}
 
 #[tokio::test]
 async fn every_request_is_answered_as_its_documentation_says() {
@@ -35,7 +42,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
     let there = desk.create(None, work.to_str()).await;
     let rows = [
         Request::Cancel(of()),
-        Request::Create(Create { request_id: Some("new".into()), ..Create::default() }),
+        create(),
         Request::Checkpoint(Checkpoint { conversation: there.clone(), name: "before".into() }),
         Request::FilesLog(Page { conversation: there.clone(), limit: None, before: None }),
         Request::FilesStatus(Of { conversation: there.clone() }),
@@ -76,11 +83,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::CatchUp(CatchUp { conversation: id.clone(), since: 1 }),
         Request::Export(Export { conversation: id.clone(), format: Format::Jsonl, cursor: None }),
         Request::ImportStart(start),
-        Request::ImportLines(ImportLines {
-            conversation: import.clone(),
-            first: 0,
-            lines: vec![LINE.to_owned()],
-        }),
+        Request::ImportLines(ImportLines { conversation: import.clone(), first: 0, lines: lines() }),
         Request::ImportEnd(Of { conversation: import }),
         Request::Work,
         Request::Models,
