@@ -22,7 +22,7 @@ pub(crate) struct RequestVerb {
 
 impl RunVerb for RequestVerb {
     const EXAMPLES: &'static [&'static str] =
-        &["retake request nightly-1", "retake request nightly-1 --json --conversation 0192f3a1"];
+        &["retake request nightly-1", "retake request nightly-1 --conversation 0192f3a1"];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let conversation = Some(cx.conversation(self.place.conversation).await?);
