@@ -409,7 +409,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Create(_) | Request::Fork(_) | Request::ImportStart(_) | Request::ImportEnd(_) => {
             Reply::Receipt(Receipt { operations: Vec::new(), ..receipt() })
         }
-        Request::Say(_) | Request::Edit(_) => Reply::Receipt(said()),
+        Request::Say(_) | Request::Edit(_) | Request::EarlierRequest(_) => Reply::Receipt(said()),
         Request::Plan(_) => Reply::Plan(plan()),
         Request::Apply(apply) => Reply::Receipt(done(&apply.action)),
         Request::Cancel(_) | Request::ImportLines(_) => Reply::Done,
