@@ -5,6 +5,7 @@ mod adoption;
 mod checks;
 mod found;
 mod naive;
+mod prompt_words;
 mod requests;
 mod rows;
 mod steps;

@@ -6,6 +6,8 @@ mod checks;
 mod found;
 #[path = "../../core/tests/model/naive.rs"]
 mod naive;
+#[path = "../../core/tests/model/prompt_words.rs"]
+mod prompt_words;
 #[path = "../../core/tests/model/requests.rs"]
 mod requests;
 #[path = "../../core/tests/model/steps.rs"]

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use retake_core::{
-    Commit, Conversation, EntryId, FoldId, Include, Mark, Message, NO_MESSAGE, Part, Path, Piece, Pos,
-    PromptPiece, Reason, Records, Standing, Target, Totals, difference, repaired, summary_message,
+    Commit, Conversation, EntryId, FoldId, Include, Mark, Message, Part, Path, Piece, Pos, PromptPiece,
+    Reason, Records, Standing, Target, Totals, difference, repaired, summary_message,
 };
 
 use super::naive::{Item, Talk};
+use super::prompt_words::words;
 use super::rows::{Rows, Word};
 use super::tree;
 use super::verbs::Outcome;
@@ -177,34 +178,6 @@ fn projections(talk: &Talk, now: &Conversation, rows: Rows<'_>) {
     }
     assert_eq!(items, talk.prompt());
     words(talk, &repaired(messages));
-}
-
-/// The words of the prompt in their order, and no result without its call just before it.
-fn words(talk: &Talk, prompt: &[Message]) {
-    let mut words = Vec::new();
-    let mut open: Vec<&str> = Vec::new();
-    for part in prompt.iter().flat_map(|message| &message.parts) {
-        match part {
-            // It stands where an answer has no prompt.
-            Part::Text(text) if text == NO_MESSAGE => {}
-            Part::Text(text) => words.push(text.replace("[Summary of earlier messages]\n", "")),
-            Part::ToolCall { id, .. } => open.push(id),
-            Part::ToolResult { call, .. } => {
-                let asked = open.iter().position(|id| id == call);
-                open.remove(asked.expect("a result has its call"));
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-    assert_eq!(open, [""; 0], "a call has its result");
-    let expected = talk.prompt().into_iter().map(|item| match item {
-        Item::Entry(index) => talk.said[index].word.clone(),
-        Item::Summary(id) => {
-            let fold = talk.now.folds.iter().find(|fold| fold.id == id);
-            fold.expect("the fold").summary.clone()
-        }
-    });
-    assert_eq!(words, expected.collect::<Vec<_>>());
 }
 
 /// Turns as targets of a rewind, all at once and in pages; each by its number, and all of it.

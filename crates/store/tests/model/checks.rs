@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use retake_core::{
-    EntryId, EntryPage, Fact, FoldId, Head, Hit, Include, Mark, NO_MESSAGE, OpRange, PageRequest, Part, Path,
-    Planned, Projection, PromptPiece, Reading, Receipt, Revision, SearchRequest, ShownEntry, Sort, Standing,
+    EntryId, EntryPage, Fact, FoldId, Head, Hit, Include, Mark, OpRange, PageRequest, Path, Planned,
+    Projection, PromptPiece, Reading, Receipt, Revision, SearchRequest, ShownEntry, Sort, Standing,
 };
 use retake_store::{Result, Store, StoreError};
 
 use super::naive::{Item, Talk};
+use super::prompt_words::words;
 use super::requests::FACT_KEYS;
 use super::verbs::{Outcome, Verdict};
 use crate::kit::word;
@@ -214,30 +215,7 @@ async fn projections(store: &dyn Store, talk: &Talk) {
 /// The words of the prompt in their order, and no result without its call just before it.
 async fn messages(store: &dyn Store, talk: &Talk, at: Option<Head>) {
     let prompt = store.prompt(talk.id, at).await.expect("a prompt");
-    let mut words = Vec::new();
-    let mut open: Vec<&str> = Vec::new();
-    for part in prompt.iter().flat_map(|message| &message.parts) {
-        match part {
-            // Nobody said it: it stands where an answer has no prompt.
-            Part::Text(text) if text == NO_MESSAGE => {}
-            Part::Text(text) => words.push(text.replace("[Summary of earlier messages]\n", "")),
-            Part::ToolCall { id, .. } => open.push(id),
-            Part::ToolResult { call, .. } => {
-                let asked = open.iter().position(|id| id == call);
-                open.remove(asked.expect("a result has its call"));
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-    assert_eq!(open, [""; 0], "a call has its result");
-    let expected = talk.prompt().into_iter().map(|item| match item {
-        Item::Entry(index) => talk.said[index].word.clone(),
-        Item::Summary(id) => {
-            let fold = talk.now.folds.iter().find(|fold| fold.id == id);
-            fold.expect("the fold").summary.clone()
-        }
-    });
-    assert_eq!(words, expected.collect::<Vec<_>>());
+    words(talk, &prompt);
 }
 
 async fn turns(store: &dyn Store, talk: &Talk) {
