@@ -195,7 +195,7 @@ impl Files {
 /// Does what waits for the disk, beside everything else.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let span = tracing::Span::current();
-    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
+    let done = retake_tools::blocking(move || span.in_scope(work)).await;
     done.map_err(|error| {
         EngineError::new(Kind::Storage, "aborted", format!("the work on files broke off: {error}"))
     })

@@ -186,7 +186,7 @@ impl Engine {
     pub async fn can_work_in(&self, folder: Option<&str>) -> Result<()> {
         let Some(folder) = folder else { return Ok(()) };
         let looked = PathBuf::from(folder);
-        let is_there = tokio::task::spawn_blocking(move || looked.is_dir()).await;
+        let is_there = retake_tools::blocking(move || looked.is_dir()).await;
         if is_there.expect("BUG: looking at a folder does not panic") {
             return Ok(());
         }

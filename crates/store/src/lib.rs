@@ -4,6 +4,7 @@
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
 mod agent;
+mod blocking;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod digest;

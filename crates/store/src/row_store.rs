@@ -36,6 +36,7 @@ use retake_core::{ConversationId, WorkspaceNo};
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Span;
 
+use crate::blocking::blocking;
 use crate::error::{Result, StoreError};
 use crate::rows::{Backend, LogNo, Rows as _, Transactions};
 use cache::{Cache, Staged};
@@ -346,7 +347,7 @@ where
     ) -> Result<V> {
         let turn = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let (backend, span) = (Arc::clone(&self.backend), Span::current());
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = blocking(move || {
             let (_turn, _in_span) = (turn, span.entered());
             read(&backend)
         });

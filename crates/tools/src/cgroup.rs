@@ -55,7 +55,7 @@ impl Group {
             let places = supervisor.places().ok()?;
             Some(Self::make(&places, &call, bounds).map_err(|error| error.to_string()))
         };
-        tokio::task::spawn_blocking(make).await.ok()?
+        crate::blocking(make).await.ok()?
     }
 
     /// Makes one for a call. Groups of calls that have ended go.

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod ask;
+mod blocking;
 mod call;
 mod cgroup;
 pub mod destination;
@@ -29,6 +30,7 @@ mod todo;
 pub mod umask;
 
 pub use ask::ask_tool;
+pub use blocking::blocking;
 pub use call::{Asked, Attached, Call, Host, Output, Piece};
 pub use fetch::{FetchConfig, fetch_tool};
 pub use files::{IgnoreRules, file_tools};

@@ -300,7 +300,7 @@ fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
 
 /// Work that blocks.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = retake_tools::blocking(work).await;
     done.map_err(|error| {
         EngineError::new(Kind::Storage, "aborted", format!("the work on jobs broke off: {error}"))
     })

@@ -2,6 +2,7 @@
 //! anything itself.
 
 use std::io::{self, Read};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,7 +38,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> T {
     let stop = Stop::default();
     let guard = StopOnDrop(stop.clone());
-    let mut working = tokio::task::spawn_blocking(move || work(&stop));
+    let mut working = pin!(crate::blocking(move || work(&stop)));
     let done = tokio::select! {
         done = &mut working => done,
         () = call.host.stopped() => {

@@ -133,7 +133,7 @@ async fn keep(call: &Call, text: String) -> Option<PathBuf> {
     let name: String = call.id.chars().map(plain).take(100).collect();
     let path = call.spool.join(format!("{name}.txt"));
     let kept = path.clone();
-    let written = tokio::task::spawn_blocking(move || {
+    let written = crate::blocking(move || {
         crate::kept::folder(kept.parent().unwrap_or(&kept))?;
         crate::kept::file(&kept)?.write_all(text.as_bytes())
     });

@@ -257,10 +257,10 @@ pub(super) async fn end_processes(host: &dyn Host, call: &str, group: Option<u32
     let mut patience = host.sleep(TO_END);
     loop {
         let id = call.to_owned();
-        let look = blocking(move || processes::wait_gone(&id, TICK));
+        let waited = look(move || processes::wait_gone(&id, TICK));
         tokio::select! {
             biased;
-            gone = look => if gone { return true },
+            gone = waited => if gone { return true },
             () = &mut patience => break,
         }
     }
@@ -269,17 +269,17 @@ pub(super) async fn end_processes(host: &dyn Host, call: &str, group: Option<u32
 
 async fn by_force(call: &str, group: Option<u32>) -> bool {
     let id = call.to_owned();
-    blocking(move || processes::end(group, &id)).await
+    look(move || processes::end(group, &id)).await
 }
 
 /// How many processes of a call there are.
 pub(super) async fn alive(call: &str) -> usize {
     let id = call.to_owned();
-    blocking(move || processes::alive(&id).len()).await
+    look(move || processes::alive(&id).len()).await
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.expect("BUG: looking for processes does not panic")
+async fn look<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    crate::blocking(work).await.expect("BUG: looking for processes does not panic")
 }
 
 /// How many tasks the machine has; cheap.
