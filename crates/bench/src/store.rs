@@ -10,7 +10,6 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use retake_core::{Action, Reason, SearchRequest};
-use retake_store::Store as _;
 use tempfile::TempDir;
 
 use crate::report::Report;

@@ -208,7 +208,7 @@ pub struct Planned {
     pub composer: Option<(EntryId, Vec<Part>)>,
     /// The calls that it would take off the path and that nothing takes back, newest first.
     pub effects: Vec<Effect>,
-    /// Whether there are changes of files that may come or go with it (`FileStore::has_changes` of the store).
+    /// Whether there are changes of files that may come or go with it (`Store::has_changes` of the store).
     pub changes: bool,
     /// Calls without a result that would leave the timeline, those of the newest turn first.
     pub unanswered: Vec<Unanswered>,

@@ -74,7 +74,7 @@ pub use steps::{Done, RefusedStep, WholeReceipt};
 /// What an engine is made of. Clock and randomness come from outside, once.
 pub struct Parts {
     /// Where conversations are kept.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The source of ids.
@@ -128,13 +128,13 @@ impl Engine {
         })
     }
 
-    pub(crate) fn store(&self) -> &dyn Store {
-        &*self.parts.store
+    pub(crate) fn store(&self) -> &Store {
+        &self.parts.store
     }
 
     /// The store below, for tests of the engine that compare with what is kept. No program has it.
     #[cfg(feature = "test-access")]
-    pub fn kept(&self) -> &dyn Store {
+    pub fn kept(&self) -> &Store {
         self.store()
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use retake_core::Time;
-use retake_store::{RowStore, Sqlite};
+use retake_store::{Sqlite, Store};
 use retake_tools::{
     FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes,
     shell_tools, todo_tool,
@@ -57,7 +57,7 @@ impl Engine {
             // So does this; whoever needs it first waits for it.
             drop(tokio::task::spawn_blocking(|| Sandbox::bare().namespaces()));
             let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
-            let store = Arc::new(RowStore::start(opened.readers, opened.writer)?);
+            let store = Arc::new(Store::start(opened.readers, opened.writer)?);
             let system_prompt = request.settings.system_prompt.clone();
             let keep = request.settings.keep;
             let agent = agent(&request);

@@ -38,7 +38,7 @@ use retake_engine::{
     AgentConfig, Decision, Ended, Engine, FileOptions, FilesConfig, Parts, Permit, RunEvent, RunRequest,
     Start,
 };
-use retake_store::{RowStore, Sqlite, Store};
+use retake_store::{Sqlite, Store};
 use retake_tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
 use retake_worktree::Rules;
 use tempfile::TempDir;
@@ -116,7 +116,7 @@ fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<Said> {
 /// A folder that an agent works in.
 struct Desk {
     engine: Arc<Engine>,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     script: Arc<Script>,
     id: ConversationId,
     dir: Arc<TempDir>,
@@ -248,20 +248,20 @@ impl Desk {
     }
 }
 
-fn store(dir: &TempDir) -> Arc<dyn Store> {
+fn store(dir: &TempDir) -> Arc<Store> {
     let data = dir.path().join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
-    Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"))
+    Arc::new(Store::start(opened.readers, opened.writer).expect("started"))
 }
 
 /// An engine on this store.
-async fn engine_on(store: &Arc<dyn Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
+async fn engine_on(store: &Arc<Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
     engine_with(store, dir, Arc::new(Only(Arc::clone(script))), mode, ShellConfig::default()).await
 }
 
 /// The same, with these models and these commands.
 async fn engine_with(
-    store: &Arc<dyn Store>,
+    store: &Arc<Store>,
     dir: &TempDir,
     models: Arc<dyn Catalogue>,
     mode: Mode,

@@ -45,7 +45,7 @@ use retake_engine::{
     AgentConfig, AppliedFiles, Engine, Exec, FileOptions, FilesConfig, FolderPlan, Outcome, PlannedFiles,
     Result, RunEvent, Scope, shown_in,
 };
-use retake_store::{RowStore, Sqlite, Store};
+use retake_store::{Sqlite, Store};
 use retake_testkit::{Puppet, start_with};
 use retake_tools::{Secrets, Toolbox};
 use retake_worktree::Rules;
@@ -82,7 +82,7 @@ async fn engine_kept(dir: &Path, seed: u64, keep: Retention, days: i64) -> Arc<E
 async fn engine_by(dir: &Path, seed: u64, keep: Retention, clock: &ManualClock) -> Arc<Engine> {
     let data = dir.join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
-    let store: Arc<dyn Store> = Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"));
+    let store = Arc::new(Store::start(opened.readers, opened.writer).expect("started"));
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let config = FilesConfig { data_dir: data, rules, keep };
     let agent = AgentConfig {

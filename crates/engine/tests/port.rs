@@ -16,7 +16,7 @@ use retake_core::{
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, EngineError, ExportFormat};
-use retake_store::{Memory, RowStore, Sqlite, Store};
+use retake_store::{Memory, Sqlite, Store};
 use retake_testkit::{Puppet, start};
 
 const NOW: i64 = 1_795_300_000_000;
@@ -24,7 +24,7 @@ const NOW: i64 = 1_795_300_000_000;
 /// An engine to carry conversations out of and into.
 struct Desk {
     engine: Arc<Engine>,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     clock: ManualClock,
 }
 
@@ -32,16 +32,16 @@ impl Desk {
     async fn new(seed: u64) -> Self {
         let memory = Memory::new();
         let rows = memory.writer();
-        Self::on(Arc::new(RowStore::start(memory, rows).expect("started")), seed).await
+        Self::on(Arc::new(Store::start(memory, rows).expect("started")), seed).await
     }
 
     /// On a file in that folder.
     async fn in_folder(dir: &Path, seed: u64) -> Self {
         let opened = Sqlite::open(dir, Time(NOW), Duration::ZERO).expect("opened");
-        Self::on(Arc::new(RowStore::start(opened.readers, opened.writer).expect("started")), seed).await
+        Self::on(Arc::new(Store::start(opened.readers, opened.writer).expect("started")), seed).await
     }
 
-    async fn on(store: Arc<dyn Store>, seed: u64) -> Self {
+    async fn on(store: Arc<Store>, seed: u64) -> Self {
         let clock = ManualClock::new(NOW);
         let engine = start(&store, &clock, &Arc::new(Puppet::default()), seed).await;
         Self { engine, store, clock }

@@ -7,18 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use retake_core::{Action, Apply, ConversationId, Part, Role, SayRequest, Seen};
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, FileOptions};
-use retake_store::{Backend, Memory, MemoryRows, Result, RowStore, Store};
+use retake_store::rows::Rows;
+use retake_store::{Backend, Memory, Result, Store};
 use retake_testkit::{Puppet, start};
 
 /// A memory that counts how often it is read.
 struct Counted(Memory, Arc<AtomicU64>);
 
 impl Backend for Counted {
-    type Rows = MemoryRows;
-
-    fn read<T>(&self, read: impl FnOnce(&MemoryRows) -> Result<T>) -> Result<T> {
+    fn read(&self, reader: &mut dyn FnMut(&dyn Rows)) -> Result<()> {
         self.1.fetch_add(1, Ordering::SeqCst);
-        self.0.read(read)
+        self.0.read(reader)
     }
 }
 
@@ -33,7 +32,7 @@ impl Desk {
         let (memory, readings) = (Memory::new(), Arc::<AtomicU64>::default());
         let rows = memory.writer();
         let counted = Counted(memory, Arc::clone(&readings));
-        let store: Arc<dyn Store> = Arc::new(RowStore::start(counted, rows).expect("started"));
+        let store = Arc::new(Store::start(counted, rows).expect("started"));
         let engine =
             start(&store, &ManualClock::new(1_700_000_000_000), &Arc::new(Puppet::default()), 1).await;
         let id = engine.create(None, None, engine.by(None)).await.expect("created").conversation;

@@ -42,7 +42,7 @@ pub use stage::Stage;
 pub use turns::*;
 
 /// Makes a test of every case that holds for every backend. `$open` is an expression that gives a new store as
-/// `Arc<dyn Store>`, with whatever must outlive it, as a pair.
+/// `Arc<Store>`, with whatever must outlive it, as a pair.
 #[macro_export]
 macro_rules! conformance {
     ($open:expr) => {

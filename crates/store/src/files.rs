@@ -3,14 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use retake_core::{
-    Action, Apply, By, Capture, ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FileChange,
-    FilePath, GitMove, Grade, KeptPath, Layer, Moved, OpNo, PathMove, Receipt, SayRequest, Stack, Time,
-    WorkspaceInfo, WorkspaceNo,
+    ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FileChange, FilePath, GitMove, Grade, KeptPath,
+    Layer, OpNo, PathMove, Time, WorkspaceNo,
 };
-
-use crate::error::Result;
 
 /// A capture to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,108 +196,4 @@ pub enum Claimant {
     Call(ConversationId, DeltaId),
     /// An operation of this conversation.
     Op(ConversationId, OpNo),
-}
-
-/// What a store keeps of files. Every backend runs the same conformance suite.
-#[async_trait]
-pub trait FileStore: Send + Sync {
-    /// The workspace at a path, made where it is new.
-    async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceInfo>;
-    /// Every workspace.
-    async fn workspaces(&self) -> Result<Vec<WorkspaceInfo>>;
-    /// Keeps a capture; its number comes back.
-    async fn captured(&self, workspace: WorkspaceNo, capture: NewCapture) -> Result<u64>;
-    /// Captures, newest first.
-    async fn captures(
-        &self,
-        workspace: WorkspaceNo,
-        before: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<Capture>>;
-    /// The manifests of all captures that somebody named, in all workspaces.
-    async fn manifests(&self) -> Result<Vec<ContentHash>>;
-    /// The last capture that somebody gave this name.
-    async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<Capture>>;
-
-    /// A call begins, that may change these workspaces: a row for each.
-    async fn begin_call(&self, call: Vec<OpenCall>) -> Result<()>;
-    /// Calls are over that can have changed nothing more in a workspace.
-    async fn forget_calls(&self, workspace: WorkspaceNo, ids: Vec<String>) -> Result<()>;
-    /// The calls that may be changing workspaces, in the order of their entries' ids.
-    async fn open_calls(&self) -> Result<Vec<OpenCall>>;
-
-    /// Stores what somebody said together with what it did to files, a delta for each workspace, and puts the layers on their
-    /// paths.
-    async fn say_changed(
-        &self,
-        conversation: ConversationId,
-        say: SayRequest,
-        deltas: Vec<NewDelta>,
-    ) -> Result<Receipt>;
-    /// Whether a call of a conversation has ever changed something, or may yet: else there is nothing to plan.
-    async fn has_changes(&self, conversation: ConversationId) -> Result<bool>;
-    /// The deltas of a conversation, first first. Those of its parent are not its own.
-    async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>>;
-    /// What a delta did.
-    async fn delta(&self, conversation: ConversationId, id: DeltaId) -> Result<DeltaLayers>;
-    /// The layers of these paths; an untouched path has none.
-    async fn layers(
-        &self,
-        conversation: ConversationId,
-        workspace: WorkspaceNo,
-        paths: Vec<FilePath>,
-    ) -> Result<Vec<(FilePath, Stack)>>;
-
-    /// What belonged in the files before an entry on the path was said.
-    async fn wanted_before(&self, conversation: ConversationId, entry: EntryId) -> Result<Wanted>;
-    /// What an action wants of files.
-    async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<Wanted>;
-    /// Writes the name of a staging folder down, before it is made. One at a time in a workspace.
-    async fn preparing(&self, workspace: WorkspaceNo, staging: String) -> Result<()>;
-    /// Decides an operation with its file half in each of these workspaces, as one transaction: after it, the files are to be
-    /// carried out.
-    async fn apply_files(
-        &self,
-        conversation: ConversationId,
-        apply: Apply,
-        halves: Vec<FilesHalf>,
-    ) -> Result<Receipt>;
-    /// What an operation did to files, in the order of the workspaces; nothing, when it did nothing.
-    async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Vec<Moved>>;
-    /// The last operation before this one that did something to files; without one, the last of all.
-    async fn last_moved(&self, conversation: ConversationId, before: Option<OpNo>) -> Result<Option<OpNo>>;
-    /// Operations whose files are not settled.
-    async fn intents(&self) -> Result<Vec<IntentRow>>;
-    /// Turns the direction of the intent of a workspace, and with it of all that are of the same operation: that is taken
-    /// back, its layers are as before. From here on its files are to be put back.
-    async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt>;
-    /// The files of the intent are settled, or nothing was decided.
-    async fn settle(&self, workspace: WorkspaceNo) -> Result<()>;
-
-    /// What of files an erasure would take; nothing, for another action. Changes nothing.
-    async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<ErasureSum>;
-    /// Of each other tree of forks a conversation that holds a text, or names one of these objects, and how many of the tree do.
-    async fn elsewhere(
-        &self,
-        conversation: ConversationId,
-        text: String,
-        objects: Vec<ContentHash>,
-    ) -> Result<Vec<(ConversationId, usize)>>;
-    /// What erasures named, to be erased from the object store unless something else names it.
-    async fn erased_objects(&self) -> Result<Vec<ContentHash>>;
-    /// It is erased from there: its names are forgotten too, for real. What a file in a folder is now is left for later: it is
-    /// erased by the first erasure, or start, that finds it in no file any more.
-    async fn objects_erased(&self, left: Vec<ContentHash>) -> Result<()>;
-    /// Every file's bytes that a row names, of all conversations and captures.
-    async fn claims(&self) -> Result<Vec<Claim>>;
-    /// How many captures before a time have no name. The last one of a workspace counts while it says something.
-    async fn old_captures(&self, before: Time) -> Result<u64>;
-    /// Forgets captures before a time that have no name; how many there were.
-    async fn forget_captures(&self, before: Time) -> Result<u64>;
-    /// Since when the bytes of what calls and operations did are kept; always, when there is no note.
-    async fn kept_since(&self) -> Result<Option<Time>>;
-    /// From now on they are kept since this time only.
-    async fn keep_since(&self, since: Time) -> Result<()>;
-    /// Forgets a workspace: its captures, and what calls and operations did there. What was said stays.
-    async fn forget_workspace(&self, workspace: WorkspaceNo) -> Result<()>;
 }

@@ -3,7 +3,6 @@
 //! Decisions are core's; a backend keeps rows; between them stands one writer that makes whatever is queued
 //! durable as one transaction. No row is ever changed or removed, `Erase` aside.
 
-mod agent;
 mod blocking;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -16,19 +15,17 @@ mod private;
 pub mod query;
 mod reading;
 mod record;
-mod row_store;
 pub mod rows;
 mod sqlite;
 mod store;
 mod stream;
 mod transfer;
 
-pub use agent::{AgentStore, RunsStepped};
 pub use digest::digest;
 pub use error::{Result, StoreError};
 pub use files::{
-    CallsSeen, Claim, Claimant, DeltaLayers, ErasureSum, FileStore, FilesHalf, GitTaken, IntentRow,
-    NewCapture, NewDelta, OpenCall, Owned, Wanted, WantedFiles,
+    CallsSeen, Claim, Claimant, DeltaLayers, ErasureSum, FilesHalf, GitTaken, IntentRow, NewCapture,
+    NewDelta, OpenCall, Owned, Wanted, WantedFiles,
 };
 pub use memory::{Memory, MemoryRows};
 pub use reading::{ActionContext, ActionContextRequest, Snapshot};
@@ -36,12 +33,11 @@ pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,
     decode_exported, decode_full, encode_export_header, encode_exported,
 };
-pub use row_store::{RowStore, Subscriber};
 pub use rows::Backend;
 #[cfg(feature = "conformance")]
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};
-pub use store::Store;
+pub use store::{RunsStepped, Store, Subscriber};
 pub use stream::StreamRow;
 pub use transfer::{
     About, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect, FullImport, FullPiece,

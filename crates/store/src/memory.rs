@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use retake_core::Time;
 
 use crate::error::{Result, StoreError};
-use crate::rows::{Backend, Transactions};
+use crate::rows::{Backend, Rows, Transactions};
 use crate::transfer::{Findings, Upkeep};
 use data::Data;
 
@@ -68,11 +68,10 @@ impl Memory {
 }
 
 impl Backend for Memory {
-    type Rows = MemoryRows;
-
-    fn read<T>(&self, read: impl FnOnce(&MemoryRows) -> Result<T>) -> Result<T> {
+    fn read(&self, reader: &mut dyn FnMut(&dyn Rows)) -> Result<()> {
         let rows = self.rows(&self.shared());
-        read(&rows)
+        reader(&rows);
+        Ok(())
     }
 }
 

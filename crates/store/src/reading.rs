@@ -8,7 +8,7 @@ use retake_core::{Action, Conversation, Effect, Fact, Run, Time, Unanswered};
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Its rows' places; the store's own business.
-    pub(crate) loaded: Arc<crate::row_store::Loaded>,
+    pub(crate) loaded: Arc<crate::store::Loaded>,
 }
 
 impl Snapshot {
@@ -44,7 +44,7 @@ pub struct ActionContextRequest {
 pub struct ActionContext {
     /// The calls that it takes off the path and that nothing takes back, newest first.
     pub effects: Vec<Effect>,
-    /// Whether there are changes of files that may come or go with it ([`crate::FileStore::has_changes`]).
+    /// Whether there are changes of files that may come or go with it ([`crate::Store::has_changes`]).
     pub changes: bool,
     /// The newest runs: one that runs or waits is among them.
     pub runs: Vec<Run>,

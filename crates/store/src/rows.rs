@@ -16,6 +16,7 @@ use retake_core::{
 use crate::error::Result;
 use crate::query::Query;
 use crate::stream::StreamRow;
+use crate::transfer::Upkeep;
 pub use agent::AgentRows;
 pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;
@@ -89,7 +90,7 @@ pub type Fingerprint = [u8; 16];
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
 /// Rows, within one transaction.
-pub trait Rows: FileRows + MoveListRows + AgentRows + Send {
+pub trait Rows: FileRows + MoveListRows + AgentRows + Upkeep + Send {
     /// Adds a conversation; its number comes back.
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo>;
     /// A conversation by id.
@@ -207,11 +208,8 @@ pub struct Erasure {
 
 /// A place to keep rows: transactions for one writer, readers beside it.
 pub trait Backend: Send + Sync + 'static {
-    /// Its rows.
-    type Rows: Rows;
-
-    /// Runs a reader. Blocks.
-    fn read<T>(&self, read: impl FnOnce(&Self::Rows) -> Result<T>) -> Result<T>;
+    /// Runs a reader, once, on one state of the rows. Blocks.
+    fn read(&self, reader: &mut dyn FnMut(&dyn Rows)) -> Result<()>;
 
     /// Refuses where what it keeps is no longer where it was opened.
     fn check_place(&self) -> Result<()> {
@@ -219,8 +217,15 @@ pub trait Backend: Send + Sync + 'static {
     }
 }
 
+/// What a reader finds on one state of the rows.
+pub(crate) fn read<T>(backend: &dyn Backend, reader: impl FnOnce(&dyn Rows) -> Result<T>) -> Result<T> {
+    let (mut reader, mut found) = (Some(reader), None);
+    backend.read(&mut |rows| found = reader.take().map(|reader| reader(rows)))?;
+    found.expect("BUG: a backend runs its reader")
+}
+
 /// What the one writer does in addition to writing rows.
-pub trait Transactions: crate::transfer::Upkeep {
+pub trait Transactions: Rows + 'static {
     /// The epoch of this owner: another one for each that opens the store.
     fn owner(&self) -> u64;
     /// Opens a transaction; refused when another owner has taken over.

@@ -30,7 +30,7 @@ use retake_core::Time;
 
 use crate::error::Result;
 use crate::lock::OwnerLock;
-use crate::rows::Backend;
+use crate::rows::{Backend, Rows};
 
 pub use rows::SqliteRows;
 #[cfg(feature = "conformance")]
@@ -63,21 +63,26 @@ impl Sqlite {
     pub fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         open::open(dir, now, wait)
     }
-}
 
-impl Backend for Sqlite {
-    type Rows = SqliteRows;
-
-    fn read<T>(&self, read: impl FnOnce(&SqliteRows) -> Result<T>) -> Result<T> {
+    /// Runs a reader on one state of the store.
+    fn within_snapshot<T>(&self, reader: impl FnOnce(&SqliteRows) -> T) -> Result<T> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = idle().pop();
         let rows = match kept {
             Some(rows) => rows,
             None => open::reader(&self.file, Arc::clone(&self.lock))?,
         };
-        let done = rows.within_snapshot(read);
+        cells::run(&rows.db, ("read", "BEGIN"), [])?;
+        let found = reader(&rows);
+        let ended = cells::run(&rows.db, ("read", "ROLLBACK"), []);
         idle().push(rows);
-        done
+        ended.map(|_| found)
+    }
+}
+
+impl Backend for Sqlite {
+    fn read(&self, reader: &mut dyn FnMut(&dyn Rows)) -> Result<()> {
+        self.within_snapshot(|rows| reader(rows))
     }
 
     fn check_place(&self) -> Result<()> {
@@ -94,14 +99,4 @@ fn ids_like(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
         uuid::Uuid::try_parse(&text).ok().map(uuid::Uuid::into_bytes)
     };
     if fits { Some((end("0")?, end("f")?)) } else { None }
-}
-
-impl SqliteRows {
-    /// Runs a reader on one state of the store.
-    fn within_snapshot<T>(&self, read: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
-        cells::run(&self.db, ("read", "BEGIN"), [])?;
-        let done = read(self);
-        cells::run(&self.db, ("read", "ROLLBACK"), [])?;
-        done
-    }
 }

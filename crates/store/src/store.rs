@@ -1,180 +1,463 @@
-//! The store as everybody above sees it.
+//! The store's logic, written once for every backend: one writer that makes whatever is queued durable as one
+//! transaction, readers beside it, conversations kept in memory.
+//!
+//! A request that fails takes nothing along: each has a savepoint of its own. A receipt is given only after the
+//! commit that holds it is durable. The cache holds committed conversations only, so a reader never sees what might still be taken
+//! back.
 
-use retake_core::{
-    Action, Alternative, Answering, Apply, Branch, By, Care, Changes, Checked, ConversationId, Copied,
-    EntryId, EntryPage, Head, Hits, ListRequest, Mark, MarkedPage, Message, Meta, NetChange, NewConversation,
-    NewFork, OpNo, OpPage, OpRange, PageRequest, Part, Planned, Pos, Reading, Receipt, ReceiptDetails,
-    RequestId, Revision, RunResult, SayRequest, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time,
-};
-use std::path::PathBuf;
+mod agent;
+mod branches;
+mod cache;
+mod calls_without_result;
+mod changes;
+mod decide;
+mod draft;
+mod erase;
+mod events;
+mod files;
+mod load;
+mod marked;
+mod queue;
+mod read;
+mod reads;
+mod requests;
+mod run_result;
+mod search;
+mod targets;
+mod transfer;
+mod unchanged;
+mod write;
 
-use async_trait::async_trait;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 
-use crate::agent::AgentStore;
-use crate::error::Result;
-use crate::files::FileStore;
-use crate::reading::Snapshot;
-use crate::row_store::Subscriber;
-use crate::stream::StreamRow;
-use crate::transfer::{Excerpt, ExportPlace, FullImport, FullPiece, Import};
+use retake_core::{ConversationId, WorkspaceNo};
+use tokio::sync::{Semaphore, oneshot};
+use tracing::Span;
+
+use crate::blocking::blocking;
+use crate::error::{Result, StoreError};
+use crate::rows::{Backend, LogNo, Rows, Transactions, read as read_rows};
+pub use agent::RunsStepped;
+use cache::{Cache, Staged};
+pub use events::Subscriber;
+use events::{PendingEvents, Subscribers};
+pub(crate) use load::Loaded;
+use queue::{BATCH_MAX, Queue};
+#[cfg(test)]
+pub(crate) use transfer::import_arguments;
+
+/// So many read at once, and the others wait for their turn: more would only get into each other's way, and each of them
+/// holds a connection. Above the number of cores, as one may wait for the disk or look through much.
+const READERS: usize = 8;
+
+/// What a write works on: rows within a transaction, and conversations as that transaction leaves them.
+pub(crate) struct Context {
+    pub(crate) rows: Box<dyn Transactions>,
+    cache: Arc<Cache>,
+    staged: Staged,
+    events: PendingEvents,
+    scrub: bool,
+    /// Whether the request at work notes what changed in a folder.
+    of_folder: bool,
+    /// How often the layers of a log's paths in a workspace were set by this owner. What was compared with them is still so as long
+    /// as this is the same.
+    layer_versions: HashMap<(LogNo, WorkspaceNo), u64>,
+}
+
+impl Context {
+    /// A conversation as this transaction sees it.
+    pub(crate) fn load(&mut self, id: ConversationId) -> Result<Arc<Loaded>> {
+        if let Some(Some(staged)) = self.staged.get(&id) {
+            return Ok(Arc::clone(staged));
+        }
+        let dropped = self.staged.contains_key(&id);
+        if let Some(cached) = self.cache.get(id).filter(|_| !dropped) {
+            return Ok(cached);
+        }
+        let row = self.rows.conversation(id)?;
+        let row = row.ok_or_else(|| StoreError::UnknownConversation(id.to_string()))?;
+        let loaded = Arc::new(load::load(&*self.rows, row)?);
+        self.staged.insert(id, Some(Arc::clone(&loaded)));
+        Ok(loaded)
+    }
+
+    /// Keeps a conversation as a commit left it, to be published when that is durable.
+    pub(crate) fn stage(&mut self, loaded: Loaded) {
+        self.staged.insert(loaded.row.id, Some(Arc::new(loaded)));
+    }
+
+    /// Drops a conversation from memory: the next use reads it again.
+    pub(crate) fn forget(&mut self, id: ConversationId) {
+        self.staged.insert(id, None);
+    }
+
+    /// Asks for the pages to be overwritten after the commit.
+    pub(crate) fn scrub(&mut self) {
+        self.scrub = true;
+    }
+}
+
+/// A queued request.
+trait Job: Send {
+    /// Whether it writes so much that no other one is to wait for it: then it has a transaction of its own.
+    fn is_alone(&self) -> bool;
+    /// Does it, within a savepoint. What comes back replies when the commit's fate is known.
+    fn run(self: Box<Self>, context: &mut Context) -> Box<dyn Reply>;
+    /// Replies that nothing was done.
+    fn fail(self: Box<Self>, error: StoreError);
+}
+
+/// A reply held back until the commit is durable.
+trait Reply {
+    fn send(self: Box<Self>, fate: &Fate);
+}
+
+/// What became of a transaction.
+struct Fate {
+    /// Whether it is durable.
+    commit: Result<()>,
+    /// Whether the bytes of what it erased are gone, where it erased something.
+    scrub: Result<()>,
+}
+
+struct Write<F, V> {
+    work: F,
+    alone: bool,
+    /// What the request is a part of, for the log.
+    span: Span,
+    reply: oneshot::Sender<Result<V>>,
+}
+
+struct Done<V> {
+    result: Result<V>,
+    /// Whether the request erased something.
+    erased: bool,
+    reply: oneshot::Sender<Result<V>>,
+}
+
+impl<V> Reply for Done<V> {
+    fn send(self: Box<Self>, fate: &Fate) {
+        let result = match (self.result, &fate.commit, &fate.scrub) {
+            (Ok(_), Err(error), _) => Err(shared(error)),
+            (Ok(_), Ok(()), Err(error)) if self.erased => Err(StoreError::NotScrubbed(why(error))),
+            (result, _, _) => result,
+        };
+        // Who asked may have gone away; what is durable stays so.
+        drop(self.reply.send(result));
+    }
+}
+
+impl<F, V> Job for Write<F, V>
+where
+    F: FnOnce(&mut Context) -> Result<V> + Send,
+    V: Send + 'static,
+{
+    fn is_alone(&self) -> bool {
+        self.alone
+    }
+
+    fn run(self: Box<Self>, context: &mut Context) -> Box<dyn Reply> {
+        let Self { work, span, reply, .. } = *self;
+        let _in_span = span.entered();
+        let before = std::mem::take(&mut context.scrub);
+        let result = within_savepoint(context, work);
+        let erased = context.scrub && result.is_ok();
+        context.scrub = before || erased;
+        Box::new(Done { result, erased, reply })
+    }
+
+    fn fail(self: Box<Self>, error: StoreError) {
+        drop(self.reply.send(Err(error)));
+    }
+}
+
+/// Does the work, or none of it.
+fn within_savepoint<V>(context: &mut Context, work: impl FnOnce(&mut Context) -> Result<V>) -> Result<V> {
+    let (before, mark) = (context.staged.clone(), context.events.mark());
+    context.rows.save()?;
+    let result = work(context).and_then(|value| context.count(mark).map(|()| value));
+    match &result {
+        Ok(_) => context.rows.keep()?,
+        Err(_) => {
+            context.of_folder = false;
+            context.staged = before;
+            context.events.back(mark);
+            context.rows.back()?;
+        }
+    }
+    result
+}
+
+/// The same error for everyone whose request was in a commit that failed.
+fn shared(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::TakenOver => StoreError::TakenOver,
+        StoreError::Moved { dir } => StoreError::Moved { dir: dir.clone() },
+        other => StoreError::NotDurable { why: why(other), is_full: other.is_full() },
+    }
+}
+
+/// The cause. The error's own message names the attempt.
+fn why(error: &StoreError) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// The one writer, until every sender is gone.
+fn write_on(mut context: Context, mut queue: Queue<Box<dyn Job>>, subscribers: &Subscribers) {
+    let mut together = 1;
+    while let Some(jobs) = queue.gather(together) {
+        let is_alone = jobs[0].is_alone();
+        if let Err(error) = context.rows.begin() {
+            tracing::error!(cause = error.for_log(), requests = jobs.len(), "a transaction cannot begin");
+            jobs.into_iter().for_each(|job| job.fail(shared(&error)));
+            continue;
+        }
+        // What arrives while a job runs is taken along: writers that were woken together come back one by one.
+        let more = std::iter::from_fn(|| if is_alone { None } else { queue.another() });
+        let jobs = jobs.into_iter().chain(more).take(BATCH_MAX);
+        let replies: Vec<Box<dyn Reply>> = jobs.map(|job| job.run(&mut context)).collect();
+        together = replies.len();
+        let commit = context.rows.commit();
+        match &commit {
+            Ok(()) => {
+                context.cache.publish(&mut context.staged);
+                subscribers.tell(context.events.take());
+            }
+            Err(error) => {
+                tracing::error!(
+                    cause = error.for_log(),
+                    requests = together,
+                    "a transaction was not committed"
+                );
+                context.rows.abandon();
+                context.staged.clear();
+                context.events.take();
+            }
+        }
+        let erased = std::mem::take(&mut context.scrub) && commit.is_ok();
+        let scrub = if erased { context.rows.scrub() } else { Ok(()) };
+        if let Err(error) = &scrub {
+            tracing::error!(cause = error.for_log(), "erased bytes are not overwritten yet");
+        }
+        let fate = Fate { commit, scrub };
+        replies.into_iter().for_each(|reply| reply.send(&fate));
+    }
+}
 
 /// Conversations, kept. Every backend runs the same conformance suite.
 ///
 /// A write is answered when it is durable. It is checked for what it needs and not more; refused, it has changed nothing. The same request id gets an equal receipt.
-#[async_trait]
-pub trait Store: FileStore + AgentStore {
+pub struct Store {
+    backend: Arc<dyn Backend>,
+    readers: Arc<Semaphore>,
+    cache: Arc<Cache>,
+    subscribers: Arc<Subscribers>,
+    queue: Option<Sender<Box<dyn Job>>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Store {
+    /// Starts the writer on `rows`, which must be the backend's only writing ones.
+    pub fn start(backend: impl Backend, rows: impl Transactions) -> Result<Self> {
+        Self::on(Arc::new(backend), Box::new(rows))
+    }
+
+    fn on(backend: Arc<dyn Backend>, mut rows: Box<dyn Transactions>) -> Result<Self> {
+        // That it can't is no reason to keep everything else from being read: what is left counts for nobody.
+        if let Err(error) = files::step::sweep(&mut *rows) {
+            tracing::warn!(cause = error.for_log(), "what is left of a large step stays");
+        }
+        let cache = Arc::<Cache>::default();
+        let (sender, receiver) = channel();
+        let subscribers = Arc::<Subscribers>::default();
+        let told = Arc::clone(&subscribers);
+        let (staged, events) = (HashMap::new(), PendingEvents::default());
+        let context = Context {
+            rows,
+            cache: Arc::clone(&cache),
+            staged,
+            events,
+            scrub: false,
+            of_folder: false,
+            layer_versions: HashMap::new(),
+        };
+        let writer = std::thread::Builder::new()
+            .name("retake-writer".into())
+            .spawn(move || write_on(context, Queue::new(receiver, |job| job.is_alone()), &told))
+            .map_err(|source| StoreError::Io {
+                attempt: "start",
+                path: "the store's writer".into(),
+                source,
+            })?;
+        let (queue, writer) = (Some(sender), Some(writer));
+        Ok(Self { backend, readers: Arc::new(Semaphore::new(READERS)), cache, subscribers, queue, writer })
+    }
+
+    /// Queues work for the writer and waits until it is durable.
+    pub(crate) async fn write<V: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Context) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        self.enqueue(work, false).await
+    }
+
+    /// The same, of what writes much: others do not wait for more than this one.
+    pub(crate) async fn write_alone<V: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Context) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        self.enqueue(work, true).await
+    }
+
+    async fn enqueue<V: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Context) -> Result<V> + Send + 'static,
+        alone: bool,
+    ) -> Result<V> {
+        let (reply, answer) = oneshot::channel();
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        let write = Write { work, alone, span: Span::current(), reply };
+        queue.send(Box::new(write)).map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Reads beside the writer. Whose turn it is reads to the end, also when nobody waits for it any more.
+    pub(crate) async fn read<V: Send + 'static>(
+        &self,
+        read: impl FnOnce(&dyn Rows) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        self.read_outside(move |backend| read_rows(backend, read)).await
+    }
+
+    /// The same, by somebody who begins the transaction.
+    async fn read_outside<V: Send + 'static>(
+        &self,
+        read: impl FnOnce(&dyn Backend) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        let turn = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let (backend, span) = (Arc::clone(&self.backend), Span::current());
+        let reading = blocking(move || {
+            let (_turn, _in_span) = (turn, span.entered());
+            read(&*backend)
+        });
+        reading.await.map_err(|_| StoreError::Closed)?
+    }
+
     /// Refuses where the data directory was moved or deleted since it was opened, and where nothing can be written any more because the
     /// writer has failed. Costs a look at one file's name.
-    fn check_place(&self) -> Result<()>;
-    /// Makes a conversation.
-    async fn create(&self, new: NewConversation) -> Result<Receipt>;
-    /// Makes a fork of a conversation as it is now. Nothing is copied.
-    async fn fork(&self, fork: NewFork) -> Result<Receipt>;
-    /// Stores what somebody said.
-    async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt>;
-    /// Stores many things said, in order, all or none.
-    async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt>;
-    /// Goes back and says something there, as one step: an edit. The receipts of both;
-    /// the request id is the say's.
-    async fn say_at(
-        &self,
-        conversation: ConversationId,
-        apply: Apply,
-        say: SayRequest,
-    ) -> Result<(Receipt, Receipt)>;
-    /// The receipt of an earlier request of that id and wording in this conversation, if there was one. Look it up before the names in a request: they may mean something else by now.
-    async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>>;
-    /// The receipt of the conversation that an earlier request of that id and wording made, if there was one.
-    async fn created(&self, by: By) -> Result<Option<Receipt>>;
-    /// The receipt of the request with this id in a conversation, whatever its wording was; without a conversation, of the request
-    /// that made one.
-    async fn receipt_of(&self, of: Option<ConversationId>, request: RequestId) -> Result<Option<Receipt>>;
-    /// What became of the run that an earlier request began; `receipt` is that request's.
-    async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<RunResult>;
-    /// Changes the state.
-    async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt>;
-    /// The details that go with a receipt of this conversation.
-    async fn receipt_details(&self, receipt: &Receipt) -> Result<ReceiptDetails>;
-    /// Says what `apply` would do.
-    async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned>;
+    pub fn check_place(&self) -> Result<()> {
+        match self.writer.as_ref().is_some_and(|writer| writer.is_finished()) {
+            true => Err(StoreError::Closed),
+            false => self.backend.check_place(),
+        }
+    }
 
-    /// The conversation as it is now.
-    async fn snapshot(&self, conversation: ConversationId) -> Result<Snapshot>;
-    /// The conversation in short.
-    async fn summary(&self, conversation: ConversationId) -> Result<Summary>;
-    /// Conversations, newest change first (of changes in one millisecond, that of the newer conversation), one more than asked
-    /// for where there are more.
-    async fn list(&self, request: ListRequest) -> Result<Vec<Summary>>;
-    /// Puts a conversation away, or fetches it back. It is no operation: nothing of what was said changes, and there is
-    /// nothing to undo. Subscribers get an event.
-    async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()>;
-    /// Conversations whose id begins so, at most `limit`.
-    async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>>;
-    /// Forks of a conversation, with the last entry that each begins with.
-    async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>>;
-    /// A page of a reading.
-    async fn page(
-        &self,
-        conversation: ConversationId,
-        reading: Reading,
-        page: PageRequest,
-    ) -> Result<EntryPage>;
-    /// An entry as the timeline shows it; nothing, when it does not.
-    async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<ShownEntry>>;
-    /// The prompt, repaired, now or at an earlier head.
-    async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>>;
-    /// Turns to go back to, newest first.
-    async fn targets(
-        &self,
-        conversation: ConversationId,
-        before: Option<EntryId>,
-        limit: usize,
-    ) -> Result<Vec<TargetLine>>;
-    /// What is hidden, dropped or excluded on the path, newest first; with `before`, what stands before that entry. For who asks for
-    /// just that: no other reading tells of what is hidden.
-    async fn marked(
-        &self,
-        conversation: ConversationId,
-        before: Option<EntryId>,
-        limit: usize,
-    ) -> Result<MarkedPage>;
-    /// The marks that the messages of an earlier head have now and did not have then, each pair (then, now) with how many have it:
-    /// a return to that head leaves them.
-    async fn other_marks(&self, conversation: ConversationId, head: Head)
-    -> Result<Vec<((Mark, Mark), u64)>>;
-    /// All of a turn that is on the path, with its marks, hidden entries too; 0 is what was said before the first turn.
-    async fn turn_entries(&self, conversation: ConversationId, number: u64) -> Result<Vec<(EntryId, Mark)>>;
-    /// What the operations from `first` on changed in all, up to a head.
-    async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<NetChange>;
-    /// The answer whose alternatives an entry names: any entry of its turn does.
-    async fn answer_named(&self, conversation: ConversationId, entry: EntryId) -> Result<EntryId>;
-    /// The alternatives of a visible answer.
-    async fn alternatives(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Alternative>>;
-    /// Operations, newest first.
-    async fn ops(&self, conversation: ConversationId, range: OpRange) -> Result<OpPage>;
-    /// The branches.
-    async fn branches(&self, conversation: ConversationId) -> Result<Vec<Branch>>;
-    /// What was said in an entry that this conversation shows, or has on another branch.
-    async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>>;
-    /// Full-text search.
-    async fn search(&self, request: SearchRequest) -> Result<Hits>;
-    /// Subscribes to the commits of a conversation, or of all, from now on: each once it is durable, in their order. A client that subscribes first and then reads what changed misses nothing.
-    fn subscribe(&self, conversation: Option<ConversationId>) -> Subscriber;
-    /// What changed since a revision.
-    async fn changes(&self, conversation: ConversationId, since: Revision) -> Result<Changes>;
-    /// The same, where no more than `most` entries came, went or look different; nothing else is read.
-    async fn few_changes(
-        &self,
-        conversation: ConversationId,
-        since: Revision,
-        most: u64,
-    ) -> Result<Option<Changes>>;
+    /// A conversation as it is now. One that is not in memory is loaded by a reader, beside the writer.
+    pub(crate) async fn now(&self, id: ConversationId) -> Result<Arc<Loaded>> {
+        if let Some(loaded) = self.cache.get(id) {
+            return Ok(loaded);
+        }
+        let cache = Arc::clone(&self.cache);
+        self.read_outside(move |backend| {
+            cache.begin_loading(id);
+            let loaded = read_rows(backend, |rows| {
+                let row = rows.conversation(id)?;
+                let row = row.ok_or_else(|| StoreError::UnknownConversation(id.to_string()))?;
+                load::load(rows, row).map(Arc::new)
+            });
+            cache.end_loading(id, loaded.as_ref().ok());
+            loaded
+        })
+        .await
+    }
+}
 
-    /// What an answer asked for now would answer.
-    async fn answering(&self, conversation: ConversationId) -> Result<Answering>;
-    /// Where and when an entry that the conversation knows was said, also on another branch.
-    async fn meta(&self, conversation: ConversationId, entry: EntryId) -> Result<Meta>;
-    /// The id of the entry at a position.
-    async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId>;
-    /// Entries that the conversation knows and whose id begins so, at most `limit`.
-    async fn entries_like(
-        &self,
-        conversation: ConversationId,
-        prefix: String,
-        limit: usize,
-    ) -> Result<Vec<EntryId>>;
-    /// An entry of any conversation whose id begins so, and the conversation that has it. For ids that a conversation does not know.
-    async fn home_of(&self, prefix: String) -> Result<Option<(EntryId, ConversationId)>>;
-    /// The entry that opened turn `number` (from 1) of the timeline.
-    async fn turn(&self, conversation: ConversationId, number: u64) -> Result<Option<EntryId>>;
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            // A panic of the writer was told to everybody who waited for it: their replies are gone.
+            drop(writer.join());
+        }
+    }
+}
 
-    /// Saves a stream in progress, outside the log; `None` when it came to nothing.
-    async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()>;
-    /// Streams that a crash left.
-    async fn streams(&self) -> Result<Vec<StreamRow>>;
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Condvar, Mutex};
+    use std::time::Duration;
 
-    /// Keeps what somebody is about to say, as the one draft of this author here; nothing, of no parts. It is no change of
-    /// the conversation: it has no revision and is in no reading and no export. Subscribers get an event, and `Erase` finds it.
-    async fn set_draft(&self, conversation: ConversationId, author: String, parts: Vec<Part>) -> Result<()>;
-    /// The drafts of a conversation with their authors, in the order of names; a fork begins with none.
-    async fn drafts(&self, conversation: ConversationId) -> Result<Vec<(String, Vec<Part>)>>;
-    /// Keeps with what this author is about to begin a conversation in a folder; nothing, of no parts. It belongs to no
-    /// conversation and causes no event; `Erase` finds it.
-    async fn set_draft_in(&self, folder: String, author: String, parts: Vec<Part>) -> Result<()>;
-    /// What was kept so; nothing, where nothing was.
-    async fn draft_in(&self, folder: String, author: String) -> Result<Vec<Part>>;
+    use tokio::task::JoinSet;
 
-    /// A piece of an export, from where the last one ended; the first one fixes the state for all.
-    async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt>;
-    /// A piece of a full export of the whole tree of forks, from the cursor of the last one.
-    async fn export_full(&self, conversation: ConversationId, cursor: Option<String>) -> Result<FullPiece>;
-    /// Makes a conversation of what was said elsewhere, as one step. Asked again, the receipt tells how it is now.
-    async fn import(&self, import: Import) -> Result<Receipt>;
-    /// Restores a tree of forks exactly, as one step; the receipt is the root's. The same request again gets the same receipt.
-    async fn restore_full(&self, import: FullImport, request: Option<RequestId>) -> Result<Receipt>;
-    /// Writes a consistent copy of the whole store while it is in use: to a file that is not there yet, or
-    /// without a name to a dated one beside the store.
-    async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied>;
-    /// Looks the whole store through.
-    async fn check(&self, care: Care) -> Result<Checked>;
+    use super::{READERS, Store};
+    use crate::error::{Result, StoreError};
+    use crate::memory::Memory;
+    use crate::rows::{Backend, Rows};
+
+    /// How many read now, and how many did at once at most.
+    #[derive(Default)]
+    struct Inside {
+        now: Mutex<(usize, usize)>,
+        full: Condvar,
+    }
+
+    impl Inside {
+        /// Nobody leaves before as many are inside as may be.
+        fn stay(&self) {
+            let mut now = self.now.lock().expect("no panic inside");
+            now.0 += 1;
+            now.1 = now.1.max(now.0);
+            self.full.notify_all();
+            let patience = Duration::from_secs(10);
+            let (mut now, _) =
+                self.full.wait_timeout_while(now, patience, |now| now.1 < READERS).expect("no panic inside");
+            now.0 -= 1;
+        }
+    }
+
+    struct Counted(Memory, Arc<Inside>);
+
+    impl Backend for Counted {
+        fn read(&self, reader: &mut dyn FnMut(&dyn Rows)) -> Result<()> {
+            self.1.stay();
+            self.0.read(reader)
+        }
+    }
+
+    /// Each that reads holds a connection: a crowd waits for its turn.
+    #[tokio::test]
+    async fn at_most_eight_readers_run_at_once() {
+        let (memory, inside) = (Memory::new(), Arc::<Inside>::default());
+        let rows = memory.writer();
+        let store = Store::start(Counted(memory, Arc::clone(&inside)), rows).expect("started");
+        let store = Arc::new(store);
+        let mut crowd = JoinSet::new();
+        for _ in 0..8 * READERS {
+            let store = Arc::clone(&store);
+            crowd.spawn(async move { store.read(|_| Ok(())).await });
+        }
+        while let Some(read) = crowd.join_next().await {
+            read.expect("no panic").expect("read");
+        }
+        assert_eq!(*inside.now.lock().expect("no panic inside"), (0, READERS));
+    }
+
+    /// An owner that looks there ends, so that the next command starts another one.
+    #[tokio::test]
+    async fn failed_writer_is_reported_by_the_check_of_the_place() {
+        let memory = Memory::new();
+        let rows = memory.writer();
+        let store = Store::start(memory, rows).expect("started");
+        store.check_place().expect("it writes");
+        let failed = store.write(|_| -> Result<()> { panic!("a defect") }).await;
+        assert!(matches!(failed, Err(StoreError::Closed)));
+        let writer = store.writer.as_ref().expect("a writer");
+        while !writer.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(store.check_place(), Err(StoreError::Closed)));
+    }
 }

@@ -9,7 +9,7 @@ use retake_core::{
 };
 
 use crate::error::Result;
-use crate::rows::{Fingerprint, MadeBy, Rows};
+use crate::rows::{Fingerprint, MadeBy};
 
 /// How far an export has come, and of which state it is. All its pieces are of that one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +192,7 @@ pub struct Findings {
 }
 
 /// The care that a backend takes of itself.
-pub trait Upkeep: Rows {
+pub trait Upkeep {
     /// Everything that is wrong with what is kept.
     fn problems(&self) -> Result<Findings>;
     /// Rebuilds what is derived from the entries, within the caller's transaction: the full-text index, the index of facts.

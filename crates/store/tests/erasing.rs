@@ -10,13 +10,13 @@ use retake_core::{
     Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
-use retake_store::{CallsSeen, NewCapture, NewDelta, RowStore, Sqlite, Store};
+use retake_store::{CallsSeen, NewCapture, NewDelta, Sqlite, Store};
 
 const SECRET: &str = "hunter2zebra";
 
-fn open(dir: &Path) -> Arc<dyn Store> {
+fn open(dir: &Path) -> Arc<Store> {
     let opened = Sqlite::open(dir, Time(1_700_000_000_000), Duration::ZERO).expect("opened");
-    Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"))
+    Arc::new(Store::start(opened.readers, opened.writer).expect("started"))
 }
 
 /// Every file below a directory that holds these bytes.

@@ -10,18 +10,18 @@ use retake_core::{
     SearchRequest, Seen, Stack, Steer, Time, ToolOutcome, Words, joined_text,
 };
 use retake_store::conformance::Stage;
-use retake_store::{CallsSeen, FilesHalf, NewDelta, RowStore, Sqlite, Store, StoreError, StreamRow};
+use retake_store::{CallsSeen, FilesHalf, NewDelta, Sqlite, Store, StoreError, StreamRow};
 
-fn open(dir: &Path) -> Arc<dyn Store> {
+fn open(dir: &Path) -> Arc<Store> {
     let opened = Sqlite::open(dir, Time(1_700_000_000_000), Duration::ZERO).expect("opened");
-    Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"))
+    Arc::new(Store::start(opened.readers, opened.writer).expect("started"))
 }
 
 /// Closes the stage's store and opens it again.
 fn reopen(stage: &mut Stage, dir: &Path) {
     // The old owner must be gone before the new one comes.
     stage.store = Arc::new(
-        RowStore::start(retake_store::Memory::new(), retake_store::Memory::new().writer()).expect("started"),
+        Store::start(retake_store::Memory::new(), retake_store::Memory::new().writer()).expect("started"),
     );
     stage.store = open(dir);
 }

@@ -13,16 +13,16 @@ use retake_core::{
     Stack, Time, WorkspaceNo,
 };
 use retake_store::conformance::Stage;
-use retake_store::{CallsSeen, FilesHalf, NewDelta, Result, RowStore, Sqlite, Store, StoreError};
+use retake_store::{CallsSeen, FilesHalf, NewDelta, Result, Sqlite, Store, StoreError};
 
 use crate::kit::{NOW, by};
 
 /// More than one batch.
 const FILES: usize = 1500;
 
-fn open(dir: &Path) -> Arc<dyn Store> {
+fn open(dir: &Path) -> Arc<Store> {
     let opened = Sqlite::open(dir, NOW, Duration::ZERO).expect("opened");
-    Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"))
+    Arc::new(Store::start(opened.readers, opened.writer).expect("started"))
 }
 
 fn made(no: usize) -> FileChange {
@@ -105,25 +105,25 @@ impl Prepared {
         self.stage.store.say_changed(self.stage.id, say, vec![delta]).await.expect("said");
     }
 
-    async fn stacks(&self, store: &dyn Store) -> Vec<(FilePath, Stack)> {
+    async fn stacks(&self, store: &Store) -> Vec<(FilePath, Stack)> {
         let paths = self.changes.iter().map(|change| change.path.clone()).collect();
         store.layers(self.stage.id, self.workspace, paths).await.expect("layers")
     }
 
     /// The one number of layers that all paths have.
-    async fn layers(&self, store: &dyn Store) -> usize {
+    async fn layers(&self, store: &Store) -> usize {
         let counts: std::collections::BTreeSet<usize> =
             self.stacks(store).await.iter().map(|(_, stack)| stack.layers().len()).collect();
         assert_eq!(counts.len(), 1, "all or nothing: {counts:?}");
         counts.into_iter().next().expect("one")
     }
 
-    async fn rewind(&self, store: &dyn Store) {
+    async fn rewind(&self, store: &Store) {
         self.apply(store).await.expect("rewound");
         store.settle(self.workspace).await.expect("settled");
     }
 
-    async fn apply(&self, store: &dyn Store) -> Result<Receipt> {
+    async fn apply(&self, store: &Store) -> Result<Receipt> {
         let stacks = self.stacks(store).await.into_iter();
         let moves = stacks.zip(&self.changes).map(|((_, stack_before), change)| PathMove {
             change: change.inverse(),
@@ -149,16 +149,16 @@ impl Prepared {
         let deltas = store.deltas(self.stage.id).await.expect("deltas");
         let decided = turns == 1;
         let expected = if decided { (0, 0) } else { (1, FILES as u64) };
-        assert_eq!((self.layers(&*store).await, deltas[0].0.applied), expected);
+        assert_eq!((self.layers(&store).await, deltas[0].0.applied), expected);
         assert!(intent.is_none_or(|intent| intent.op.is_some() == decided));
         let op = store.last_moved(self.stage.id, None).await.expect("read");
         assert_eq!(op.is_some(), decided);
         if !decided {
             assert_eq!(rows(dir), 0, "nothing is left of what nobody decided");
-            self.rewind(&*store).await;
+            self.rewind(&store).await;
         }
         store.settle(self.workspace).await.expect("settled");
-        assert_eq!(self.layers(&*store).await, 0);
+        assert_eq!(self.layers(&store).await, 0);
         assert_eq!(rows(dir), FILES);
         decided
     }
@@ -182,7 +182,7 @@ async fn large_step_is_all_or_nothing_wherever_its_owner_ends() {
         let runtime = tokio::runtime::Handle::current();
         tokio::task::block_in_place(|| {
             let _inside = runtime.enter();
-            done.store(go_on(pin!(prepared.rewind(&*store)), times), Ordering::Relaxed);
+            done.store(go_on(pin!(prepared.rewind(&store)), times), Ordering::Relaxed);
         });
         // What was asked of the writer before is written when it ends.
         drop(store);

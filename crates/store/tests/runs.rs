@@ -88,7 +88,7 @@ struct Said(String, EntryId, bool);
 /// The store, and what it should be.
 struct World {
     home: Home,
-    store: Option<Arc<dyn Store>>,
+    store: Option<Arc<Store>>,
     id: ConversationId,
     said: Vec<Said>,
     /// What is on the path, as numbers of what was said.
@@ -130,7 +130,7 @@ impl World {
         }
     }
 
-    fn store(&self) -> &dyn Store {
+    fn store(&self) -> &Store {
         self.store.as_deref().expect("open")
     }
 

@@ -14,7 +14,7 @@ use retake_core::{
     Action, Apply, By, ConversationId, EntryId, NewConversation, NewFork, PageRequest, Part, Projection,
     Reading, Reason, Role, SayRequest, Seen,
 };
-use retake_store::{ActionContextRequest, RowStore, Sqlite, Store, Work};
+use retake_store::{ActionContextRequest, Sqlite, Store, Work};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -42,7 +42,7 @@ fn conversation() -> ConversationId {
 
 /// A store with one conversation, opened anew: nothing of it is in memory, and its log is empty.
 struct Stage {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     work: Arc<Work>,
     commits: Arc<AtomicU64>,
     entries: u64,
@@ -145,13 +145,13 @@ impl Stage {
     }
 }
 
-fn open(dir: &Path) -> (Arc<dyn Store>, Arc<Work>, Arc<AtomicU64>) {
+fn open(dir: &Path) -> (Arc<Store>, Arc<Work>, Arc<AtomicU64>) {
     let mut opened = Sqlite::open(dir, NOW, Duration::ZERO).expect("opened");
     let (work, commits) = (Arc::<Work>::default(), Arc::<AtomicU64>::default());
     opened.writer.count_commits(&commits).expect("watched");
     opened.writer.count_work(&work).expect("watched");
     opened.readers.count_work(&work).expect("watched");
-    (Arc::new(RowStore::start(opened.readers, opened.writer).expect("started")), work, commits)
+    (Arc::new(Store::start(opened.readers, opened.writer).expect("started")), work, commits)
 }
 
 fn say(seq: u64) -> SayRequest {

@@ -12,7 +12,7 @@ use retake_engine::ids::SeededRandom;
 use retake_engine::{
     AgentConfig, Ended, Engine, FileOptions, FilesConfig, Parts, Permit, RunEvent, RunRequest, Start,
 };
-use retake_store::{Memory, RowStore, Store};
+use retake_store::{Memory, Store};
 
 use crate::puppet::{Only, Puppet, Said};
 
@@ -21,7 +21,7 @@ pub struct Table {
     /// The engine.
     pub engine: Arc<Engine>,
     /// Its store.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     /// The only model there is.
     pub puppet: Arc<Puppet>,
     /// The clock: it stands until it is moved.
@@ -35,7 +35,7 @@ impl Table {
     pub async fn new() -> Self {
         let memory = Memory::new();
         let rows = memory.writer();
-        let store: Arc<dyn Store> = Arc::new(RowStore::start(memory, rows).expect("started"));
+        let store = Arc::new(Store::start(memory, rows).expect("started"));
         let clock = ManualClock::new(1_700_000_000_000);
         let puppet = Arc::new(Puppet::default());
         let engine = start(&store, &clock, &puppet, 1).await;
@@ -99,18 +99,13 @@ impl Table {
 }
 
 /// An engine on a store that may have seen another one end.
-pub async fn start(
-    store: &Arc<dyn Store>,
-    clock: &ManualClock,
-    puppet: &Arc<Puppet>,
-    seed: u64,
-) -> Arc<Engine> {
+pub async fn start(store: &Arc<Store>, clock: &ManualClock, puppet: &Arc<Puppet>, seed: u64) -> Arc<Engine> {
     start_in(store, clock, puppet, seed, None).await
 }
 
 /// The same, with a place to keep files in.
 pub async fn start_in(
-    store: &Arc<dyn Store>,
+    store: &Arc<Store>,
     clock: &ManualClock,
     puppet: &Arc<Puppet>,
     seed: u64,
@@ -121,7 +116,7 @@ pub async fn start_in(
 
 /// The same, with what the agent can do.
 pub async fn start_with(
-    store: &Arc<dyn Store>,
+    store: &Arc<Store>,
     clock: &ManualClock,
     puppet: &Arc<Puppet>,
     seed: u64,

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{EntryId, SayRequest};
-use retake_store::Store as _;
 
 use super::bare;
 use super::stage::Stage;

@@ -9,7 +9,7 @@ use retake_core::{
     Action, Apply, By, ConversationId, EntryId, Head, NewConversation, NewFork, Part, RequestId, Role,
     SayRequest, Seen, Time,
 };
-use retake_store::{RowStore, Sqlite, Store};
+use retake_store::{Sqlite, Store};
 use rusqlite::{Connection, OpenFlags};
 use tokio::runtime::Runtime;
 use uuid::{Builder, Uuid};
@@ -46,7 +46,7 @@ fn by(number: u64, kind: u64) -> anyhow::Result<By> {
 
 /// A store with a conversation.
 pub(super) struct Stage {
-    store: Arc<RowStore<Sqlite>>,
+    store: Arc<Store>,
     runtime: Runtime,
     file: PathBuf,
     texts: Texts,
@@ -82,7 +82,7 @@ impl Stage {
         let commits = Arc::<AtomicU64>::default();
         opened.writer.count_commits(&commits)?;
         Ok(Self {
-            store: Arc::new(RowStore::start(opened.readers, opened.writer)?),
+            store: Arc::new(Store::start(opened.readers, opened.writer)?),
             runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
             file: data.join(FILE),
             texts: Texts::new(entries),
@@ -142,7 +142,7 @@ impl Stage {
     }
 
     /// The store.
-    pub(super) fn store(&self) -> &Arc<RowStore<Sqlite>> {
+    pub(super) fn store(&self) -> &Arc<Store> {
         &self.store
     }
 

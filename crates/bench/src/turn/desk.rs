@@ -21,7 +21,7 @@ use retake_engine::settings::Retention;
 use retake_engine::{
     AgentConfig, Engine, FileOptions, FilesConfig, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
 };
-use retake_store::{Import, ImportEntry, RowStore, Said, Sqlite, Store};
+use retake_store::{Import, ImportEntry, Said, Sqlite, Store};
 use retake_tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
 use retake_worktree::Rules;
 use serde_json::{Value, json};
@@ -126,14 +126,14 @@ impl Catalogue for Only {
 /// An engine on a data directory of its own.
 pub(super) struct Desk {
     engine: Arc<Engine>,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     model: Arc<AtOnce>,
 }
 
 impl Desk {
     pub(super) fn open(data: &Path) -> anyhow::Result<Self> {
         let opened = Sqlite::open(data, Time(0), Duration::from_secs(5)).context("cannot open the store")?;
-        let store: Arc<dyn Store> = Arc::new(RowStore::start(opened.readers, opened.writer)?);
+        let store = Arc::new(Store::start(opened.readers, opened.writer)?);
         let mut tools = Toolbox::default();
         for tool in [Idle::Looks, Idle::Writes] {
             tools.add(Arc::new(tool));

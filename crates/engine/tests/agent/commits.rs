@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use retake_core::{Mode, Part, Role, SayRequest, Time};
 use retake_engine::Outcome;
-use retake_store::{RowStore, Sqlite, Store};
+use retake_store::{Sqlite, Store};
 use serde_json::json;
 
 use super::{Desk, Said, Script, calls, engine_on, words};
@@ -18,7 +18,7 @@ async fn desk_with(entries: usize) -> (Desk, Arc<AtomicU64>) {
     let mut opened = Sqlite::open(&dir.path().join("data"), Time(0), Duration::ZERO).expect("opened");
     let commits = Arc::<AtomicU64>::default();
     opened.writer.count_commits(&commits).expect("watched");
-    let store: Arc<dyn Store> = Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"));
+    let store = Arc::new(Store::start(opened.readers, opened.writer).expect("started"));
     let script = Arc::new(Script::default());
     let engine = engine_on(&store, &dir, &script, Mode::AllowAll).await;
     let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();

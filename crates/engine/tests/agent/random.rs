@@ -15,7 +15,7 @@ use retake_core::{
 };
 use retake_engine::model::{Catalogue, Choice, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt};
 use retake_engine::{Ended, Engine, EngineError, FileOptions, Outcome, Permit, RunEvent, RunRequest, Start};
-use retake_store::{Memory, RowStore, Store};
+use retake_store::{Memory, Store};
 use retake_tools::ShellConfig;
 use serde_json::json;
 use tempfile::TempDir;
@@ -129,7 +129,7 @@ struct Known {
 struct Owner {
     number: u64,
     engine: Arc<Engine>,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     dice: Arc<Dice>,
     id: ConversationId,
     known: Arc<Mutex<Known>>,
@@ -138,8 +138,7 @@ struct Owner {
 
 impl Owner {
     async fn new(memory: &Memory, dir: &TempDir, number: u64, case: u64, before: Option<&Self>) -> Self {
-        let store: Arc<dyn Store> =
-            Arc::new(RowStore::start(memory.clone(), memory.writer()).expect("started"));
+        let store = Arc::new(Store::start(memory.clone(), memory.writer()).expect("started"));
         let dice = Arc::new(Dice {
             owner: number,
             chance: Mutex::new(fastrand::Rng::with_seed(case << 8 | number)),

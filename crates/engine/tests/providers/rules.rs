@@ -10,7 +10,7 @@ use retake_core::{
     Reading, Reason, Role, SayRequest, Seen, Source, Time, ToolOutcome,
 };
 use retake_engine::model::{Message, Prompt};
-use retake_store::{Memory, RowStore, Store};
+use retake_store::{Memory, Store};
 use serde_json::Value;
 
 use super::{Face, gather};
@@ -56,7 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// A conversation in memory. Everything said in it has a word of its own.
 struct Talk {
-    store: RowStore<Memory>,
+    store: Store,
     id: ConversationId,
     said: Vec<EntryId>,
     next: u64,
@@ -65,7 +65,7 @@ struct Talk {
 impl Talk {
     async fn of(steps: &[Step]) -> Self {
         let memory = Memory::default();
-        let store = RowStore::start(memory.clone(), memory.writer()).expect("started");
+        let store = Store::start(memory.clone(), memory.writer()).expect("started");
         let mut talk = Self { store, id: ConversationId::new(uuid(0)), said: Vec::new(), next: 1 };
         let new = NewConversation { id: talk.id, folder: None, title: None, by: talk.by("ann") };
         talk.store.create(new).await.expect("created");

@@ -24,7 +24,7 @@ async fn facts(stage: &Stage, prefix: &str) -> String {
 }
 
 /// The last fact of a key counts: over rewinds, marks and forks; an empty one takes it away.
-pub async fn the_last_fact_on_the_path_counts(store: Arc<dyn Store>) {
+pub async fn the_last_fact_on_the_path_counts(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "cwd", "src").await;
     stage.turn("T2").await;
@@ -54,7 +54,7 @@ pub async fn the_last_fact_on_the_path_counts(store: Arc<dyn Store>) {
 }
 
 /// What is taken off the path tells all that it has made known of a key, and nothing else does: over forks, and once only.
-pub async fn rewind_lists_the_facts_that_leave_the_path(store: Arc<dyn Store>) {
+pub async fn rewind_lists_the_facts_that_leave_the_path(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "cwd", "src").await;
     stage.turn("T2").await;
@@ -119,7 +119,7 @@ async fn copy_of(stage: &Stage) -> FullImport {
 }
 
 /// The same request restores once, whatever happened since; another one, or another thing by the same, is refused.
-pub async fn the_same_request_restores_once(store: Arc<dyn Store>) {
+pub async fn the_same_request_restores_once(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1"]).await;
     let (import, other) = (copy_of(&stage).await, copy_of(&stage).await);
     let restore = |import: &FullImport, request: &str| {
@@ -146,7 +146,7 @@ pub async fn the_same_request_restores_once(store: Arc<dyn Store>) {
 }
 
 /// A full export brings facts along; erased ones are gone, also those found by their text, and earlier ones count again.
-pub async fn facts_follow_restore_and_erase(store: Arc<dyn Store>) {
+pub async fn facts_follow_restore_and_erase(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "todo", "first").await;
     tells(&mut stage, "r2", "todo", "with hunter2").await;

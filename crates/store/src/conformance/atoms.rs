@@ -23,7 +23,7 @@ async fn result(stage: &mut Stage, name: &str, id: &str) {
 }
 
 /// `T1 T1! T2 asks r1 r2 end T3 T3!`: two calls of one answer.
-async fn two_calls(store: Arc<dyn Store>) -> Stage {
+async fn two_calls(store: Arc<Store>) -> Stage {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
     asks(&mut stage, "asks", &["c1", "c2"]).await;
@@ -35,7 +35,7 @@ async fn two_calls(store: Arc<dyn Store>) -> Stage {
 }
 
 /// Back to a result is back to before its call; a step that ends at a call or a result ends behind the last result.
-pub async fn trial_09_step_never_splits_a_call_from_its_results(store: Arc<dyn Store>) {
+pub async fn trial_09_step_never_splits_a_call_from_its_results(store: Arc<Store>) {
     let stage = two_calls(store).await;
     let whole = stage.read(Projection::Timeline).await;
     let now = stage.head().await;
@@ -90,7 +90,7 @@ pub async fn trial_09_step_never_splits_a_call_from_its_results(store: Arc<dyn S
 }
 
 /// Results that are hidden or dropped with their call stay with it.
-pub async fn trial_09_a_hidden_call_keeps_its_results(store: Arc<dyn Store>) {
+pub async fn trial_09_a_hidden_call_keeps_its_results(store: Arc<Store>) {
     for verb in [Reason::Hide, Reason::Drop, Reason::Exclude] {
         let stage = two_calls(store.clone()).await;
         stage.mark(verb, &["asks"]).await.expect("marked");
@@ -105,7 +105,7 @@ pub async fn trial_09_a_hidden_call_keeps_its_results(store: Arc<dyn Store>) {
 }
 
 /// One result of several names all of them.
-pub async fn trial_09_marks_and_folds_take_all_results_of_a_call(store: Arc<dyn Store>) {
+pub async fn trial_09_marks_and_folds_take_all_results_of_a_call(store: Arc<Store>) {
     let stage = two_calls(store).await;
     let whole = stage.prompt().await;
     for verb in [Reason::Hide, Reason::Drop, Reason::Exclude] {
@@ -133,7 +133,7 @@ pub async fn trial_09_marks_and_folds_take_all_results_of_a_call(store: Arc<dyn 
 }
 
 /// A note between two results of one answer belongs to neither, and is no place to end at.
-pub async fn trial_09_message_between_results_splits_no_call(store: Arc<dyn Store>) {
+pub async fn trial_09_message_between_results_splits_no_call(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
     asks(&mut stage, "asks", &["c1", "c2"]).await;

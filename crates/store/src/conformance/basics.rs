@@ -13,7 +13,7 @@ use crate::Store;
 const AUDIT: Include = Include { rewound: true, hidden: true };
 
 /// T1 T2 T3, rewind T3: T1 T2 in every projection.
-pub async fn store_case_01_a_rewind_reaches_every_projection(store: Arc<dyn Store>) {
+pub async fn store_case_01_a_rewind_reaches_every_projection(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let receipt = stage.rewind("T3").await;
     assert_eq!((receipt.taken_back.messages, receipt.taken_back.turns), (2, 1));
@@ -29,7 +29,7 @@ pub async fn store_case_01_a_rewind_reaches_every_projection(store: Arc<dyn Stor
 }
 
 /// Rewind to T1: empty, valid; the next message is seq n+1.
-pub async fn store_case_02_rewind_to_the_first_turn_empties(store: Arc<dyn Store>) {
+pub async fn store_case_02_rewind_to_the_first_turn_empties(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T1").await;
     assert_eq!(stage.shows().await, "");
@@ -41,7 +41,7 @@ pub async fn store_case_02_rewind_to_the_first_turn_empties(store: Arc<dyn Store
 }
 
 /// T1..T4, rewind T3, say X: T3 and T4 are a listed branch, and restore returns to it.
-pub async fn store_case_03_what_was_taken_back_is_a_branch(store: Arc<dyn Store>) {
+pub async fn store_case_03_what_was_taken_back_is_a_branch(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3", "T4"]).await;
     let before = stage.head().await;
     stage.rewind("T3").await;
@@ -64,7 +64,7 @@ pub async fn store_case_03_what_was_taken_back_is_a_branch(store: Arc<dyn Store>
 }
 
 /// Any rewind keeps both or neither of a call and its result in the prompt.
-pub async fn store_case_04_a_tool_call_and_its_result_are_one(store: Arc<dyn Store>) {
+pub async fn store_case_04_a_tool_call_and_its_result_are_one(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
     let call = Part::ToolCall { id: "c1".into(), name: "ls".into(), arguments: "{}".into() };
@@ -89,7 +89,7 @@ pub async fn store_case_04_a_tool_call_and_its_result_are_one(store: Arc<dyn Sto
 }
 
 /// The second rewind to the same target is refused.
-pub async fn store_case_05_a_second_rewind_to_the_same_is_refused(store: Arc<dyn Store>) {
+pub async fn store_case_05_a_second_rewind_to_the_same_is_refused(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
     assert_eq!(stage.refused(Action::Rewind(stage.named("T2"))).await, "not_on_path");
@@ -100,7 +100,7 @@ pub async fn store_case_05_a_second_rewind_to_the_same_is_refused(store: Arc<dyn
 }
 
 /// T1 T2, rewind T2, say B, rewind B; four undos and four redos go through each state.
-pub async fn store_case_06_undo_and_redo_are_the_editors(store: Arc<dyn Store>) {
+pub async fn store_case_06_undo_and_redo_are_the_editors(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
     stage.turn("B").await;
@@ -129,7 +129,7 @@ pub async fn store_case_06_undo_and_redo_are_the_editors(store: Arc<dyn Store>) 
 }
 
 /// The first operation undone: exactly what was there before it.
-pub async fn store_case_07_the_first_operation_undone(store: Arc<dyn Store>) {
+pub async fn store_case_07_the_first_operation_undone(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let before = stage.read(Projection::Timeline).await;
     stage.rewind("T1").await;
@@ -138,7 +138,7 @@ pub async fn store_case_07_the_first_operation_undone(store: Arc<dyn Store>) {
 }
 
 /// A rewind to an entry off the path, with newer messages on it, is refused; the newer ones stay.
-pub async fn store_case_08_rewind_off_the_path_is_refused(store: Arc<dyn Store>) {
+pub async fn store_case_08_rewind_off_the_path_is_refused(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
     stage.turn("new").await;
@@ -152,7 +152,7 @@ pub async fn store_case_08_rewind_off_the_path_is_refused(store: Arc<dyn Store>)
 }
 
 /// Undo of a hide never removes later messages; a rewind past a hidden entry and back leaves it hidden.
-pub async fn store_case_12_marks_and_undo(store: Arc<dyn Store>) {
+pub async fn store_case_12_marks_and_undo(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for text in ["1", "2", "3"] {
         stage.say(Role::User, text).await;
@@ -175,7 +175,7 @@ pub async fn store_case_12_marks_and_undo(store: Arc<dyn Store>) {
 }
 
 /// `show` brings back what is hidden and refuses what is rewound; search tells the two apart.
-pub async fn store_case_13_show_tells_hidden_from_rewound(store: Arc<dyn Store>) {
+pub async fn store_case_13_show_tells_hidden_from_rewound(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for text in ["1", "2", "3"] {
         stage.say(Role::User, text).await;
@@ -196,7 +196,7 @@ pub async fn store_case_13_show_tells_hidden_from_rewound(store: Arc<dyn Store>)
 }
 
 /// Exclude the last message, say another: the new one is normal.
-pub async fn store_case_14_the_next_message_is_normal(store: Arc<dyn Store>) {
+pub async fn store_case_14_the_next_message_is_normal(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.mark(Reason::Exclude, &["T1!"]).await.expect("excluded");
     stage.say(Role::User, "next").await;
@@ -205,7 +205,7 @@ pub async fn store_case_14_the_next_message_is_normal(store: Arc<dyn Store>) {
 }
 
 /// The same request id: one effect, equal receipts, also when the head has moved on; other arguments: refused.
-pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<dyn Store>) {
+pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let say = |stage: &Stage, text: &str| SayRequest {
         by: by_request("say-1"),
@@ -244,7 +244,7 @@ pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<dyn
 }
 
 /// A request that found nothing to change is remembered: its retry shows no message that was hidden since.
-pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<dyn Store>) {
+pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let mark = |stage: &Stage, verb| Action::Mark {
         verb,
@@ -284,7 +284,7 @@ pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<dy
 }
 
 /// Labels and titles are no steps of the undo history.
-pub async fn labels_and_titles_are_no_steps(store: Arc<dyn Store>) {
+pub async fn labels_and_titles_are_no_steps(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.undo().await;
     stage.act(Action::Label(Some(stage.named("T1")), Some("start".into()))).await.expect("labelled");
@@ -301,7 +301,7 @@ pub async fn labels_and_titles_are_no_steps(store: Arc<dyn Store>) {
 }
 
 /// What was left is named where it is: labels are how a branch is found again. They stay when it is undone and redone.
-pub async fn branch_off_the_path_can_be_labelled(store: Arc<dyn Store>) {
+pub async fn branch_off_the_path_can_be_labelled(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
     stage.turn("other").await;
@@ -328,7 +328,7 @@ pub async fn branch_off_the_path_can_be_labelled(store: Arc<dyn Store>) {
 }
 
 /// A retry and its new answer are one step.
-pub async fn retry_with_its_answer_is_one_step(store: Arc<dyn Store>) {
+pub async fn retry_with_its_answer_is_one_step(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.act(Action::Retry(stage.named("T2!"))).await.expect("back");
     stage.say(Role::Assistant, "other!").await;
@@ -340,7 +340,7 @@ pub async fn retry_with_its_answer_is_one_step(store: Arc<dyn Store>) {
 }
 
 /// A turn that was stopped before any output is as if it had never been, for the undo history.
-pub async fn run_without_output_is_no_step(store: Arc<dyn Store>) {
+pub async fn run_without_output_is_no_step(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.undo().await;
     stage.say(Role::User, "stopped").await;
@@ -356,7 +356,7 @@ pub async fn run_without_output_is_no_step(store: Arc<dyn Store>) {
 }
 
 /// A retry that failed while something else was done is passed over by undo.
-pub async fn step_compensated_below_a_later_step_is_passed_over_by_undo(store: Arc<dyn Store>) {
+pub async fn step_compensated_below_a_later_step_is_passed_over_by_undo(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let retry = stage.act(Action::Retry(stage.named("T2!"))).await.expect("back");
     stage.mark(Reason::Hide, &["T1"]).await.expect("hidden");
@@ -372,7 +372,7 @@ pub async fn step_compensated_below_a_later_step_is_passed_over_by_undo(store: A
 }
 
 /// An answer to a turn that was taken back meanwhile moves nothing, and is on that turn's branch.
-pub async fn a_late_answer_is_detached(store: Arc<dyn Store>) {
+pub async fn a_late_answer_is_detached(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
     let answering: Answering = stage.store.answering(stage.id).await.expect("answering");
@@ -398,7 +398,7 @@ pub async fn a_late_answer_is_detached(store: Arc<dyn Store>) {
 }
 
 /// A head that never was is refused; a head in the middle of what an operation left is one.
-pub async fn restore_to_an_unknown_head_is_refused(store: Arc<dyn Store>) {
+pub async fn restore_to_an_unknown_head_is_refused(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
     for head in [Head::new(0, 5), Head::new(1, 3), Head::new(2, 4)] {
@@ -412,7 +412,7 @@ pub async fn restore_to_an_unknown_head_is_refused(store: Arc<dyn Store>) {
 }
 
 /// What was said since may be taken back along, where the author says so; an operation made since refuses it.
-pub async fn later_messages_go_with_an_undo_only_when_requested(store: Arc<dyn Store>) {
+pub async fn later_messages_go_with_an_undo_only_when_requested(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let seen = stage.head().await;
     stage.turn("T3").await;

@@ -8,7 +8,7 @@ use super::stage::Stage;
 use crate::Store;
 
 /// Two regenerations: three alternatives; a turn said after one belongs to it.
-pub async fn store_case_15_alternatives(store: Arc<dyn Store>) {
+pub async fn store_case_15_alternatives(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     stage.say(Role::User, "T1").await;
     stage.say(Role::Assistant, "a").await;
@@ -36,7 +36,7 @@ pub async fn store_case_15_alternatives(store: Arc<dyn Store>) {
 }
 
 /// A fork at a call takes its results along, and nothing that was said after them; so does one at the first of several.
-pub async fn fork_has_the_results_of_its_calls(store: Arc<dyn Store>) {
+pub async fn fork_has_the_results_of_its_calls(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
     let call = |id: &str| Part::ToolCall { id: id.into(), name: "edit".into(), arguments: "{}".into() };
@@ -64,7 +64,7 @@ pub async fn fork_has_the_results_of_its_calls(store: Arc<dyn Store>) {
 }
 
 /// A fork sees the parent as it was; hidden there stays out for good; what the parent does later is its own.
-pub async fn store_case_25_forks(store: Arc<dyn Store>) {
+pub async fn store_case_25_forks(store: Arc<Store>) {
     let parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let before = parent.fork(Some("T2!")).await;
     parent.mark(Reason::Hide, &["T1"]).await.expect("hidden");
@@ -100,7 +100,7 @@ pub async fn store_case_25_forks(store: Arc<dyn Store>) {
 }
 
 /// Any earlier head can be read, with the marks and folds of then.
-pub async fn earlier_heads_can_be_read(store: Arc<dyn Store>) {
+pub async fn earlier_heads_can_be_read(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.mark(Reason::Hide, &["T1"]).await.expect("hidden");
     stage.rewind("T2").await;
@@ -119,7 +119,7 @@ pub async fn earlier_heads_can_be_read(store: Arc<dyn Store>) {
 }
 
 /// Entries of other conversations of the root neither make a prefix of an id unique nor hide one.
-pub async fn id_prefix_matches_entries_that_the_conversation_knows(store: Arc<dyn Store>) {
+pub async fn id_prefix_matches_entries_that_the_conversation_knows(store: Arc<Store>) {
     let parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let mut child = parent.fork(Some("T1")).await;
     child.say(Role::User, "X").await;

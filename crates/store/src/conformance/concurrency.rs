@@ -8,7 +8,7 @@ use super::stage::{Stage, by, code};
 use crate::Store;
 
 /// A hundred concurrent says: seq 1 to 100, no gap, none refused. A hide beside them happens too.
-pub async fn store_case_21_many_writers_and_no_gap(store: Arc<dyn Store>) {
+pub async fn store_case_21_many_writers_and_no_gap(store: Arc<Store>) {
     let stage = Arc::new(Stage::new(store).await);
     let mut writers = Vec::new();
     for writer in 0..8 {
@@ -39,7 +39,7 @@ pub async fn store_case_21_many_writers_and_no_gap(store: Arc<dyn Store>) {
 }
 
 /// Of two rewinds from the same head one wins, the other is stale, nothing is lost.
-pub async fn store_case_21_of_two_rewinds_one_wins(store: Arc<dyn Store>) {
+pub async fn store_case_21_of_two_rewinds_one_wins(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let head = stage.head().await;
     let rewind = |name: &str| {

@@ -22,7 +22,7 @@ fn of(author: &str, parts: &[Part]) -> (String, Vec<Part>) {
 }
 
 /// One for each author, no change of the conversation, in no fork and no export; an event for subscribers of this conversation alone.
-pub async fn drafts_are_stored_outside_of_the_log(store: Arc<dyn Store>) {
+pub async fn drafts_are_stored_outside_of_the_log(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let before = stage.store.summary(stage.id).await.expect("a summary");
     let (mut here, mut all) = (stage.store.subscribe(Some(stage.id)), stage.store.subscribe(None));
@@ -52,7 +52,7 @@ pub async fn drafts_are_stored_outside_of_the_log(store: Arc<dyn Store>) {
 }
 
 /// A text is erased from the drafts of the whole tree of forks, also where it is nowhere else.
-pub async fn drafts_that_contain_an_erased_text_are_removed(store: Arc<dyn Store>) {
+pub async fn drafts_that_contain_an_erased_text_are_removed(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let fork = stage.fork(None).await;
     let plain = [Part::text("plain")];
@@ -72,7 +72,7 @@ pub async fn drafts_that_contain_an_erased_text_are_removed(store: Arc<dyn Store
 
 /// With what a conversation is about to begin is kept for a folder and an author, in no conversation, until it is removed or
 /// erased.
-pub async fn draft_of_a_new_conversation_belongs_to_its_folder(store: Arc<dyn Store>) {
+pub async fn draft_of_a_new_conversation_belongs_to_its_folder(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let set = async |folder: &str, author: &str, parts: &[Part]| {
         let kept = stage.store.set_draft_in(folder.to_owned(), author.to_owned(), parts.to_vec()).await;

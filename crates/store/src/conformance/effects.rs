@@ -59,7 +59,7 @@ async fn again(stage: &Stage, call: &str) -> Option<String> {
 }
 
 /// The same call is not begun twice, a result ends it once with what it says, and nothing ends what was not begun.
-pub async fn call_is_recorded_once_and_ends_with_its_result(store: Arc<dyn Store>) {
+pub async fn call_is_recorded_once_and_ends_with_its_result(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let entry = asks(&mut stage, "a1").await;
     let first = effect(&stage, entry, "call-1", EXTERNAL);
@@ -93,7 +93,7 @@ pub async fn call_is_recorded_once_and_ends_with_its_result(store: Arc<dyn Store
 }
 
 /// What a rewind, an undo, a drop or a checkout would leave behind, and what is on the path, newest first.
-pub async fn plan_names_effects_that_outlive_a_rewind(store: Arc<dyn Store>) {
+pub async fn plan_names_effects_that_outlive_a_rewind(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     asks(&mut stage, "a1").await;
     begins(&stage, "a1", "one", EXTERNAL).await.expect("begun");
@@ -133,7 +133,7 @@ pub async fn plan_names_effects_that_outlive_a_rewind(store: Arc<dyn Store>) {
 }
 
 /// An equal call that is not on the visible path is known again: rewound, hidden, or made elsewhere in the tree of forks.
-pub async fn equal_call_after_a_rewind_is_recognised(store: Arc<dyn Store>) {
+pub async fn equal_call_after_a_rewind_is_recognised(store: Arc<Store>) {
     let other = Stage::with_turns(Arc::clone(&store), &["T1"]).await;
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     asks(&mut stage, "a1").await;
@@ -168,7 +168,7 @@ pub async fn equal_call_after_a_rewind_is_recognised(store: Arc<dyn Store>) {
 
 /// What the ledger has of an erased call is that there was one, of which class, when, and how it ended; a text goes from the
 /// names of tools too, and then there is nothing more of it to erase.
-pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<dyn Store>) {
+pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let print = [7; 16];
     for text in ["a1", "a2", "a3"] {
@@ -205,7 +205,7 @@ pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<dyn Store>) {
 
 /// A full export brings the ledger along, and what runs, waits and is permitted: calls are still told and known again, no
 /// word is lost, and nobody is left at work.
-pub async fn full_export_has_ledger_runs_and_permissions(store: Arc<dyn Store>) {
+pub async fn full_export_has_ledger_runs_and_permissions(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     asks(&mut stage, "a1").await;
     begins(&stage, "a1", "mail-1", EXTERNAL).await.expect("begun");

@@ -31,7 +31,7 @@ pub(super) fn change(name: &str, before: char, after: char) -> FileChange {
 }
 
 /// The workspace of these tests.
-pub(super) async fn workspace(store: &dyn Store) -> WorkspaceNo {
+pub(super) async fn workspace(store: &Store) -> WorkspaceNo {
     store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("a workspace").no
 }
 
@@ -42,7 +42,7 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 
 /// Stores a result that changed files.
 pub(super) async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
-    let workspace = workspace(&*stage.store).await;
+    let workspace = workspace(&stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
     let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark: MARK };
     stage.store.say_changed(stage.id, result(stage, text), vec![delta]).await.expect("said")
@@ -50,14 +50,14 @@ pub(super) async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>)
 
 /// The layers of a path.
 pub(super) async fn layers(stage: &Stage, name: &str) -> Stack {
-    let workspace = workspace(&*stage.store).await;
+    let workspace = workspace(&stage.store).await;
     let layers = stage.store.layers(stage.id, workspace, vec![path(name)]).await.expect("layers");
     layers.into_iter().next().expect("one path").1
 }
 
 /// The half of an operation that takes everything back from a path.
 pub(super) async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
-    let workspace = workspace(&*stage.store).await;
+    let workspace = workspace(&stage.store).await;
     if let Some(staging) = staging {
         stage.store.preparing(workspace, staging.into()).await.expect("prepared");
     }
@@ -75,7 +75,7 @@ pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<R
 }
 
 /// A folder is one workspace, another folder under its name is another.
-pub async fn workspace_is_identified_by_its_folder(store: Arc<dyn Store>) {
+pub async fn workspace_is_identified_by_its_folder(store: Arc<Store>) {
     let one = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(1)).await.expect("made");
     let same = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(9)).await.expect("known");
     let other = store.workspace(b"/a\xff".to_vec(), (1, 3), Time(9)).await.expect("made");
@@ -101,7 +101,7 @@ pub async fn workspace_is_identified_by_its_folder(store: Arc<dyn Store>) {
 }
 
 /// What calls did lies on the path in order; a fork does not own it.
-pub async fn deltas_add_layers_to_their_paths(store: Arc<dyn Store>) {
+pub async fn deltas_add_layers_to_their_paths(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let first = changed(&stage, "r1", vec![change("f", 'a', 'b'), change("g", ' ', 'x')]).await;
     changed(&stage, "r2", vec![change("f", 'b', 'c'), change("f", 'd', 'e')]).await;
@@ -119,9 +119,9 @@ pub async fn deltas_add_layers_to_their_paths(store: Arc<dyn Store>) {
 }
 
 /// The same request is stored once, its delta too.
-pub async fn delta_of_a_repeated_request_is_stored_once(store: Arc<dyn Store>) {
+pub async fn delta_of_a_repeated_request_is_stored_once(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
-    let workspace = workspace(&*stage.store).await;
+    let workspace = workspace(&stage.store).await;
     let say = SayRequest { by: by_request("r"), ..result(&stage, "done") };
     let mut receipts = Vec::new();
     for _ in 0..2 {
@@ -140,9 +140,9 @@ pub async fn delta_of_a_repeated_request_is_stored_once(store: Arc<dyn Store>) {
 
 /// What a call changed before its result was stored, or long after, lies above what came between; a call that is over is
 /// open no more.
-pub async fn change_observed_later_belongs_to_its_call(store: Arc<dyn Store>) {
+pub async fn change_observed_later_belongs_to_its_call(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
-    let (place, entry) = (workspace(&*stage.store).await, stage.named("one"));
+    let (place, entry) = (workspace(&stage.store).await, stage.named("one"));
     let call = |id: &str| OpenCall { id: id.into(), workspace: place, conversation: stage.id, entry };
     for id in ["job", "other"] {
         stage.store.begin_call(vec![call(id)]).await.expect("begun");
@@ -170,9 +170,9 @@ pub async fn change_observed_later_belongs_to_its_call(store: Arc<dyn Store>) {
 }
 
 /// Moves in git are listed for the calls that are taken back, oldest first.
-pub async fn git_moves_of_rewound_calls_are_listed(store: Arc<dyn Store>) {
+pub async fn git_moves_of_rewound_calls_are_listed(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
-    let place = workspace(&*stage.store).await;
+    let place = workspace(&stage.store).await;
     let at = |commit: &str| GitPlace { branch: Some("main".into()), commit: Some(commit.into()) };
     let moved = |from, to| GitMove { head: Some((at(from), at(to))), ..GitMove::default() };
     assert!(!stage.store.has_changes(stage.id).await.expect("read"));
@@ -195,7 +195,7 @@ pub async fn git_moves_of_rewound_calls_are_listed(store: Arc<dyn Store>) {
 }
 
 /// An operation, its files and the intent to carry them out are one transaction.
-pub async fn an_operation_and_its_files_are_one_step(store: Arc<dyn Store>) {
+pub async fn an_operation_and_its_files_are_one_step(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let two = stage.turn("two").await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
@@ -228,7 +228,7 @@ async fn deltas(stage: &Stage) -> Vec<DeltaLine> {
 }
 
 /// A plan whose files have changed is refused, and nothing has happened.
-pub async fn stale_plan_of_files_changes_nothing(store: Arc<dyn Store>) {
+pub async fn stale_plan_of_files_changes_nothing(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
     let stale = half(&stage, "f", Some(".retake-1")).await;
@@ -237,7 +237,7 @@ pub async fn stale_plan_of_files_changes_nothing(store: Arc<dyn Store>) {
     let refused = rewind(&stage, "one", stale).await;
     assert!(matches!(refused, Err(StoreError::StaleFiles(path)) if path == "f"));
     assert_eq!(stage.store.summary(stage.id).await.expect("a summary"), before);
-    let workspace = workspace(&*stage.store).await;
+    let workspace = workspace(&stage.store).await;
     assert_eq!(stage.store.intents().await.expect("intents")[0].op, None, "prepared, and not decided");
     stage.store.settle(workspace).await.expect("settled");
     let fresh = half(&stage, "f", Some(".retake-1")).await;
@@ -252,7 +252,7 @@ pub async fn stale_plan_of_files_changes_nothing(store: Arc<dyn Store>) {
 }
 
 /// What can't be carried out is taken back: conversation and layers are as before, and the undo history does not see it.
-pub async fn interrupted_step_leaves_conversation_and_layers_as_before(store: Arc<dyn Store>) {
+pub async fn interrupted_step_leaves_conversation_and_layers_as_before(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
@@ -280,7 +280,7 @@ pub async fn interrupted_step_leaves_conversation_and_layers_as_before(store: Ar
 }
 
 /// A delta is wanted while its entry is on the path and not dropped; what an operation did itself is reversed.
-pub async fn wanted_files_of_each_action(store: Arc<dyn Store>) {
+pub async fn wanted_files_of_each_action(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
     stage.turn("two").await;

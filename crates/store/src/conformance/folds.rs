@@ -8,7 +8,7 @@ use super::stage::{Stage, code};
 use crate::Store;
 
 /// A fold follows the path; of two, the one in force is the one that fits.
-pub async fn store_case_09_folds_follow_the_path(store: Arc<dyn Store>) {
+pub async fn store_case_09_folds_follow_the_path(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3", "T4"]).await;
     stage.fold("T1", "T2!", "S12").await;
     stage.rewind("T4").await;
@@ -27,7 +27,7 @@ pub async fn store_case_09_folds_follow_the_path(store: Arc<dyn Store>) {
 }
 
 /// An entry that a fold covers is hidden: its word can't survive in the summary. Shown: in force again.
-pub async fn store_case_10_a_hidden_word_never_stays_in_a_summary(store: Arc<dyn Store>) {
+pub async fn store_case_10_a_hidden_word_never_stays_in_a_summary(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.fold("T1", "T2!", "S").await;
     for (away, back) in [(Reason::Hide, Reason::Show), (Reason::Exclude, Reason::Include)] {
@@ -45,7 +45,7 @@ pub async fn store_case_10_a_hidden_word_never_stays_in_a_summary(store: Arc<dyn
 }
 
 /// Rewind, fold, redo of the rewind: what was taken back is there again, nothing doubled.
-pub async fn store_case_11_rewind_fold_redo(store: Arc<dyn Store>) {
+pub async fn store_case_11_rewind_fold_redo(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.rewind("T3").await;
     stage.fold("T1", "T1!", "S").await;
@@ -64,7 +64,7 @@ pub async fn store_case_11_rewind_fold_redo(store: Arc<dyn Store>) {
 }
 
 /// A fold that says the same of the same messages as the one in force changes nothing. In a fork, the parent's fold counts, too.
-pub async fn trial_15_a_fold_that_equals_the_one_in_force_changes_nothing(store: Arc<dyn Store>) {
+pub async fn trial_15_a_fold_that_equals_the_one_in_force_changes_nothing(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     assert!(!stage.fold("T1", "T2!", "S").await.unchanged);
     let head = stage.head().await;

@@ -44,7 +44,7 @@ fn ask() -> RunInput {
 
 /// Steps of runs, the ledger and permissions raise the revision as says and operations do: once for each request that
 /// changes something, and never for one that changes nothing or is refused.
-pub async fn every_commit_has_a_revision_and_an_event_in_order(store: Arc<dyn Store>) {
+pub async fn every_commit_has_a_revision_and_an_event_in_order(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let other = Stage::with_turns(Arc::clone(&stage.store), &["T1"]).await;
     let (mut subscriber, first) = (stage.store.subscribe(Some(stage.id)), revision(&stage).await);
@@ -90,9 +90,7 @@ pub async fn every_commit_has_a_revision_and_an_event_in_order(store: Arc<dyn St
 
 /// A subscriber of all conversations gets the events of each in the order of revisions, never before a reader sees
 /// the change. A subscriber that is too slow learns that it missed something.
-pub async fn subscriber_of_all_conversations_gets_every_event_or_a_notice_of_missed_ones(
-    store: Arc<dyn Store>,
-) {
+pub async fn subscriber_of_all_conversations_gets_every_event_or_a_notice_of_missed_ones(store: Arc<Store>) {
     let (mut all, mut slow) = (store.subscribe(None), store.subscribe(None));
     let id = ConversationId::new(new_id());
     let mut own = store.subscribe(Some(id));
@@ -141,7 +139,7 @@ pub async fn subscriber_of_all_conversations_gets_every_event_or_a_notice_of_mis
 }
 
 /// Who has lost the leave to write begins no call, and nothing of it is in the ledger.
-pub async fn call_of_a_run_that_is_over_is_refused(store: Arc<dyn Store>) {
+pub async fn call_of_a_run_that_is_over_is_refused(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let begins = || async {
         let stepped = stage.store.step_runs(stage.id, vec![ask(), RunInput::Claim(NOW)]).await;

@@ -20,16 +20,16 @@ fn erase(entries: &[retake_core::EntryId], matching: Option<&str>, objects: &str
 }
 
 /// What all rows name.
-async fn named(store: &dyn Store) -> BTreeSet<ContentHash> {
+async fn named(store: &Store) -> BTreeSet<ContentHash> {
     store.claims().await.expect("claims").into_iter().map(|claim| claim.object).collect()
 }
 
-async fn noted(store: &dyn Store) -> BTreeSet<ContentHash> {
+async fn noted(store: &Store) -> BTreeSet<ContentHash> {
     store.erased_objects().await.expect("a note").into_iter().collect()
 }
 
 /// An erased call's changes go, its layers, and the steps that went over them; what others did on the same path stays.
-pub async fn erasing_a_call_erases_its_file_changes(store: Arc<dyn Store>) {
+pub async fn erasing_a_call_erases_its_file_changes(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b'), change("h", ' ', 'h')]).await;
     stage.turn("two").await;
@@ -41,7 +41,7 @@ pub async fn erasing_a_call_erases_its_file_changes(store: Arc<dyn Store>) {
     let paths = ["f", "g"].map(path).into_iter().collect();
     let objects = bytes("bcx");
     let (lines, workspace) =
-        (stage.store.deltas(stage.id).await.expect("deltas"), workspace(&*stage.store).await);
+        (stage.store.deltas(stage.id).await.expect("deltas"), workspace(&stage.store).await);
     let rows = [Claimant::Call(stage.id, lines[1].0.id), Claimant::Op(stage.id, back.ops[0])];
     let rows = rows.into_iter().map(|by| (workspace, by)).collect();
     let (stays, all) = (BTreeSet::new(), objects.clone());
@@ -60,10 +60,10 @@ pub async fn erasing_a_call_erases_its_file_changes(store: Arc<dyn Store>) {
         stays,
     };
     assert_eq!(would, files);
-    assert_eq!(named(&*stage.store).await, bytes("abchx"), "a plan changes nothing");
+    assert_eq!(named(&stage.store).await, bytes("abchx"), "a plan changes nothing");
     stage.act(action.clone()).await.expect("erased");
-    assert_eq!(named(&*stage.store).await, bytes("abh"));
-    assert_eq!(noted(&*stage.store).await, objects, "what still names b is not the store's to weigh");
+    assert_eq!(named(&stage.store).await, bytes("abh"));
+    assert_eq!(noted(&stage.store).await, objects, "what still names b is not the store's to weigh");
     let of_f: Vec<_> = layers(&stage, "f").await.layers().iter().map(|layer| layer.delta.no).collect();
     assert_eq!(of_f, [1]);
     assert_eq!(layers(&stage, "g").await, Stack::default());
@@ -73,16 +73,16 @@ pub async fn erasing_a_call_erases_its_file_changes(store: Arc<dyn Store>) {
     assert!(matches!(&moved[..], [row] if row.moves.is_empty()), "the row stays: {moved:?}");
     assert!(stage.store.erasing(stage.id, action).await.expect("it can be").paths.is_empty());
     stage.store.objects_erased(Vec::new()).await.expect("forgotten");
-    assert!(noted(&*stage.store).await.is_empty());
+    assert!(noted(&stage.store).await.is_empty());
 }
 
 /// A text goes from the names of files, from links and from captures, and with the objects that hold it, in forks too.
-pub async fn erasing_a_text_erases_files_that_contain_it(store: Arc<dyn Store>) {
+pub async fn erasing_a_text_erases_files_that_contain_it(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let fork = stage.fork(None).await;
     changed(&stage, "r1", vec![change("f", 'a', 's'), change("hunter2.txt", ' ', 'b')]).await;
     changed(&fork, "r1", vec![change("f", 's', 'c'), change("g", ' ', 'g')]).await;
-    let workspace = workspace(&*stage.store).await;
+    let workspace = workspace(&stage.store).await;
     let changes = vec![change("f", ' ', 's'), change("k", ' ', 'k')];
     for name in [None, Some("with hunter2".to_owned())] {
         let new = NewCapture {
@@ -96,8 +96,8 @@ pub async fn erasing_a_text_erases_files_that_contain_it(store: Arc<dyn Store>) 
         stage.store.captured(workspace, new).await.expect("captured");
     }
     stage.act(erase(&[], Some("hunter2"), "s")).await.expect("erased");
-    assert_eq!(named(&*stage.store).await, bytes("gk"));
-    assert_eq!(noted(&*stage.store).await, bytes("abcs"));
+    assert_eq!(named(&stage.store).await, bytes("gk"));
+    assert_eq!(noted(&stage.store).await, bytes("abcs"));
     let captures = stage.store.captures(workspace, None, 9).await.expect("captures");
     assert!(captures.iter().all(|row| row.name.is_none() && row.changes == [change("k", ' ', 'k')]));
     let line = stage.store.deltas(fork.id).await.expect("deltas")[0].0;
@@ -105,7 +105,7 @@ pub async fn erasing_a_text_erases_files_that_contain_it(store: Arc<dyn Store>) 
 }
 
 /// While a rewind is not settled, what it needs is not erased.
-pub async fn erase_is_refused_while_a_rewind_is_unfinished(store: Arc<dyn Store>) {
+pub async fn erase_is_refused_while_a_rewind_is_unfinished(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     let call = changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
@@ -114,15 +114,15 @@ pub async fn erase_is_refused_while_a_rewind_is_unfinished(store: Arc<dyn Store>
     rewind(&stage, "two", taken).await.expect("rewound");
     let refused = stage.act(erase(&call.entries, None, "")).await;
     assert!(matches!(refused, Err(StoreError::Unsettled)), "{refused:?}");
-    assert_eq!(named(&*stage.store).await, bytes("ab"));
+    assert_eq!(named(&stage.store).await, bytes("ab"));
     stage.store.settle(workspace).await.expect("settled");
     stage.act(erase(&call.entries, None, "")).await.expect("erased");
-    assert!(named(&*stage.store).await.is_empty());
+    assert!(named(&stage.store).await.is_empty());
 }
 
 /// Captures without a name go by age, but for the number of the last one: the next one's follows it.
-pub async fn old_captures_are_removed_by_age(store: Arc<dyn Store>) {
-    let workspace = workspace(&*store).await;
+pub async fn old_captures_are_removed_by_age(store: Arc<Store>) {
+    let workspace = workspace(&store).await;
     for (time, name) in [(1, None), (2, Some("dear".to_owned())), (3, None), (4, None)] {
         let changes = vec![change("f", ' ', 'a')];
         let new = NewCapture {
@@ -152,11 +152,11 @@ pub async fn old_captures_are_removed_by_age(store: Arc<dyn Store>) {
 }
 
 /// With a workspace go its captures and what was done there; what was said stays, another workspace too.
-pub async fn forgotten_workspace_leaves_no_captures_and_no_changes(store: Arc<dyn Store>) {
+pub async fn forgotten_workspace_leaves_no_captures_and_no_changes(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;
-    let workspace = workspace(&*stage.store).await;
+    let workspace = workspace(&stage.store).await;
     let other = stage.store.workspace(b"/other".to_vec(), (1, 9), Time(7)).await.expect("made").no;
     for of in [workspace, other] {
         let changes = vec![change("k", ' ', 'k')];
@@ -178,7 +178,7 @@ pub async fn forgotten_workspace_leaves_no_captures_and_no_changes(store: Arc<dy
     let left: Vec<_> = stage.store.workspaces().await.expect("listed").iter().map(|row| row.no).collect();
     assert_eq!(left, [other]);
     assert!(stage.store.intents().await.expect("intents").is_empty());
-    assert_eq!(named(&*stage.store).await, bytes("k"), "of the other one");
+    assert_eq!(named(&stage.store).await, bytes("k"), "of the other one");
     let moved = stage.store.moved(stage.id, OpNo(1)).await.expect("read");
     assert!(matches!(&moved[..], [row] if row.moves.is_empty()), "the row stays: {moved:?}");
     assert_eq!(stage.store.deltas(stage.id).await.expect("deltas")[0].0.paths, 0);

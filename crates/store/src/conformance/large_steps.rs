@@ -26,10 +26,10 @@ struct Large {
 }
 
 impl Large {
-    async fn new(store: Arc<dyn Store>) -> Self {
+    async fn new(store: Arc<Store>) -> Self {
         let mut stage = Stage::with_turns(store, &["one"]).await;
         stage.turn("two").await;
-        let workspace = super::files::workspace(&*stage.store).await;
+        let workspace = super::files::workspace(&stage.store).await;
         let mut changes: Vec<FileChange> =
             (0..FILES).map(|no| change(&format!("d/f{no}"), ' ', 'a')).collect();
         changes.sort_by(|one, other| one.path.cmp(&other.path));
@@ -96,7 +96,7 @@ impl Large {
 }
 
 /// Its moves are listed in the order of the paths. Its layers hold before the files are settled and after.
-pub async fn large_step_is_one_step_and_can_be_undone(store: Arc<dyn Store>) {
+pub async fn large_step_is_one_step_and_can_be_undone(store: Arc<Store>) {
     let large = Large::new(store).await;
     let stage = &large.stage;
     let half = large.away(Some(".retake-1")).await;
@@ -127,7 +127,7 @@ pub async fn large_step_is_one_step_and_can_be_undone(store: Arc<dyn Store>) {
 }
 
 /// Before its files are settled it can be turned back.
-pub async fn large_step_that_is_turned_back_leaves_every_layer_as_it_was(store: Arc<dyn Store>) {
+pub async fn large_step_that_is_turned_back_leaves_every_layer_as_it_was(store: Arc<Store>) {
     let large = Large::new(store).await;
     let half = large.away(Some(".retake-1")).await;
     large.rewind(half).await.expect("rewound");
@@ -142,7 +142,7 @@ pub async fn large_step_that_is_turned_back_leaves_every_layer_as_it_was(store: 
 }
 
 /// Also where what has changed is the last of its files.
-pub async fn large_step_whose_layers_have_changed_is_refused_and_changes_nothing(store: Arc<dyn Store>) {
+pub async fn large_step_whose_layers_have_changed_is_refused_and_changes_nothing(store: Arc<Store>) {
     let large = Large::new(store).await;
     let stale = large.away(Some(".retake-1")).await;
     let last = &large.changes[FILES - 1];
@@ -163,7 +163,7 @@ pub async fn large_step_whose_layers_have_changed_is_refused_and_changes_nothing
 }
 
 /// Nobody settles such a step. Calls put their layers on what it left.
-pub async fn large_step_without_changes_on_the_disk_sets_its_layers(store: Arc<dyn Store>) {
+pub async fn large_step_without_changes_on_the_disk_sets_its_layers(store: Arc<Store>) {
     let large = Large::new(store).await;
     let half = large.away(None).await;
     large.rewind(half).await.expect("rewound");
@@ -175,7 +175,7 @@ pub async fn large_step_without_changes_on_the_disk_sets_its_layers(store: Arc<d
 }
 
 /// What an erasure takes of a large step goes, and the rest of the step stays.
-pub async fn erasing_a_text_erases_its_paths_in_large_steps(store: Arc<dyn Store>) {
+pub async fn erasing_a_text_erases_its_paths_in_large_steps(store: Arc<Store>) {
     let large = Large::new(store).await;
     let half = large.away(Some(".retake-1")).await;
     let receipt = large.rewind(half).await.expect("rewound");

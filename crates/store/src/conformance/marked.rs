@@ -19,7 +19,7 @@ async fn marked(stage: &Stage, before: Option<EntryId>, limit: usize) -> String 
 }
 
 /// Pieces of one turn and one mark, newest first, in pages; of the path alone, and of a fork what it begins with.
-pub async fn marked_entries_are_listed_by_turns(store: Arc<dyn Store>) {
+pub async fn marked_entries_are_listed_by_turns(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3", "T4"]).await;
     assert_eq!(marked(&stage, None, 9).await, "");
     stage.mark(Reason::Hide, &["T1!", "T2", "T2!", "T4"]).await.expect("hidden");
@@ -49,7 +49,7 @@ pub async fn marked_entries_are_listed_by_turns(store: Arc<dyn Store>) {
 }
 
 /// All of a turn, hidden or not, whatever became of its opener.
-pub async fn turn_with_a_hidden_opener_is_found(store: Arc<dyn Store>) {
+pub async fn turn_with_a_hidden_opener_is_found(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.mark(Reason::Hide, &["T2"]).await.expect("hidden");
     assert_eq!(stage.store.turn(stage.id, 2).await.expect("read"), None);
@@ -67,7 +67,7 @@ pub async fn turn_with_a_hidden_opener_is_found(store: Arc<dyn Store>) {
 }
 
 /// A prompt names the answers to it, and so does each later step of one.
-pub async fn any_entry_of_a_turn_names_its_alternatives(store: Arc<dyn Store>) {
+pub async fn any_entry_of_a_turn_names_its_alternatives(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.act(Action::Retry(stage.named("T2!"))).await.expect("back to the prompt");
     stage.say(Role::Assistant, "again").await;
@@ -103,7 +103,7 @@ async fn led_to(stage: &Stage) -> String {
 }
 
 /// Each Move names its message, and each mark the first one that it marks; hidden words are not told.
-pub async fn operations_show_the_tip_that_they_led_to(store: Arc<dyn Store>) {
+pub async fn operations_show_the_tip_that_they_led_to(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.rewind("T2").await;
     assert_eq!(led_to(&stage).await, "2 T2");
@@ -127,7 +127,7 @@ pub async fn operations_show_the_tip_that_they_led_to(store: Arc<dyn Store>) {
 }
 
 /// A plan tells its steps one by one, and what they come to in all is the net.
-pub async fn several_steps_are_listed_one_by_one_and_counted_together(store: Arc<dyn Store>) {
+pub async fn several_steps_are_listed_one_by_one_and_counted_together(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let before = stage.head().await;
     stage.rewind("T2").await;

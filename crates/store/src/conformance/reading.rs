@@ -14,7 +14,7 @@ use crate::{Store, StoreError};
 const TIMELINE: Reading = Reading::now(Projection::Timeline);
 
 /// Words of one and two characters are found, in Chinese, Japanese and Korean; rewound ones are not.
-pub async fn store_case_16_chinese_words(store: Arc<dyn Store>) {
+pub async fn store_case_16_chinese_words(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for text in ["我喜欢北京烤鸭", "東京タワーへ行く", "서울에서 만나요", "plain"] {
         stage.say(Role::User, text).await;
@@ -40,7 +40,7 @@ pub async fn store_case_16_chinese_words(store: Arc<dyn Store>) {
 }
 
 /// The context of a hit, and the preview in a list, are of the same reading.
-pub async fn store_case_17_context_and_previews_show_nothing_rewound(store: Arc<dyn Store>) {
+pub async fn store_case_17_context_and_previews_show_nothing_rewound(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["secret"]).await;
     stage.rewind("secret").await;
     for text in ["first", "hidden", "needle", "later"] {
@@ -59,7 +59,7 @@ pub async fn store_case_17_context_and_previews_show_nothing_rewound(store: Arc<
 }
 
 /// The target's image comes back whole for the composer.
-pub async fn store_case_18_an_image_comes_back_whole(store: Arc<dyn Store>) {
+pub async fn store_case_18_an_image_comes_back_whole(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(bytes) };
@@ -74,7 +74,7 @@ pub async fn store_case_18_an_image_comes_back_whole(store: Arc<dyn Store>) {
 }
 
 /// The clock runs backwards between entries: the order stays. Nonsense from outside becomes now.
-pub async fn store_case_19_order_is_by_path(store: Arc<dyn Store>) {
+pub async fn store_case_19_order_is_by_path(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for (text, time) in [("a", 3_000), ("b", 2_000), ("c", 1_000), ("d", i64::MAX), ("e", -5)] {
         let say = SayRequest { time: Some(Time(time)), ..stage.saying(Role::User, vec![Part::text(text)]) };
@@ -93,7 +93,7 @@ pub async fn store_case_19_order_is_by_path(store: Arc<dyn Store>) {
 }
 
 /// A redelivered message is the same while it is live or hidden, new when it was rewound.
-pub async fn store_case_20_platform_ids(store: Arc<dyn Store>) {
+pub async fn store_case_20_platform_ids(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let deliver = |stage: &Stage| SayRequest {
         platform_id: Some("msg-7".into()),
@@ -113,7 +113,7 @@ pub async fn store_case_20_platform_ids(store: Arc<dyn Store>) {
 }
 
 /// Pages of 50 back to the beginning over a path of 40 runs: each entry once, in order.
-pub async fn store_case_27_pages(store: Arc<dyn Store>) {
+pub async fn store_case_27_pages(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     let mut expected = Vec::new();
     for run in 0..40 {
@@ -149,7 +149,7 @@ pub async fn store_case_27_pages(store: Arc<dyn Store>) {
 }
 
 /// A client that was away gets the difference to what is now, never what was said and taken back meanwhile.
-pub async fn store_case_28_catching_up(store: Arc<dyn Store>) {
+pub async fn store_case_28_catching_up(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let since = stage.store.summary(stage.id).await.expect("a summary").revision;
     stage.turn("T3").await;
@@ -186,7 +186,7 @@ pub async fn store_case_28_catching_up(store: Arc<dyn Store>) {
 }
 
 /// Erased words are in no reading, whichever fork was made before; what stays is a dated operation.
-pub async fn erased_words_are_in_no_projection(store: Arc<dyn Store>) {
+pub async fn erased_words_are_in_no_projection(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "password hunter2 here").await;
     stage.say(Role::Assistant, "noted").await;
@@ -222,7 +222,7 @@ pub async fn erased_words_are_in_no_projection(store: Arc<dyn Store>) {
 }
 
 /// Words, phrases, prefixes, AND OR NOT, filters, order, paging; never a syntax error.
-pub async fn search_matches_whole_words(store: Arc<dyn Store>) {
+pub async fn search_matches_whole_words(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for text in ["alpha beta", "beta gamma delta", "Gamma alphabet", "naïve café"] {
         stage.say(Role::User, text).await;
@@ -273,7 +273,7 @@ pub async fn search_matches_whole_words(store: Arc<dyn Store>) {
 
 /// A conversation that is put away is in the list of those, and found as before; it can be gone on with and stays away until it
 /// is fetched back. Nothing in it changes, and it takes nothing to undo.
-pub async fn archived_conversation_is_only_left_out_of_the_list(store: Arc<dyn Store>) {
+pub async fn archived_conversation_is_only_left_out_of_the_list(store: Arc<Store>) {
     let mut stage = Stage::with_turns(Arc::clone(&store), &["one"]).await;
     let other = Stage::with_turns(Arc::clone(&store), &["other"]).await;
     let listed = async |shelf| {

@@ -59,7 +59,7 @@ async fn told(stage: &Stage) -> Vec<String> {
 }
 
 /// One runs and one waits; words that wait are said when their turn comes; only who has the leave to write writes.
-pub async fn one_run_works_and_one_waits(store: Arc<dyn Store>) {
+pub async fn one_run_works_and_one_waits(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let other = Stage::with_turns(Arc::clone(&stage.store), &["T1"]).await;
     assert_refused(steps(&stage, [RunInput::Claim(NOW)]).await, RunRefusal::NothingQueued);
@@ -101,7 +101,7 @@ pub async fn one_run_works_and_one_waits(store: Arc<dyn Store>) {
 }
 
 /// Steps are taken all or none, and a run that stood on another end is skipped.
-pub async fn steps_of_runs_are_all_or_none(store: Arc<dyn Store>) {
+pub async fn steps_of_runs_are_all_or_none(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let words = says(&stage, words("T2", None)).await;
     let bad = RunInput::Beat(Fence(7), NOW);
@@ -127,7 +127,7 @@ pub async fn steps_of_runs_are_all_or_none(store: Arc<dyn Store>) {
 }
 
 /// The same request's words wait once and are said once; another wording is refused, and nobody keeps them from being heard.
-pub async fn waiting_messages_are_stored_once(store: Arc<dyn Store>) {
+pub async fn waiting_messages_are_stored_once(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1"]).await;
     for _ in 0..2 {
         let waiting = says(&stage, words("T2", Some("r2"))).await;
@@ -152,7 +152,7 @@ pub async fn waiting_messages_are_stored_once(store: Arc<dyn Store>) {
 }
 
 /// A step back ends the run that stood there, in the same transaction; words that never came to their turn stay.
-pub async fn rewind_before_a_run_ends_it(store: Arc<dyn Store>) {
+pub async fn rewind_before_a_run_ends_it(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let fence = begun(&stage).await;
     let waiting = says(&stage, words("T3", None)).await;
@@ -190,7 +190,7 @@ fn rule(ruling: Ruling, tool: &str, what: Option<&str>) -> Rule {
 }
 
 /// Permissions are a conversation's own; an erasure takes rules and waiting words that hold the text.
-pub async fn permissions_and_waiting_messages_with_an_erased_text_are_erased(store: Arc<dyn Store>) {
+pub async fn permissions_and_waiting_messages_with_an_erased_text_are_erased(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1"]).await;
     assert_eq!(stage.store.permission(stage.id).await.expect("read"), None);
     let plain = rule(Ruling::Allow, "shell", Some("git status"));

@@ -14,7 +14,7 @@ use crate::{CallsSeen, FilesHalf, NewCapture, NewDelta, OpenCall, Result, Store,
 /// What a capture saw, by name.
 const MARK: ContentHash = ContentHash([7; 32]);
 
-async fn two(store: &dyn Store) -> [WorkspaceNo; 2] {
+async fn two(store: &Store) -> [WorkspaceNo; 2] {
     let one = store.workspace(b"/one".to_vec(), (1, 2), Time(7)).await.expect("made").no;
     let two = store.workspace(b"/two".to_vec(), (1, 3), Time(7)).await.expect("made").no;
     [one, two]
@@ -59,10 +59,10 @@ async fn rewind(stage: &Stage, halves: Vec<FilesHalf>) -> Result<Receipt> {
 }
 
 /// One result, a delta for each; what is over in one workspace may still change another.
-pub async fn a_call_may_change_several_workspaces(store: Arc<dyn Store>) {
+pub async fn a_call_may_change_several_workspaces(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let entry = stage.turn("two").await;
-    let both = two(&*stage.store).await;
+    let both = two(&stage.store).await;
     let call = |workspace| OpenCall { id: "job".into(), workspace, conversation: stage.id, entry };
     let calls = both.map(call);
     stage.store.begin_call(calls.to_vec()).await.expect("begun");
@@ -89,10 +89,10 @@ pub async fn a_call_may_change_several_workspaces(store: Arc<dyn Store>) {
 }
 
 /// All of them, or none: also where only the last one is stale.
-pub async fn changes_in_several_workspaces_are_one_step(store: Arc<dyn Store>) {
+pub async fn changes_in_several_workspaces_are_one_step(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
-    let both = two(&*stage.store).await;
+    let both = two(&stage.store).await;
     changed(&stage, &both, change("f", 'a', 'b')).await;
     let before = stage.store.summary(stage.id).await.expect("a summary");
     let stale = halves(&stage, &both, false).await;
@@ -128,10 +128,10 @@ pub async fn changes_in_several_workspaces_are_one_step(store: Arc<dyn Store>) {
 }
 
 /// One that is turned turns all, with what was done to layers alone; one that is of another operation stays.
-pub async fn interrupted_step_is_reverted_in_all_workspaces(store: Arc<dyn Store>) {
+pub async fn interrupted_step_is_reverted_in_all_workspaces(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
-    let both = two(&*stage.store).await;
+    let both = two(&stage.store).await;
     let third = stage.store.workspace(b"/three".to_vec(), (1, 4), Time(7)).await.expect("made").no;
     let fourth = stage.store.workspace(b"/four".to_vec(), (1, 5), Time(7)).await.expect("made").no;
     let all = [both[0], both[1], third];

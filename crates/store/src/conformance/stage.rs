@@ -40,7 +40,7 @@ pub(super) fn by_request(request: &str) -> By {
 /// A conversation on a stage.
 pub struct Stage {
     /// The store.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     /// The conversation.
     pub id: ConversationId,
     said: HashMap<String, EntryId>,
@@ -48,7 +48,7 @@ pub struct Stage {
 
 impl Stage {
     /// A new conversation.
-    pub async fn new(store: Arc<dyn Store>) -> Self {
+    pub async fn new(store: Arc<Store>) -> Self {
         let id = ConversationId::new(new_id());
         let new = NewConversation { id, folder: Some("/work".into()), title: None, by: by() };
         store.create(new).await.expect("created");
@@ -56,7 +56,7 @@ impl Stage {
     }
 
     /// A conversation with these turns.
-    pub async fn with_turns(store: Arc<dyn Store>, turns: &[&str]) -> Self {
+    pub async fn with_turns(store: Arc<Store>, turns: &[&str]) -> Self {
         let mut stage = Self::new(store).await;
         for turn in turns {
             stage.turn(turn).await;

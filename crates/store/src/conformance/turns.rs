@@ -22,7 +22,7 @@ async fn did(stage: &Stage, before: Option<&str>, limit: usize) -> String {
 }
 
 /// What a turn did is counted in it alone, wherever a page begins and ends; a path that it changed twice counts once.
-pub async fn target_lists_the_changes_of_its_own_turn(store: Arc<dyn Store>) {
+pub async fn target_lists_the_changes_of_its_own_turn(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let first = asks(&mut stage, "a1").await;
     for (call, class) in [("mail", EffectClass::External), ("file", EffectClass::Workspace)] {
@@ -50,7 +50,7 @@ pub async fn target_lists_the_changes_of_its_own_turn(store: Arc<dyn Store>) {
     let (calls, mark) = (CallsSeen { owned, over: Vec::new() }, retake_core::ContentHash([7; 32]));
     let time = retake_core::Time(5);
     let capture = NewCapture { time, name: None, changes: Vec::new(), calls, mark, manifest: None };
-    stage.store.captured(workspace(&*stage.store).await, capture).await.expect("captured");
+    stage.store.captured(workspace(&stage.store).await, capture).await.expect("captured");
     assert_eq!(did(&stage, Some("two"), 9).await, one.replace("2 files", "3 files"));
     stage.mark(Reason::Hide, &["a1", "three"]).await.expect("hidden");
     let hidden = did(&stage, None, 9).await;

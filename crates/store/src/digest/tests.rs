@@ -125,7 +125,7 @@ fn stored_digests_do_not_change() {
         }
     }
     let value = import_value(&import());
-    add("import".into(), of_stored("import", &value, &crate::row_store::import_arguments(&import())));
+    add("import".into(), of_stored("import", &value, &crate::store::import_arguments(&import())));
     let lines = |each: &mut dyn FnMut(&str)| crate::record::encode_import(&full(), each);
     add("full import".into(), of_lines("full import", &full(), lines));
     // In alphabetical order, as the encoding of before keeps the order of keys that it gets.

@@ -5,5 +5,3 @@ mod integrity;
 mod kit;
 mod rows;
 mod searching;
-
-use super::SqliteRows;

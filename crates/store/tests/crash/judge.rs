@@ -9,7 +9,7 @@ use retake_core::{
     Change, ConversationId, EntryId, Include, ListRequest, Mark, Meta, OpRange, Operation, PageRequest, Pos,
     Projection, Reading, Reason, SearchRequest, Sort, Summary,
 };
-use retake_store::{RowStore, Sqlite, Store};
+use retake_store::{Sqlite, Store};
 
 use crate::kit::NOW;
 
@@ -27,7 +27,7 @@ pub(super) async fn judge(dir: &Path, old: &[String], new: &[String]) {
     let opened = Sqlite::open(dir, NOW, Duration::ZERO).expect("the store opens");
     assert_eq!(opened.notices, [""; 0]);
     assert_eq!(opened.writer.check().expect("readable").problems, [""; 0]);
-    let store = RowStore::start(opened.readers, opened.writer).expect("started");
+    let store = Store::start(opened.readers, opened.writer).expect("started");
     let list = store.list(ListRequest { limit: ALL, ..ListRequest::default() }).await.expect("a list");
     let mut talks = HashMap::new();
     for summary in list {
@@ -44,7 +44,7 @@ pub(super) async fn judge(dir: &Path, old: &[String], new: &[String]) {
 }
 
 /// A conversation's own rows, found through the index.
-async fn rows(store: &dyn Store, summary: Summary) -> Rows {
+async fn rows(store: &Store, summary: Summary) -> Rows {
     let snapshot = store.snapshot(summary.id).await.expect("a snapshot");
     let depth = snapshot.conversation().tree.depth();
     let mut entries = found(store, summary.id, "all", Include { rewound: true, hidden: true }).await;
@@ -55,12 +55,7 @@ async fn rows(store: &dyn Store, summary: Summary) -> Rows {
     Rows { summary, entries, ops }
 }
 
-async fn found(
-    store: &dyn Store,
-    talk: ConversationId,
-    query: &str,
-    include: Include,
-) -> Vec<(Meta, String)> {
+async fn found(store: &Store, talk: ConversationId, query: &str, include: Include) -> Vec<(Meta, String)> {
     let request = SearchRequest {
         query: query.to_owned(),
         conversation: Some(talk),
@@ -74,7 +69,7 @@ async fn found(
 }
 
 /// Goes through all rows in the order of their revisions, as they were made.
-async fn recount(store: &dyn Store, rows: &Rows) {
+async fn recount(store: &Store, rows: &Rows) {
     let Rows { summary, entries, ops } = rows;
     let seqs: Vec<u64> = entries.iter().map(|(meta, _)| meta.pos.seq).collect();
     assert_eq!(seqs, Vec::from_iter(1..=summary.head.seq.0), "seq without gaps, all found");
@@ -134,7 +129,7 @@ fn carry_out(op: &Operation, tip: &mut Option<Pos>, marks: &mut HashMap<Pos, Mar
 }
 
 /// The timeline, the counters and a plain search are what the recount says.
-async fn shows(store: &dyn Store, summary: &Summary, path: &[Pos]) {
+async fn shows(store: &Store, summary: &Summary, path: &[Pos]) {
     let reading = Reading::now(Projection::Timeline);
     let all = PageRequest { limit: ALL, ..PageRequest::default() };
     let page = store.page(summary.id, reading, all).await.expect("a page");
@@ -207,7 +202,7 @@ fn acknowledged(talks: &HashMap<ConversationId, Rows>, line: &str) {
 }
 
 /// The full-text index has every word of a line.
-async fn words_are_found(store: &dyn Store, line: &str) {
+async fn words_are_found(store: &Store, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
     let ["say", talk, _, _, said] = words.as_slice() else { return };
     for said in said.split(',') {

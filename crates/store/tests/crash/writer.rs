@@ -11,7 +11,7 @@ use retake_core::{
     Action, Apply, ConversationId, EntryId, ListRequest, NewConversation, NewFork, PageRequest, Part,
     Projection, Reading, Reason, Receipt, Role, SayRequest, Seen,
 };
-use retake_store::{Result, RowStore, Sqlite, Store, StoreError};
+use retake_store::{Result, Sqlite, Store, StoreError};
 use uuid::Uuid;
 
 use crate::kit::{NOW, by};
@@ -36,7 +36,7 @@ pub(super) struct Work {
 
 /// One task.
 struct Task {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     talks: Arc<Mutex<Vec<ConversationId>>>,
     rng: Rng,
     name: String,
@@ -46,7 +46,7 @@ struct Task {
 /// Opens the store, does the work, and tells every acknowledgement to `tell`, a line each.
 pub(super) async fn write(dir: &Path, work: Work, tell: fn(&str)) {
     let opened = Sqlite::open(dir, NOW, WAIT).expect("opened");
-    let store: Arc<dyn Store> = Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"));
+    let store = Arc::new(Store::start(opened.readers, opened.writer).expect("started"));
     let mut rng = Rng::with_seed(work.round);
     let list = store.list(ListRequest { limit: 100, ..ListRequest::default() }).await.expect("a list");
     let mut talks: Vec<ConversationId> = list.iter().map(|summary| summary.id).collect();

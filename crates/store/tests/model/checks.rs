@@ -81,7 +81,7 @@ fn as_seen(shown: &[ShownEntry]) -> Vec<Seen> {
 }
 
 /// What shows at a glance.
-pub(super) async fn glance(store: &dyn Store, talk: &Talk) {
+pub(super) async fn glance(store: &Store, talk: &Talk) {
     let summary = store.summary(talk.id).await.expect("a summary");
     let name = |done: &std::rc::Rc<super::naive::Done>| done.name.to_owned();
     assert_eq!((summary.head, summary.revision.0), (talk.head(), talk.revision));
@@ -93,13 +93,13 @@ pub(super) async fn glance(store: &dyn Store, talk: &Talk) {
     assert_eq!(as_seen(&whole(store, talk, Projection::Timeline, None).await.entries), seen(talk));
 }
 
-async fn whole(store: &dyn Store, talk: &Talk, projection: Projection, at: Option<Head>) -> EntryPage {
+async fn whole(store: &Store, talk: &Talk, projection: Projection, at: Option<Head>) -> EntryPage {
     let all = PageRequest { limit: ALL, ..PageRequest::default() };
     store.page(talk.id, Reading { at, ..Reading::now(projection) }, all).await.expect("a page")
 }
 
 /// Every reading of a conversation as it is now.
-pub(super) async fn now(store: &dyn Store, talk: &Talk) {
+pub(super) async fn now(store: &Store, talk: &Talk) {
     glance(store, talk).await;
     projections(store, talk).await;
     pages(store, talk).await;
@@ -126,7 +126,7 @@ fn told(talk: &Talk) -> BTreeMap<String, String> {
 }
 
 /// What entries make known: each key on its own, and by prefix.
-async fn facts(store: &dyn Store, talk: &Talk) {
+async fn facts(store: &Store, talk: &Talk) {
     let told = told(talk);
     for key in FACT_KEYS {
         let fact = store.fact(talk.id, key.to_owned()).await.expect("looked up");
@@ -141,7 +141,7 @@ async fn facts(store: &dyn Store, talk: &Talk) {
 }
 
 /// A search of all conversations finds an entry once: where it is plainly shown, first in its own conversation.
-pub(super) async fn everywhere(store: &dyn Store, talks: &[Talk], talk: &Talk, chance: usize) {
+pub(super) async fn everywhere(store: &Store, talks: &[Talk], talk: &Talk, chance: usize) {
     let Some(said) = talk.said.get(chance % talk.said.len().max(1)) else { return };
     let word = said.word.split(' ').next().expect("a word").to_owned();
     let homes: Vec<(&Talk, usize)> =
@@ -158,7 +158,7 @@ pub(super) async fn everywhere(store: &dyn Store, talks: &[Talk], talk: &Talk, c
 }
 
 /// One of the words, one of the earlier heads, one of the moments that a client may remember.
-pub(super) async fn one_of_many(store: &dyn Store, talk: &Talk, memory: &[Memory], chance: usize) {
+pub(super) async fn one_of_many(store: &Store, talk: &Talk, memory: &[Memory], chance: usize) {
     if !talk.said.is_empty() {
         let said = &talk.said[chance % talk.said.len()];
         let word = said.word.split(' ').next().expect("a word");
@@ -171,7 +171,7 @@ pub(super) async fn one_of_many(store: &dyn Store, talk: &Talk, memory: &[Memory
 }
 
 /// The timeline in pages, newest first: each entry once, in order.
-async fn pages(store: &dyn Store, talk: &Talk) {
+async fn pages(store: &Store, talk: &Talk) {
     let reading = Reading::now(Projection::Timeline);
     let mut read: Vec<Seen> = Vec::new();
     loop {
@@ -186,7 +186,7 @@ async fn pages(store: &dyn Store, talk: &Talk) {
     assert_eq!(read, seen(talk), "in pages");
 }
 
-async fn projections(store: &dyn Store, talk: &Talk) {
+async fn projections(store: &Store, talk: &Talk) {
     let snapshot = store.snapshot(talk.id).await.expect("a snapshot");
     let conversation = snapshot.conversation();
     assert_eq!(*conversation.state.labels, talk.labels());
@@ -213,12 +213,12 @@ async fn projections(store: &dyn Store, talk: &Talk) {
 }
 
 /// The words of the prompt in their order, and no result without its call just before it.
-async fn messages(store: &dyn Store, talk: &Talk, at: Option<Head>) {
+async fn messages(store: &Store, talk: &Talk, at: Option<Head>) {
     let prompt = store.prompt(talk.id, at).await.expect("a prompt");
     words(talk, &prompt);
 }
 
-async fn turns(store: &dyn Store, talk: &Talk) {
+async fn turns(store: &Store, talk: &Talk) {
     let timeline = talk.timeline();
     let openers = timeline.iter().enumerate().filter(|(_, index)| talk.said[**index].opens);
     let expected: Vec<_> = openers
@@ -250,7 +250,7 @@ async fn turns(store: &dyn Store, talk: &Talk) {
     }
 }
 
-async fn search(store: &dyn Store, talk: &Talk, include: Include, query: &str) {
+async fn search(store: &Store, talk: &Talk, include: Include, query: &str) {
     let request = SearchRequest {
         query: query.to_owned(),
         conversation: Some(talk.id),
@@ -297,7 +297,7 @@ fn context(talk: &Talk, index: usize, path: &[usize]) -> (Option<EntryId>, Optio
 }
 
 /// What one of the earlier heads left can be read as it was.
-async fn earlier(store: &dyn Store, talk: &Talk, chance: usize) {
+async fn earlier(store: &Store, talk: &Talk, chance: usize) {
     let (head, picture) = &talk.heads[chance % talk.heads.len()];
     let then = talk.at(picture);
     let expected = then.timeline().into_iter().map(|index| {
@@ -311,7 +311,7 @@ async fn earlier(store: &dyn Store, talk: &Talk, chance: usize) {
 }
 
 /// The branch that leads to any entry is read as if it were checked out, in pages, and nothing changes by it.
-async fn a_branch(store: &dyn Store, talk: &Talk, chance: usize) {
+async fn a_branch(store: &Store, talk: &Talk, chance: usize) {
     let Some(tip) = (!talk.said.is_empty()).then(|| chance % talk.said.len()) else { return };
     let mut there = talk.clone();
     there.now.tip = Some(there.end_at(tip));
@@ -346,7 +346,7 @@ async fn a_branch(store: &dyn Store, talk: &Talk, chance: usize) {
 }
 
 /// A client that was away catches up, and never hears of what was said and taken back meanwhile.
-async fn catching_up(store: &dyn Store, talk: &Talk, (revision, then): &Memory) {
+async fn catching_up(store: &Store, talk: &Talk, (revision, then): &Memory) {
     let changes = store.changes(talk.id, *revision).await.expect("changes");
     let now = seen(talk);
     assert_eq!((changes.head, changes.revision.0), (talk.head(), talk.revision));

@@ -9,7 +9,7 @@ use super::naive::Talk;
 use crate::kit::word;
 
 /// Every leaf is listed, and every entry is one branch's own.
-pub(super) async fn branches(store: &dyn Store, talk: &Talk) {
+pub(super) async fn branches(store: &Store, talk: &Talk) {
     let branches = store.branches(talk.id).await.expect("branches");
     let path = talk.path();
     let mut listed = BTreeSet::new();
@@ -63,7 +63,7 @@ fn called(talk: &Talk, leaf: usize) -> Option<EntryId> {
 }
 
 /// The alternatives of every entry that can be aimed at.
-pub(super) async fn alternatives(store: &dyn Store, talk: &Talk) {
+pub(super) async fn alternatives(store: &Store, talk: &Talk) {
     for said in &talk.said {
         let got = store.alternatives(talk.id, said.id).await;
         match (talk.aim(said.id), got) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{Action, Apply, ConversationId, NewConversation, NewFork, Receipt, SayRequest, Seen};
-use retake_store::{Memory, Result, RowStore, Sqlite, Store};
+use retake_store::{Memory, Result, Sqlite, Store};
 use tempfile::TempDir;
 
 use super::naive::Talk;
@@ -31,16 +31,14 @@ impl Home {
         Self::Sqlite(dir.expect("a directory"))
     }
 
-    pub(crate) fn open(&self) -> Arc<dyn Store> {
+    pub(crate) fn open(&self) -> Arc<Store> {
         match self {
-            Self::Memory(memory) => {
-                Arc::new(RowStore::start(memory.clone(), memory.writer()).expect("started"))
-            }
+            Self::Memory(memory) => Arc::new(Store::start(memory.clone(), memory.writer()).expect("started")),
             Self::Sqlite(dir) => {
                 let opened = Sqlite::open(dir.path(), NOW, Duration::ZERO);
                 let opened = opened.expect("opened");
                 assert_eq!(opened.notices, [""; 0]);
-                Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"))
+                Arc::new(Store::start(opened.readers, opened.writer).expect("started"))
             }
         }
     }
@@ -56,7 +54,7 @@ enum Sent {
 pub(super) struct World {
     home: Home,
     /// `None` only while it is opened again.
-    store: Option<Arc<dyn Store>>,
+    store: Option<Arc<Store>>,
     pub(super) talks: Talks,
     sent: Vec<(Sent, Receipt)>,
 }
@@ -70,7 +68,7 @@ impl World {
         Self { home, store: Some(store), talks, sent: Vec::new() }
     }
 
-    pub(super) fn store(&self) -> &dyn Store {
+    pub(super) fn store(&self) -> &Store {
         self.store.as_deref().expect("open")
     }
 

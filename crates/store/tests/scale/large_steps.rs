@@ -22,7 +22,7 @@ async fn with_files(files: usize) -> (Stage, WorkspaceNo, Vec<FileChange>) {
     let mut opened = Sqlite::open(dir.path(), NOW, Duration::ZERO).expect("opened");
     opened.writer.count_work(&work).expect("watched");
     opened.writer.count_transactions(&work).expect("watched");
-    let store = Arc::new(RowStore::start(opened.readers, opened.writer).expect("started"));
+    let store = Arc::new(Store::start(opened.readers, opened.writer).expect("started"));
     let stage = Stage { store, work, commits, entries: 4, dir, forks: 0 };
     let workspace = stage.store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("made").no;
     let changes: Vec<FileChange> = (0..files).map(made).collect();

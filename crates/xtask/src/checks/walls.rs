@@ -92,10 +92,10 @@ mod tests {
     fn the_engine_shows_nothing_that_is_behind_it() {
         let rows = [
             ("pub use retake_store::{Store, StoreError};", 1),
-            ("use retake_store::Store;\npub fn inner(&self) -> &dyn Store { x }", 1),
+            ("use retake_store::Store;\npub fn inner(&self) -> &Store { x }", 1),
             ("use retake_store as rows;\npub fn a(b: Vec<rows::Row>) {}", 1),
             ("pub struct A { pub b: Option<retake_worktree::Apply>, c: retake_tools::D }", 1),
-            ("use retake_store::Store;\npub(crate) fn inner(&self) -> &dyn Store { x }", 0),
+            ("use retake_store::Store;\npub(crate) fn inner(&self) -> &Store { x }", 0),
             ("use retake_store::Store;\npub fn a() -> u8 { Store::b() }", 0),
             ("use retake_store::rows;\npub struct A { pub rows: u64 }", 0),
             ("use retake_tools::Destination;\npub struct File(Destination);", 0),

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::kit::{Kit, NOW, commit, conversation, found, open, operation, request, said, say, word};
 use crate::error::StoreError;
-use crate::rows::{AgentRows as _, Backend as _, Erasure, FileRows as _, Key, LogNo, Rows, Transactions};
+use crate::rows::{AgentRows as _, Erasure, FileRows as _, Key, LogNo, Rows, Transactions, read};
 use crate::sqlite::Sqlite;
 use crate::sqlite::schema::{self, VERSION};
 
@@ -326,8 +326,8 @@ fn moved_store_refuses_writes_and_reads_no_other_store() {
     let second = open(&here).unwrap();
     let error = kit.writer().begin().unwrap_err();
     assert!(matches!(error, StoreError::Moved { .. }), "{error}");
-    let read = kit.store.readers.read(|_| Ok(()));
-    assert!(matches!(read, Err(StoreError::Moved { .. })), "{read:?}");
+    let found = read(&kit.store.readers, |_| Ok(()));
+    assert!(matches!(found, Err(StoreError::Moved { .. })), "{found:?}");
     drop(second);
     fs::remove_dir_all(&here).unwrap();
     fs::rename(&there, &here).unwrap();
@@ -445,8 +445,7 @@ fn what_is_erased_is_in_no_file() {
     let note = backups.join("note.txt");
     fs::write(&note, "mine").unwrap();
     // A reader that was there before stays open, and idle.
-    let meta = |rows: &crate::sqlite::SqliteRows| rows.meta(what.entries[0]);
-    crate::rows::Backend::read(&kit.store.readers, meta).unwrap();
+    read(&kit.store.readers, |rows| rows.meta(what.entries[0])).unwrap();
     assert!(holding_the_secret(kit.dir.path()).len() >= 3);
 
     kit.commit(|rows| rows.erase(LogNo(1), &what).unwrap());

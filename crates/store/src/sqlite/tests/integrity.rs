@@ -4,8 +4,8 @@ use retake_core::{Change, Fact, Head, OpNo, Part, Reason};
 
 use super::super::{agent, draft, entry, files, operation as operations};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
-use crate::error::StoreError;
-use crate::rows::{AgentRows as _, Backend, LogNo, NowRow, Rows, Transactions};
+use crate::error::{Result, StoreError};
+use crate::rows::{AgentRows as _, LogNo, NowRow, Rows, Transactions, read};
 use crate::transfer::Upkeep as _;
 
 fn kit() -> Kit {
@@ -59,7 +59,7 @@ fn writes_of_another_connection_are_no_damage() {
     let home = kit.commit(|rows| conversation(rows, 1));
     for seq in 1..=40 {
         kit.commit(|rows| say(rows, &home, &[said(seq, &format!("word{seq} more"))]));
-        let found = kit.store.readers.read(|rows| rows.check()).unwrap();
+        let found = kit.store.readers.within_snapshot(|rows| rows.check()).unwrap().unwrap();
         assert_eq!((found.problems, found.details), (vec![], vec![]), "after {seq}");
     }
 }
@@ -176,15 +176,15 @@ fn reader_cannot_write_and_sees_one_state() {
     let mut kit = kit();
     let Kit { store, .. } = &mut kit;
     let (readers, writer) = (&store.readers, &mut store.writer);
-    let read = readers.read(|rows| {
+    let seen = readers.within_snapshot(|rows| -> Result<_> {
         assert!(rows.db.execute_batch("DELETE FROM stream").is_err());
         let before = rows.conversation(rows.log(LogNo(1))?.id)?;
         super::kit::commit(writer, |rows| conversation(rows, 2));
         assert!(rows.log(LogNo(2)).is_err());
         Ok(before)
     });
-    assert_eq!(read.unwrap().unwrap().now.head, Head::new(2, 5));
-    readers.read(|rows| rows.log(LogNo(2))).unwrap();
+    assert_eq!(seen.unwrap().unwrap().unwrap().now.head, Head::new(2, 5));
+    read(readers, |rows| rows.log(LogNo(2))).unwrap();
 }
 
 #[test]

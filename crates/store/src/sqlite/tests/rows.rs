@@ -10,9 +10,7 @@ use uuid::Uuid;
 
 use super::kit::{Kit, NOW, conversation, operation, request, said, say};
 use crate::error::StoreError;
-use crate::rows::{
-    AgentRows as _, Backend, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions,
-};
+use crate::rows::{AgentRows as _, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions, read};
 use crate::stream::StreamRow;
 
 #[test]
@@ -40,7 +38,7 @@ fn a_conversation_and_its_fork() {
         (parent, child)
     });
     assert_eq!((parent.root, child.root), (parent.log, parent.log));
-    let check = |rows: &super::SqliteRows| {
+    let check = |rows: &dyn Rows| {
         assert_eq!(rows.conversation(parent.id)?, Some(parent.clone()));
         assert_eq!(rows.log(child.log)?, child);
         let by_request = rows.conversation_by_request(&request("fork-1"))?;
@@ -54,7 +52,7 @@ fn a_conversation_and_its_fork() {
         Ok(())
     };
     check(&kit.store.writer).unwrap();
-    kit.store.readers.read(check).unwrap();
+    read(&kit.store.readers, check).unwrap();
 }
 
 #[test]
@@ -105,41 +103,39 @@ fn entries() {
     });
     let log = home.log;
     let key = |seq| Key { log, seq };
-    kit.store
-        .readers
-        .read(|rows| {
-            for entry in &entries {
-                let key = key(entry.meta.pos.seq);
-                assert_eq!(rows.entry(key)?, *entry);
-                assert_eq!(rows.meta(key)?, entry.meta);
-                assert_eq!(rows.entry_by_id(home.root, entry.meta.id)?, Some(key));
-            }
-            let range = rows.entries(log, 2, 4)?;
-            let range: Vec<_> = range.into_iter().map(Result::unwrap).collect();
-            assert_eq!(range, entries[1..4]);
-            assert_eq!(rows.entries(log, 4, u64::MAX)?.len(), 2);
-            assert_eq!(rows.last_opener(log, 1, 5)?, Some(5));
-            assert_eq!(rows.last_opener(log, 2, 3)?, None);
-            assert_eq!(rows.results_in(log, 1, 5)?, [(3, Pos::new(0, 2))]);
-            assert_eq!(rows.results_in(log, 4, 5)?, []);
-            let call = Pos::new(0, 2);
-            assert_eq!(rows.results_for(log, call, call)?, [(3, call)]);
-            assert_eq!(rows.results_for(LogNo(2), call, call)?, []);
-            let made = rows.entry_by_request(log, &request("r"))?;
-            assert_eq!(made, Some((key(5), [3; 16])));
-            assert_eq!(rows.entry_by_request(log, &request("s"))?, None);
-            assert_eq!(rows.entries_by_platform(home.root, "msg-4")?, [key(4)]);
-            let like = rows.entries_like(home.root, "0000000000", 3)?;
-            assert_eq!(like.len(), 3);
-            assert_eq!(rows.entry_by_id(home.root, EntryId::new(Uuid::max()))?, None);
-            let runs = [
-                Stretch { start: 1, after: None, detached: false },
-                Stretch { start: 5, after: Some(Pos::new(0, 1)), detached: true },
-            ];
-            assert_eq!(rows.stretches(log)?, runs);
-            Ok(())
-        })
-        .unwrap();
+    read(&kit.store.readers, |rows| {
+        for entry in &entries {
+            let key = key(entry.meta.pos.seq);
+            assert_eq!(rows.entry(key)?, *entry);
+            assert_eq!(rows.meta(key)?, entry.meta);
+            assert_eq!(rows.entry_by_id(home.root, entry.meta.id)?, Some(key));
+        }
+        let range = rows.entries(log, 2, 4)?;
+        let range: Vec<_> = range.into_iter().map(Result::unwrap).collect();
+        assert_eq!(range, entries[1..4]);
+        assert_eq!(rows.entries(log, 4, u64::MAX)?.len(), 2);
+        assert_eq!(rows.last_opener(log, 1, 5)?, Some(5));
+        assert_eq!(rows.last_opener(log, 2, 3)?, None);
+        assert_eq!(rows.results_in(log, 1, 5)?, [(3, Pos::new(0, 2))]);
+        assert_eq!(rows.results_in(log, 4, 5)?, []);
+        let call = Pos::new(0, 2);
+        assert_eq!(rows.results_for(log, call, call)?, [(3, call)]);
+        assert_eq!(rows.results_for(LogNo(2), call, call)?, []);
+        let made = rows.entry_by_request(log, &request("r"))?;
+        assert_eq!(made, Some((key(5), [3; 16])));
+        assert_eq!(rows.entry_by_request(log, &request("s"))?, None);
+        assert_eq!(rows.entries_by_platform(home.root, "msg-4")?, [key(4)]);
+        let like = rows.entries_like(home.root, "0000000000", 3)?;
+        assert_eq!(like.len(), 3);
+        assert_eq!(rows.entry_by_id(home.root, EntryId::new(Uuid::max()))?, None);
+        let runs = [
+            Stretch { start: 1, after: None, detached: false },
+            Stretch { start: 5, after: Some(Pos::new(0, 1)), detached: true },
+        ];
+        assert_eq!(rows.stretches(log)?, runs);
+        Ok(())
+    })
+    .unwrap();
 }
 
 #[test]

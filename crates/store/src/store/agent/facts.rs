@@ -1,0 +1,63 @@
+//! Facts: the last one of a key on the visible path counts. Seeks only, one for each span at most, never a walk.
+
+use std::collections::BTreeSet;
+
+use retake_core::{Fact, Path};
+
+use crate::error::Result;
+use crate::rows::Rows;
+use crate::store::load::Loaded;
+
+/// The last fact of a key; nothing, where it was taken away.
+pub(super) fn fact(rows: &dyn Rows, loaded: &Loaded, key: &str) -> Result<Option<String>> {
+    let path = loaded.conversation.scheduling();
+    let mut spans = path.spans().iter().rev().peekable();
+    while let Some(span) = spans.next() {
+        let found = rows.fact_before(loaded.key(span.last())?.log, key, span.to)?;
+        let seq = found.as_ref().map_or(0, |(seq, _)| *seq);
+        if let Some((_, value)) = found.filter(|_| seq >= span.from) {
+            return Ok(Some(value).filter(|value| !value.is_empty()));
+        }
+        // Nothing is between the one found and this span.
+        while spans.next_if(|next| next.depth == span.depth && next.from > seq).is_some() {}
+    }
+    Ok(None)
+}
+
+/// The facts of a key along a path, newest first: a seek for each.
+pub(super) fn along(rows: &dyn Rows, loaded: &Loaded, path: &Path, key: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for span in path.spans().iter().rev() {
+        let (log, mut to) = (loaded.key(span.last())?.log, span.to);
+        while let Some((seq, value)) = rows.fact_before(log, key, to)?.filter(|(seq, _)| *seq >= span.from) {
+            found.push(value);
+            // Entries are counted from 1.
+            to = seq - 1;
+        }
+    }
+    Ok(found)
+}
+
+/// The last fact of each key that begins so, without those taken away. However often one was made known, it is one seek for
+/// its key and one for its value.
+pub(super) fn facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
+    Ok(facts_if_any(rows, loaded, prefix)?.unwrap_or_default())
+}
+
+/// The same; nothing, where no entry of these logs has ever made one known.
+pub(super) fn facts_if_any(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Option<Vec<Fact>>> {
+    let mut keys = BTreeSet::new();
+    for log in loaded.lineage.iter() {
+        let mut from = prefix.to_owned();
+        while let Some(key) = rows.fact_key(*log, &from)?.filter(|key| key.starts_with(prefix)) {
+            // No text is between these two.
+            from = format!("{key}\0");
+            keys.insert(key);
+        }
+    }
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    let last = |key: String| Ok(fact(rows, loaded, &key)?.map(|value| Fact { key, value }));
+    keys.into_iter().filter_map(|key| last(key).transpose()).collect::<Result<_>>().map(Some)
+}

@@ -1,0 +1,208 @@
+//! Runs: each step of core's machine is taken inside the transaction that it belongs to. Its messages are stored there too. Effects of a move or a mark on runs belong to the same transaction, and so does the refusal of a run
+//! whose fence is old.
+
+use retake_core::{
+    By, Change, ChangeKind, Commit, ConversationId, Digest, EntryId, Fence, Pos, Receipt, Role, Run,
+    RunEffect, RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail, Time, Words,
+};
+use uuid::Builder;
+
+use super::RunsStepped;
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+use crate::store::Context;
+use crate::store::load::Loaded;
+
+impl Context {
+    /// Takes steps, all or none.
+    pub(super) fn step_runs(&mut self, id: ConversationId, inputs: Vec<RunInput>) -> Result<RunsStepped> {
+        let log = self.load(id)?.row.log;
+        let mut all = RunsStepped { runs: self.rows.live_runs_of(log)?, ..RunsStepped::default() };
+        for input in inputs {
+            if let RunInput::Enqueue(new, _) = &input
+                && let Some(words) = &new.words
+                && self.said_or_waiting(id, &all, words)?
+            {
+                continue;
+            }
+            let now = time_of(&input);
+            let Stepped { runs, over, effects } = self.step(id, &all, input)?;
+            all.runs = runs;
+            for effect in &effects {
+                if let RunEffect::Say(words) = effect {
+                    all.said.push(self.say_words(id, words.clone(), now)?);
+                }
+            }
+            all.over.extend(over);
+            all.effects.extend(effects);
+        }
+        Ok(all)
+    }
+
+    /// A step, and the rows that it changes.
+    fn step(&mut self, id: ConversationId, before: &RunsStepped, input: RunInput) -> Result<Stepped> {
+        let loaded = self.load(id)?;
+        loaded.conversation.writable()?;
+        let ground = RunGround {
+            tail: tail(&*self.rows, &loaded)?,
+            owner: self.rows.owner(),
+            on_path: &|pos| on_path(&loaded, pos),
+            mark: &|pos| loaded.conversation.mark(pos),
+        };
+        let stepped = before.runs.step(input, &ground)?;
+        // What is over makes room first: the rows hold one of each.
+        let live =
+            [(&before.runs.running, &stepped.runs.running), (&before.runs.queued, &stepped.runs.queued)];
+        let changed = live.into_iter().filter(|(before, after)| before != after);
+        let changed = changed.filter_map(|(_, after)| after.as_ref());
+        for run in stepped.over.iter().chain(changed) {
+            self.rows.set_run(&loaded.row, run)?;
+        }
+        let told = |run: &Option<Run>| run.clone().map(|run| Run { beat: Time(0), ..run });
+        let goes_on = told(&before.runs.running) == told(&stepped.runs.running);
+        // A sign of life is nothing to tell anybody.
+        if !goes_on || before.runs.queued != stepped.runs.queued || !stepped.over.is_empty() {
+            self.touched(id, ChangeKind::Run);
+        }
+        Ok(stepped)
+    }
+
+    /// Whether words are there already, by their request: said, or waiting.
+    fn said_or_waiting(&mut self, id: ConversationId, all: &RunsStepped, words: &Words) -> Result<bool> {
+        let Some(request) = &words.request else { return Ok(false) };
+        let loaded = self.load(id)?;
+        let said = self.rows.entry_by_request(loaded.row.log, request)?.map(|(_, print)| Some(print.into()));
+        let queued = all.runs.queued.iter().flat_map(|run| &run.words);
+        let waiting =
+            queued.filter(|queued| queued.request.as_ref() == Some(request)).map(|queued| queued.wording);
+        match said.into_iter().chain(waiting).next() {
+            None => Ok(false),
+            Some(recorded) if is_same(words.wording, recorded) => Ok(true),
+            Some(_) => Err(StoreError::RequestReused(request.clone())),
+        }
+    }
+
+    /// Says words that have waited. A request that was used for something else meanwhile keeps nobody from being heard.
+    fn say_words(&mut self, id: ConversationId, words: Words, now: Time) -> Result<Receipt> {
+        let loaded = self.load(id)?;
+        let Words { parts, author, request, wording, time } = words;
+        let say = SayRequest {
+            time: Some(time),
+            ..SayRequest::new(
+                id_at(&loaded, now),
+                Role::User,
+                parts,
+                By { author, time: now, request, wording },
+            )
+        };
+        match self.say(id, say.clone()) {
+            Err(StoreError::RequestReused(_)) => {
+                let by = By { request: None, ..say.by.clone() };
+                self.say(id, SayRequest { by, ..say })
+            }
+            said => said,
+        }
+    }
+
+    /// Refuses who has lost the leave to write.
+    pub(in crate::store) fn admit(&self, loaded: &Loaded, fence: Option<Fence>) -> Result<()> {
+        let Some(fence) = fence else { return Ok(()) };
+        let runs = self.rows.live_runs_of(loaded.row.log)?;
+        match runs.running {
+            Some(run) if run.fence == fence => Ok(()),
+            _ => Err(RunRefusal::Fenced.into()),
+        }
+    }
+
+    /// What a commit that moves the tip, or changes marks, does to runs.
+    pub(in crate::store) fn runs_after(
+        &mut self,
+        id: ConversationId,
+        commit: &Commit,
+        now: Time,
+    ) -> Result<()> {
+        let any = |is: fn(&Change) -> bool| commit.ops.iter().any(|op| is(&op.change));
+        let moved = any(|change| matches!(change, Change::Move { .. })).then_some(RunInput::Moved(now));
+        let marked = any(|change| matches!(change, Change::Mark(_))).then_some(RunInput::Marked(now));
+        let inputs: Vec<RunInput> = moved.into_iter().chain(marked).collect();
+        if !inputs.is_empty() {
+            self.step_runs(id, inputs)?;
+        }
+        Ok(())
+    }
+
+    /// Overwrites words that contain a text; how many runs had some. A run that waited with nothing else is over.
+    pub(in crate::store) fn erase_words(
+        &mut self,
+        member: &Loaded,
+        holds: impl Fn(&mut Words) -> bool,
+        now: Time,
+    ) -> Result<usize> {
+        let mut found = 0;
+        for mut run in self.rows.runs_of(member.row.log, usize::MAX)? {
+            let before = run.words.clone();
+            run.words.retain_mut(|words| !holds(words));
+            if run.words == before {
+                continue;
+            }
+            found += 1;
+            if run.state == RunState::Queued && run.words.is_empty() {
+                let error = Some("erased".to_owned());
+                run = Run { state: RunState::Canceled, ended: Some(now), error, ..run };
+            }
+            self.rows.set_run(&member.row, &run)?;
+            self.touched(member.row.id, ChangeKind::Run);
+        }
+        Ok(found)
+    }
+}
+
+fn on_path(loaded: &Loaded, pos: Pos) -> bool {
+    loaded.conversation.tree.knows(pos) && loaded.conversation.is_on_path(pos)
+}
+
+/// The end of the scheduling projection.
+fn tail(rows: &dyn Rows, loaded: &Loaded) -> Result<Tail> {
+    let conversation = &loaded.conversation;
+    let Some(pos) = conversation.scheduling().last() else { return Ok(Tail::default()) };
+    let alternatives = conversation.alternatives(&loaded.records(rows), pos)?.len().max(1);
+    Ok(Tail {
+        entry: Some(pos),
+        alternatives: u32::try_from(alternatives).unwrap_or(u32::MAX),
+        mark: conversation.mark(pos),
+    })
+}
+
+/// The id of the next entry, made from what names its place for ever: there is no chance in here.
+fn id_at(loaded: &Loaded, now: Time) -> EntryId {
+    let mut place = blake3::Hasher::new();
+    place.update(loaded.row.id.uuid().as_bytes());
+    place.update(&(loaded.conversation.tree.last() + 1).to_le_bytes());
+    let mut rest = [0; 10];
+    rest.copy_from_slice(&place.finalize().as_bytes()[..10]);
+    let millis = u64::try_from(now.0).unwrap_or(0);
+    EntryId::new(Builder::from_unix_timestamp_millis(millis, &rest).into_uuid())
+}
+
+/// Whether words that came by one request were recorded from the same ones. Of erased words the digest is gone.
+fn is_same(words: Option<Digest>, recorded: Option<Digest>) -> bool {
+    let erased = Some(Digest::default());
+    recorded == erased
+        || words.zip(recorded).map_or(words == recorded, |(it, recorded)| it.matches(recorded.current))
+}
+
+fn time_of(input: &RunInput) -> Time {
+    match input {
+        RunInput::Enqueue(_, now)
+        | RunInput::Ready(_, _, now)
+        | RunInput::Claim(now)
+        | RunInput::Join(_, now)
+        | RunInput::Beat(_, now)
+        | RunInput::Cancel(now)
+        | RunInput::Unqueue(now)
+        | RunInput::End(_, _, now)
+        | RunInput::Lost(now)
+        | RunInput::Moved(now)
+        | RunInput::Marked(now) => *now,
+    }
+}

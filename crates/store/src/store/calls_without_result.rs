@@ -1,0 +1,79 @@
+//! Calls that have no result: their process was killed, or they still run. Must never read more than the ends of a few turns.
+
+use std::collections::HashSet;
+
+use retake_core::{Part, Path, Pos, Role, Unanswered};
+
+use super::load::Loaded;
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+
+/// So many of the newest turns are looked at: only the last answer of a turn has calls without results.
+const TURNS: usize = 20;
+
+/// So many entries may lie behind that answer: results of its other calls, and notes.
+const BEHIND: usize = 16;
+
+/// Those at the ends of the turns of a path, of the newest turn first.
+pub(super) fn along(rows: &dyn Rows, loaded: &Loaded, path: &Path) -> Result<Vec<Unanswered>> {
+    let mut found = Vec::new();
+    let mut end = path.last();
+    for turn in 0..TURNS {
+        let Some(last) = end else { break };
+        found.extend(
+            at_end(rows, loaded, path, last)?
+                .into_iter()
+                .map(|call| Unanswered { newest: turn == 0, ..call }),
+        );
+        end = opener(rows, loaded, &path.up_to(Some(last)))?.and_then(|opener| path.before(opener));
+    }
+    Ok(found)
+}
+
+/// The last entry of a path that opens a turn.
+fn opener(rows: &dyn Rows, loaded: &Loaded, path: &Path) -> Result<Option<Pos>> {
+    for span in path.spans().iter().rev() {
+        let log = loaded.key(span.last())?.log;
+        if let Some(seq) = rows.last_opener(log, span.from, span.to)? {
+            return Ok(Some(Pos::new(span.depth, seq)));
+        }
+    }
+    Ok(None)
+}
+
+/// Those of the last answer up to an entry.
+fn at_end(rows: &dyn Rows, loaded: &Loaded, path: &Path, last: Pos) -> Result<Vec<Unanswered>> {
+    let mut answered: HashSet<String> = HashSet::new();
+    let mut at = Some(last);
+    for _ in 0..BEHIND {
+        let Some(pos) = at else { break };
+        let entry = match rows.entry(loaded.key(pos)?) {
+            Ok(entry) => entry,
+            Err(StoreError::Damaged { .. }) => break,
+            Err(error) => return Err(error),
+        };
+        if entry.meta.role == Role::Assistant {
+            let id = entry.meta.id;
+            let calls = entry.parts.into_iter().filter_map(|part| match part {
+                Part::ToolCall { id, name, arguments } => Some((id, name, arguments)),
+                _ => None,
+            });
+            let open = (1..).zip(calls).filter(|(_, (call, ..))| !answered.contains(call));
+            let open = open.map(|(number, (_, tool, arguments))| {
+                // By what the ledger names a call.
+                let state = rows.effect_began(&format!("{id}-{number}"))?.map(|(_, state)| state);
+                Ok(Unanswered { entry: id, tool, arguments, state, newest: false })
+            });
+            return open.collect();
+        }
+        answered.extend(entry.parts.into_iter().filter_map(|part| match part {
+            Part::ToolResult { call, .. } => Some(call),
+            _ => None,
+        }));
+        if entry.meta.role == Role::User && !entry.meta.flags.synthetic {
+            break;
+        }
+        at = path.before(pos);
+    }
+    Ok(Vec::new())
+}

@@ -1,0 +1,151 @@
+//! What is marked, and what operations were about, in words: lists that tell of what a state leaves out, to who asks for them. Each reads
+//! what it shows, however long the conversation is.
+
+use retake_core::{
+    Change, Commit, ConversationId, EntryId, Head, Mark, MarkChange, Marked, MarkedLine, MarkedPage, OpNo,
+    Operation, Pos, Reason, Records as _, Step, StepLine, StepTarget, Time,
+};
+
+use super::Store;
+use super::decide::locate;
+use super::load::Loaded;
+use super::read::{any_line, line};
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+
+/// At most so many steps of an undo or a redo are listed one by one.
+const STEPS: usize = 20;
+
+/// So many of the last operations are looked through for when a mark was given, and so many are read at once.
+const LOOK_BACK: u64 = 1_024;
+const PAGE: u64 = 128;
+
+impl Store {
+    /// What is hidden, dropped or excluded on the path, newest first; with `before`, what stands before that entry. For who asks for
+    /// just that: no other reading tells of what is hidden.
+    pub async fn marked(
+        &self,
+        conversation: ConversationId,
+        before: Option<EntryId>,
+        limit: usize,
+    ) -> Result<MarkedPage> {
+        self.with(conversation, move |rows, loaded| marked(rows, loaded, before, limit)).await
+    }
+
+    /// The marks that the messages of an earlier head have now and did not have then, each pair (then, now) with how many have it:
+    /// a return to that head leaves them.
+    pub async fn other_marks(&self, id: ConversationId, head: Head) -> Result<Vec<((Mark, Mark), u64)>> {
+        let now = self.now(id).await?;
+        self.with_at(id, Some(head), move |_, then| Ok(then.conversation.other_marks(&now.conversation)))
+            .await
+    }
+
+    /// All of a turn that is on the path, with its marks, hidden entries too; 0 is what was said before the first turn.
+    pub async fn turn_entries(
+        &self,
+        conversation: ConversationId,
+        number: u64,
+    ) -> Result<Vec<(EntryId, Mark)>> {
+        self.with(conversation, move |rows, loaded| of_turn(rows, loaded, number)).await
+    }
+}
+
+/// What is marked on the path, newest first.
+pub(super) fn marked(
+    rows: &dyn Rows,
+    loaded: &Loaded,
+    before: Option<EntryId>,
+    limit: usize,
+) -> Result<MarkedPage> {
+    let cursor = |id| {
+        let pos = locate(rows, loaded, id)?;
+        if loaded.conversation.is_on_path(pos) { Ok(pos) } else { Err(StoreError::BadCursor(id)) }
+    };
+    let before = before.map(cursor).transpose()?;
+    let records = loaded.records(rows);
+    let mut found = loaded.conversation.marked(&records, before, limit.saturating_add(1))?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let whens = since(rows, loaded, &found)?;
+    let found = found.into_iter().zip(whens);
+    let lines = found.filter_map(|(it, when)| Some((it.part.first()?, it.part.last()?, it, when)));
+    let lines = lines.map(|(first, last, it, when)| {
+        let (mark, turn, totals) = (it.mark, it.turn, it.totals);
+        let (first, last) = (any_line(rows, loaded, first)?, records.meta(last)?.id);
+        Ok(MarkedLine { mark, turn, totals, first, last, when })
+    });
+    Ok(MarkedPage { marked: lines.collect::<Result<_>>()?, more })
+}
+
+/// When each piece got its mark, by the last operation that gave it, as far as operations are looked through; a mark of a parent has
+/// none.
+fn since(rows: &dyn Rows, loaded: &Loaded, pieces: &[Marked]) -> Result<Vec<Option<Time>>> {
+    let mut times = vec![None; pieces.len()];
+    let mut waiting: Vec<usize> = (0..pieces.len()).collect();
+    let mut last = loaded.conversation.head.op;
+    for _ in 0..LOOK_BACK / PAGE {
+        if last.0 == 0 || waiting.is_empty() {
+            break;
+        }
+        let first = OpNo((last.0 + 1).saturating_sub(PAGE).max(1));
+        for op in rows.ops(loaded.row.log, first, last)?.into_iter().rev() {
+            let Change::Mark(changes) = &op.change else { continue };
+            waiting.retain(|at| {
+                let (piece, pos) = (&pieces[*at], pieces[*at].part.first());
+                let gives = |change: &MarkChange| {
+                    change.after == piece.mark && pos.is_some_and(|pos| change.span.contains(pos))
+                };
+                let given = changes.iter().any(gives);
+                if given {
+                    times[*at] = Some(op.time);
+                }
+                !given
+            });
+        }
+        last = OpNo(first.0 - 1);
+    }
+    Ok(times)
+}
+
+/// All of a turn that is on the path, with its marks.
+pub(super) fn of_turn(rows: &dyn Rows, loaded: &Loaded, number: u64) -> Result<Vec<(EntryId, Mark)>> {
+    let records = loaded.records(rows);
+    let part = loaded.conversation.turn_part(&records, number)?;
+    part.positions().map(|pos| Ok((records.meta(pos)?.id, loaded.conversation.mark(pos)))).collect()
+}
+
+/// The message that an operation led to, if it moved the tip, or the first one that it marked. Words that are hidden are left out. One
+/// row, whatever the operation.
+pub(super) fn aim(rows: &dyn Rows, loaded: &Loaded, op: &Operation) -> Result<Option<StepTarget>> {
+    let tree = &loaded.conversation.tree;
+    let pos = match (op.reason, &op.change) {
+        (Reason::Undo(Step::Turn(opener)) | Reason::Redo(Step::Turn(opener)), _) => Some(opener),
+        (Reason::Undo(_) | Reason::Redo(_) | Reason::Compensate(_) | Reason::Restore(_), _) => None,
+        (Reason::Rewind | Reason::Edit, Change::Move { before, after }) => tree.next_towards(*after, *before),
+        (_, Change::Move { after, .. }) => *after,
+        (_, Change::Mark(changes)) => changes.first().map(|change| change.span.first()),
+        _ => None,
+    };
+    pos.map(|pos| at(rows, loaded, pos)).transpose()
+}
+
+fn at(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<StepTarget> {
+    let line = line(rows, loaded, pos)?;
+    Ok(StepTarget { turn: line.meta.totals.turns, line })
+}
+
+/// What the first steps of an undo or a redo are.
+pub(super) fn steps(rows: &dyn Rows, loaded: &Loaded, commit: &Commit) -> Result<Vec<StepLine>> {
+    let steps = commit.ops.iter().filter_map(|op| match op.reason {
+        Reason::Undo(step) | Reason::Redo(step) => Some(step),
+        _ => None,
+    });
+    let lines = steps.take(STEPS).map(|step| match step {
+        Step::Turn(opener) => Ok(StepLine { op: None, aim: Some(at(rows, loaded, opener)?) }),
+        Step::Op(no) => {
+            let op = loaded.records(rows).op(no)?;
+            Ok(StepLine { aim: aim(rows, loaded, &op)?, op: Some(op) })
+        }
+    });
+    lines.collect()
+}

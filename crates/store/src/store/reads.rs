@@ -1,0 +1,199 @@
+//! Readings of conversations: a list of them, one of them, its pages and entries.
+
+use retake_core::{
+    ConversationId, EntryId, EntryPage, Head, ListRequest, Message, Meta, NetChange, OpNo, OpPage, OpRange,
+    PageRequest, Part, Pos, Reading, Records as _, ShownEntry, Summary, difference,
+};
+use std::collections::BTreeSet;
+
+use super::decide::locate;
+use super::load::{Loaded, load, load_at};
+use super::{Store, read};
+use crate::error::{Result, StoreError};
+use crate::reading::Snapshot;
+use crate::rows::{LogNo, Rows};
+
+impl Store {
+    /// Reads a conversation as it is now.
+    pub(super) async fn with<V: Send + 'static>(
+        &self,
+        id: ConversationId,
+        reader: impl FnOnce(&dyn Rows, &Loaded) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        let loaded = self.now(id).await?;
+        self.read(move |rows| reader(rows, &loaded)).await
+    }
+
+    /// Reads a conversation as it is now or was at a head.
+    pub(super) async fn with_at<V: Send + 'static>(
+        &self,
+        id: ConversationId,
+        at: Option<Head>,
+        reader: impl FnOnce(&dyn Rows, &Loaded) -> Result<V> + Send + 'static,
+    ) -> Result<V> {
+        self.with(id, move |rows, now| match at {
+            Some(head) if head != now.conversation.head => {
+                reader(rows, &load_at(rows, now.row.clone(), head)?)
+            }
+            _ => reader(rows, now),
+        })
+        .await
+    }
+
+    /// The conversation as it is now.
+    pub async fn snapshot(&self, conversation: ConversationId) -> Result<Snapshot> {
+        Ok(Snapshot { loaded: self.now(conversation).await? })
+    }
+
+    /// The conversation in short.
+    pub async fn summary(&self, conversation: ConversationId) -> Result<Summary> {
+        self.with(conversation, read::summary).await
+    }
+
+    /// Conversations, newest change first (of changes in one millisecond, that of the newer conversation), one more than asked
+    /// for where there are more.
+    pub async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
+        self.read(move |rows| read::summaries(rows, rows.conversations(&request)?)).await
+    }
+
+    /// Conversations whose id begins so, at most `limit`.
+    pub async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>> {
+        // One that is in memory is there.
+        if let Some(id) = prefix.parse().ok().filter(|id| prefix.len() == 32 && self.cache.get(*id).is_some())
+        {
+            return Ok(vec![id]);
+        }
+        self.read(move |rows| rows.conversations_like(&prefix, limit)).await
+    }
+
+    /// Forks of a conversation, with the last entry that each begins with.
+    pub async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>> {
+        self.with(conversation, |rows, parent| {
+            let mut forks = Vec::new();
+            for row in rows.tree_of(parent.row.root)? {
+                let Some(from) = row.parent.filter(|from| from.log == parent.row.log) else {
+                    continue;
+                };
+                let tip = from.tip.map(|tip| Ok::<_, StoreError>(rows.meta(parent.key(tip)?)?.id));
+                forks.push((read::summary(rows, &load(rows, row)?)?, tip.transpose()?));
+            }
+            Ok(forks)
+        })
+        .await
+    }
+
+    /// A page of a reading.
+    pub async fn page(
+        &self,
+        conversation: ConversationId,
+        reading: Reading,
+        page: PageRequest,
+    ) -> Result<EntryPage> {
+        let Reading { projection, at, branch } = reading;
+        self.with_at(conversation, at, move |rows, loaded| match branch {
+            None => read::page(rows, loaded, projection, &page),
+            Some(id) => {
+                let tip = locate(rows, loaded, id)?;
+                let conversation = loaded.conversation.on_branch(&loaded.records(rows), tip)?;
+                read::page(rows, &Loaded { conversation, ..loaded.clone() }, projection, &page)
+            }
+        })
+        .await
+    }
+
+    /// An entry as the timeline shows it; nothing, when it does not.
+    pub async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<ShownEntry>> {
+        self.with(conversation, move |rows, loaded| read::shown_entry(rows, loaded, entry)).await
+    }
+
+    /// The prompt, repaired, now or at an earlier head.
+    pub async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {
+        self.with_at(conversation, at, read::prompt).await
+    }
+
+    /// What the operations from `first` on changed in all, up to a head.
+    pub async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<NetChange> {
+        self.with(conversation, move |rows, loaded| {
+            let records = loaded.records(rows);
+            let op = records.op(first)?;
+            let from = Head { op: OpNo(first.0.saturating_sub(1)), seq: op.at };
+            let at = |head| load_at(rows, loaded.row.clone(), head).map(|loaded| loaded.conversation);
+            let (before, after) = (at(from)?, at(to)?);
+            let change = difference(&before, &after);
+            Ok(NetChange {
+                taken_back: before.visible_totals(&records, &change.gone)?,
+                brought_back: after.visible_totals(&records, &change.came)?,
+                lifted: change.lifted,
+            })
+        })
+        .await
+    }
+
+    /// Operations, newest first.
+    pub async fn ops(&self, conversation: ConversationId, range: OpRange) -> Result<OpPage> {
+        self.with(conversation, move |rows, loaded| read::ops(rows, loaded, range)).await
+    }
+
+    /// What was said in an entry that this conversation shows, or has on another branch.
+    pub async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>> {
+        self.with(conversation, move |rows, loaded| read::content(rows, loaded, entry)).await
+    }
+
+    /// Where and when an entry that the conversation knows was said, also on another branch.
+    pub async fn meta(&self, conversation: ConversationId, entry: EntryId) -> Result<Meta> {
+        self.with(conversation, move |rows, loaded| {
+            let pos = locate(rows, loaded, entry)?;
+            Ok(Meta { pos, ..rows.meta(loaded.key(pos)?)? })
+        })
+        .await
+    }
+
+    /// The id of the entry at a position.
+    pub async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId> {
+        self.with(conversation, move |rows, loaded| Ok(rows.meta(loaded.key(pos)?)?.id)).await
+    }
+
+    /// An entry of any conversation whose id begins so, and the conversation that has it. For ids that a conversation does not know.
+    pub async fn home_of(&self, prefix: String) -> Result<Option<(EntryId, ConversationId)>> {
+        self.read(move |rows| {
+            // Ids are looked for in each tree of forks by its index.
+            let all = rows.conversations(&ListRequest { limit: usize::MAX, ..ListRequest::default() })?;
+            let roots: BTreeSet<LogNo> = all.into_iter().map(|row| row.root).collect();
+            for root in roots {
+                if let Some((id, key)) = rows.entries_like(root, &prefix, 1)?.into_iter().next() {
+                    return Ok(Some((id, rows.log(key.log)?.id)));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+
+    /// Entries that the conversation knows and whose id begins so, at most `limit`.
+    pub async fn entries_like(
+        &self,
+        conversation: ConversationId,
+        prefix: String,
+        limit: usize,
+    ) -> Result<Vec<EntryId>> {
+        self.with(conversation, move |rows, loaded| {
+            // Those of other conversations of the root don't count, so that more are looked at until enough are left.
+            let mut most = limit;
+            loop {
+                let found = rows.entries_like(loaded.row.root, &prefix, most)?;
+                let all = found.len() < most;
+                let mut known: Vec<EntryId> = found
+                    .into_iter()
+                    .filter(|(_, key)| loaded.pos(*key).is_some())
+                    .map(|(id, _)| id)
+                    .collect();
+                if all || known.len() >= limit {
+                    known.truncate(limit);
+                    return Ok(known);
+                }
+                most = most.saturating_mul(4);
+            }
+        })
+        .await
+    }
+}

@@ -1,0 +1,113 @@
+//! What is written, and what is known of a request before and after it. Each of these is one request of the writer or one reading.
+
+use retake_core::{
+    Action, Apply, By, ConversationId, NewConversation, NewFork, Planned, Receipt, ReceiptDetails, RequestId,
+    SayRequest,
+};
+
+use super::write::said;
+use super::{Store, read};
+use crate::error::Result;
+use crate::stream::StreamRow;
+
+impl Store {
+    /// Makes a conversation.
+    pub async fn create(&self, new: NewConversation) -> Result<Receipt> {
+        self.write(|context| context.create(new)).await
+    }
+
+    /// Makes a fork of a conversation as it is now. Nothing is copied.
+    pub async fn fork(&self, fork: NewFork) -> Result<Receipt> {
+        self.write(|context| context.fork(fork)).await
+    }
+
+    /// Stores what somebody said.
+    pub async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
+        self.write(move |context| context.say(conversation, say)).await
+    }
+
+    /// Stores many things said, in order, all or none.
+    pub async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt> {
+        self.write(move |context| {
+            let mut all: Option<Receipt> = None;
+            for say in says {
+                let receipt = context.say(conversation, say)?;
+                let entries = all.map(|all| all.entries).unwrap_or_default();
+                all = Some(Receipt { entries: [entries, receipt.entries].concat(), ..receipt });
+            }
+            let loaded = context.load(conversation)?;
+            Ok(all.unwrap_or_else(|| said(&loaded, None)))
+        })
+        .await
+    }
+
+    /// Goes back and says something there, as one step: an edit. The receipts of both;
+    /// the request id is the say's.
+    pub async fn say_at(
+        &self,
+        conversation: ConversationId,
+        apply: Apply,
+        say: SayRequest,
+    ) -> Result<(Receipt, Receipt)> {
+        self.write(move |context| context.say_at(conversation, apply, say)).await
+    }
+
+    /// Changes the state.
+    pub async fn apply(&self, conversation: ConversationId, apply: Apply) -> Result<Receipt> {
+        self.write(move |context| context.apply(conversation, apply)).await
+    }
+
+    /// Says what `apply` would do.
+    pub async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
+        self.with(conversation, |rows, loaded| read::plan(rows, loaded, action)).await
+    }
+
+    /// The receipt of an earlier request of that id and wording in this conversation, if there was one. Look it up before the names in a request: they may mean something else by now.
+    pub async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>> {
+        self.write(move |context| context.receipt(conversation, &by)).await
+    }
+
+    /// The receipt of the conversation that an earlier request of that id and wording made, if there was one.
+    pub async fn created(&self, by: By) -> Result<Option<Receipt>> {
+        self.write(move |context| context.created_before(&by, Some(by.wording.unwrap_or_default()))).await
+    }
+
+    /// The receipt of the request with this id in a conversation, whatever its wording was; without a conversation, of the request
+    /// that made one.
+    pub async fn receipt_of(
+        &self,
+        of: Option<ConversationId>,
+        request: RequestId,
+    ) -> Result<Option<Receipt>> {
+        self.write(move |context| context.receipt_of(of, request)).await
+    }
+
+    /// The details that go with a receipt of this conversation.
+    pub async fn receipt_details(&self, receipt: &Receipt) -> Result<ReceiptDetails> {
+        let (ops, composer) = (receipt.ops.clone(), receipt.composer);
+        if ops.is_empty() && composer.is_none() {
+            return Ok(ReceiptDetails::default());
+        }
+        self.with(receipt.conversation, move |rows, loaded| {
+            let moved = ops.iter().map(|op| rows.moved(loaded.row.log, *op));
+            let moved = moved.collect::<Result<Vec<_>>>()?.concat();
+            let composer = composer.map(|id| read::composed(rows, loaded, id)).transpose()?.flatten();
+            Ok(ReceiptDetails { moved, composer })
+        })
+        .await
+    }
+
+    /// Saves a stream in progress, outside the log; `None` when it came to nothing.
+    pub async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()> {
+        self.write(move |context| {
+            let log = context.load(conversation)?.row.log;
+            context.rows.set_stream(log, stream.as_ref())
+        })
+        .await
+    }
+
+    /// Streams that a crash left.
+    pub async fn streams(&self) -> Result<Vec<StreamRow>> {
+        self.read(|rows| rows.streams()).await
+    }
+}

@@ -1,0 +1,188 @@
+//! Search, through the path's spans: nothing is ever indexed again by a rewind.
+//!
+//! A backend streams matching rows in the order asked for; here each is looked at in the state of a conversation
+//! that has it, until enough are found. What a state omits is neither a hit nor the context of one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use retake_core::{Conversation, Hit, Hits, Include, Part, Path, Pos, SearchRequest, Standing};
+
+use super::Store;
+use super::load::{Loaded, load};
+use super::read::{called, line, line_of};
+use crate::error::{Result, StoreError};
+use crate::query::{Query, Snippet};
+use crate::rows::{Key, LogNo, Rows};
+
+/// About how many characters of text stand around a match.
+const SNIPPET_CHARS: usize = 160;
+
+impl Store {
+    /// Full-text search.
+    pub async fn search(&self, request: SearchRequest) -> Result<Hits> {
+        let only = match request.conversation {
+            Some(id) => Some(self.now(id).await?),
+            None => None,
+        };
+        self.read(move |rows| search(rows, &request, only)).await
+    }
+}
+
+/// A conversation that is searched, with its path worked out once.
+struct Searched {
+    loaded: Arc<Loaded>,
+    path: Path,
+    title: Option<String>,
+}
+
+impl Searched {
+    fn new(loaded: Arc<Loaded>) -> Self {
+        Self { path: loaded.conversation.path(), loaded, title: None }
+    }
+
+    /// How an entry stands here.
+    fn standing(&self, pos: Pos) -> Standing {
+        match self.path.contains(pos) {
+            true => Standing::OnPath(self.loaded.conversation.mark(pos)),
+            false => Standing::Rewound,
+        }
+    }
+}
+
+/// Conversations met during one search.
+struct Family<'a> {
+    rows: &'a dyn Rows,
+    met: HashMap<LogNo, Searched>,
+    /// Forks of each root, but only where there are any.
+    forks: HashMap<LogNo, Vec<LogNo>>,
+}
+
+impl Family<'_> {
+    fn meet(&mut self, log: LogNo) -> Result<&mut Searched> {
+        if !self.met.contains_key(&log) {
+            let loaded = load(self.rows, self.rows.log(log)?)?;
+            self.met.insert(log, Searched::new(Arc::new(loaded)));
+        }
+        self.met.get_mut(&log).ok_or(StoreError::Closed)
+    }
+
+    /// The conversation to show a row in: its own, else the first fork that shows it.
+    fn home(&mut self, key: Key, include: Include) -> Result<Option<(LogNo, Pos, Standing)>> {
+        let own = self.meet(key.log)?;
+        let root = own.loaded.row.root;
+        let mut logs = vec![key.log];
+        if !self.forks.contains_key(&root) {
+            let tree = self.rows.tree_of(root)?.into_iter().map(|row| row.log).collect();
+            self.forks.insert(root, tree);
+        }
+        logs.extend(self.forks[&root].iter().copied().filter(|log| *log > key.log));
+        // Where a fork shows it plainly, that is better than the parent's “rewound”.
+        for plain in [Include::default(), include] {
+            for log in &logs {
+                let searched = self.meet(*log)?;
+                let Some(pos) = searched.loaded.pos(key) else {
+                    continue;
+                };
+                let standing = searched.standing(pos);
+                if Conversation::searchable(standing, plain) {
+                    return Ok(Some((*log, pos, standing)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Runs a search. `only` is the conversation asked for, as it is now.
+pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<Loaded>>) -> Result<Hits> {
+    let (query, understood) = Query::parse(&request.query);
+    if query.any.is_empty() || query.only_excludes {
+        return Err(StoreError::EmptyQuery { excludes: query.only_excludes });
+    }
+    let within = only.as_ref().map(|loaded| ranges(loaded, request.include)).transpose()?;
+    let only_log = only.as_ref().map(|loaded| loaded.row.log);
+    let mut family = Family { rows, met: HashMap::new(), forks: HashMap::new() };
+    if let Some(loaded) = only {
+        family.met.insert(loaded.row.log, Searched::new(loaded));
+    }
+    let mut found = Vec::new();
+    let mut skip = request.offset;
+    let wanted = request.limit + 1;
+    rows.search(&query, request, within.as_deref(), &mut |key| {
+        let hit = match only_log {
+            None => family.home(key, request.include)?,
+            Some(log) => {
+                let searched = family.meet(log)?;
+                let pos = searched.loaded.pos(key);
+                let standing = pos.map(|pos| (log, pos, searched.standing(pos)));
+                standing.filter(|(_, _, standing)| Conversation::searchable(*standing, request.include))
+            }
+        };
+        match hit {
+            Some(_) if skip > 0 => skip -= 1,
+            Some(hit) => found.push(hit),
+            None => {}
+        }
+        Ok(found.len() < wanted)
+    })?;
+    let more = found.len() > request.limit;
+    found.truncate(request.limit);
+    let shown = |parts: &[Part]| query.snippet_of(parts, SNIPPET_CHARS, request.calls);
+    let hits = found.into_iter().map(|(log, pos, standing)| hit(&mut family, &shown, log, pos, standing));
+    Ok(Hits { hits: hits.collect::<Result<_>>()?, more, understood })
+}
+
+/// The rows that a conversation can show: its spans, or for an audit all that it knows.
+fn ranges(loaded: &Loaded, include: Include) -> Result<Vec<(LogNo, u64, u64)>> {
+    let tree = &loaded.conversation.tree;
+    let path = if include.rewound { tree.base().clone() } else { loaded.conversation.path() };
+    let mut ranges = Vec::new();
+    for span in path.spans() {
+        ranges.push((loaded.key(span.first())?.log, span.from, span.to));
+    }
+    if include.rewound && tree.last() > 0 {
+        ranges.push((loaded.row.log, 1, tree.last()));
+    }
+    Ok(ranges)
+}
+
+/// A hit with its snippet and its neighbours in the same reading.
+fn hit(
+    family: &mut Family<'_>,
+    shown: &dyn Fn(&[Part]) -> Snippet,
+    log: LogNo,
+    pos: Pos,
+    standing: Standing,
+) -> Result<Hit> {
+    let rows = family.rows;
+    let searched = family.meet(log)?;
+    if searched.title.is_none() {
+        searched.title = Some(called(rows, &searched.loaded)?);
+    }
+    let loaded = Arc::clone(&searched.loaded);
+    let title = searched.title.clone().unwrap_or_default();
+    let entry = rows.entry(loaded.key(pos)?)?;
+    let snippet = shown(&entry.parts);
+    let conversation = &loaded.conversation;
+    let reading = match standing {
+        Standing::OnPath(_) => conversation.visible(&searched.path),
+        Standing::Rewound => {
+            let branch = conversation.tree.path(Some(conversation.tree.latest_leaf(pos)));
+            conversation.visible(&branch)
+        }
+    };
+    let before = reading.before(pos);
+    let after = reading.behind(Some(pos)).first();
+    let context = |pos: Option<Pos>| pos.map(|pos| line(rows, &loaded, pos)).transpose();
+    Ok(Hit {
+        conversation: loaded.row.id,
+        title,
+        line: line_of(pos, entry),
+        standing,
+        snippet: snippet.text,
+        marks: snippet.marks,
+        before: context(before)?,
+        after: context(after)?,
+    })
+}

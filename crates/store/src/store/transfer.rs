@@ -1,0 +1,223 @@
+//! What goes out: exports in pieces that are all of one state, and the care of the whole store.
+//!
+//! A piece is as large as a reply may be, never as large as a conversation. An export reads the export
+//! projection and nothing else; only a full export, which has a request of its own, holds what a state omits.
+
+mod full;
+mod import;
+mod restored;
+
+use retake_core::{
+    Care, Checked, ConversationId, Copied, Entry, ListRequest, Part, Path, Pos, Receipt, RequestId, Source,
+    Span, Time,
+};
+use std::path::{Path as FilePath, PathBuf};
+
+use super::Store;
+use super::load::{Loaded, load};
+use super::read::shown;
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+use crate::transfer::{About, Excerpt, ExportPlace, Exported, Findings, FullImport, FullPiece, Import};
+
+use full::full_piece;
+#[cfg(test)]
+pub(crate) use import::arguments as import_arguments;
+
+/// A piece ends behind the entry that reaches so many bytes of content.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A piece has at most so many entries.
+const PIECE_ENTRIES: u64 = 512;
+
+/// Entries that are read at a time.
+const STEP: u64 = 16;
+
+impl Store {
+    /// A piece of an export, from where the last one ended; the first one fixes the state for all.
+    pub async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt> {
+        self.with_at(conversation, from.map(|from| from.head), move |rows, loaded| {
+            excerpt(rows, loaded, from.map_or(0, |from| from.done))
+        })
+        .await
+    }
+
+    /// A piece of a full export of the whole tree of forks, from the cursor of the last one.
+    pub async fn export_full(
+        &self,
+        conversation: ConversationId,
+        cursor: Option<String>,
+    ) -> Result<FullPiece> {
+        self.with(conversation, move |rows, loaded| full_piece(rows, loaded.row.root, cursor.as_deref()))
+            .await
+    }
+
+    /// Makes a conversation of what was said elsewhere, as one step. Asked again, the receipt tells how it is now.
+    pub async fn import(&self, import: Import) -> Result<Receipt> {
+        self.write(|context| context.import(import)).await
+    }
+
+    /// Restores a tree of forks exactly, as one step; the receipt is the root's. The same request again gets the same receipt.
+    pub async fn restore_full(&self, import: FullImport, request: Option<RequestId>) -> Result<Receipt> {
+        self.write(|context| context.restore_full(import, request)).await
+    }
+
+    /// Writes a consistent copy of the whole store while it is in use: to a file that is not there yet, or
+    /// without a name to a dated one beside the store.
+    pub async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {
+        self.read(move |rows| copied(rows, to.as_deref(), now)).await
+    }
+
+    /// Looks the whole store through.
+    pub async fn check(&self, care: Care) -> Result<Checked> {
+        let found = self.read(look_through).await?;
+        if care == Care::Look || found.problems.is_empty() {
+            return Ok(found);
+        }
+        self.write(|context| context.rows.mend()).await?;
+        let after = self.read(look_through).await?;
+        Ok(mended(found, after))
+    }
+}
+
+/// A piece of the export projection, behind the first `done` entries.
+fn excerpt(rows: &dyn Rows, loaded: &Loaded, done: u64) -> Result<Excerpt> {
+    let pieces = loaded.conversation.export();
+    let whole = Path::from_spans(pieces.iter().map(|piece| piece.span));
+    let mut rest = skipped(&whole, done);
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    while bytes < PIECE_BYTES && (entries.len() as u64) < PIECE_ENTRIES && !rest.is_empty() {
+        let left = skipped(&rest, STEP);
+        let step = rest.without(left.spans().iter().copied());
+        for shown in shown(rows, loaded, &step)? {
+            let exported = exported(rows, loaded, shown)?;
+            bytes += size(&exported);
+            entries.push(exported);
+        }
+        rest = left;
+    }
+    let place = ExportPlace { head: loaded.conversation.head, done: done + entries.len() as u64 };
+    Ok(Excerpt { about: about(rows, loaded)?, place, total: whole.len(), entries })
+}
+
+/// A path without its first entries.
+fn skipped(path: &Path, count: u64) -> Path {
+    let mut left = count;
+    let spans = path.spans().iter().filter_map(|span| {
+        let skip = left.min(span.len());
+        left -= skip;
+        (skip < span.len()).then(|| Span::new(span.depth, span.from + skip, span.to))
+    });
+    Path::from_spans(spans)
+}
+
+fn about(rows: &dyn Rows, loaded: &Loaded) -> Result<About> {
+    let row = &loaded.row;
+    let parent = row.parent.map(|parent| rows.log(parent.log).map(|log| (log.id, parent.head)));
+    Ok(About {
+        id: row.id,
+        title: loaded.conversation.state.title().map(str::to_owned),
+        created: row.created,
+        folder: row.folder.clone(),
+        head: loaded.conversation.head,
+        parent: parent.transpose()?,
+    })
+}
+
+/// An entry with its alternatives: those that were there at the head, whatever was said later.
+fn exported(rows: &dyn Rows, loaded: &Loaded, mut shown: retake_core::ShownEntry) -> Result<Exported> {
+    let Some(_) = shown.alternative else {
+        return Ok(Exported { shown, alternatives: Vec::new() });
+    };
+    let conversation = &loaded.conversation;
+    let own = conversation.tree.depth();
+    let there = |pos: &Pos| pos.depth < own || pos.seq <= conversation.head.seq.0;
+    let mut siblings = conversation.alternatives(&loaded.records(rows), shown.pos)?;
+    siblings.retain(there);
+    let mut alternatives: Vec<(Pos, Entry)> = Vec::new();
+    for pos in siblings {
+        match rows.entry(loaded.key(pos)?) {
+            Ok(entry) => alternatives.push((pos, entry)),
+            // What can't be read is no answer to choose; the check of the store tells of it.
+            Err(StoreError::Damaged { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let at = alternatives.iter().position(|(pos, _)| *pos == shown.pos);
+    shown.alternative = at.filter(|_| alternatives.len() > 1).map(|at| (at + 1, alternatives.len()));
+    let alternatives = match shown.alternative {
+        Some(_) => alternatives.into_iter().map(|(_, entry)| entry).collect(),
+        None => Vec::new(),
+    };
+    Ok(Exported { shown, alternatives })
+}
+
+/// About how large an entry is in an export.
+fn size(exported: &Exported) -> usize {
+    let parts = |entry: &Entry| entry.parts.iter().map(part_bytes).sum::<usize>();
+    let own = exported.shown.entry.as_ref().map_or(0, parts);
+    own + exported.alternatives.iter().map(parts).sum::<usize>()
+}
+
+fn part_bytes(part: &Part) -> usize {
+    let source = |source: &Source| match source {
+        Source::Inline(bytes) => bytes.len(),
+        Source::Link(link) => link.len(),
+    };
+    match part {
+        Part::Text(text) | Part::Reasoning { text, .. } => text.len(),
+        Part::Image { source: from, .. } | Part::File { source: from, .. } => source(from),
+        Part::ToolCall { arguments, .. } => arguments.len(),
+        Part::ToolResult { content, .. } => content.len(),
+        Part::Facts(facts) => facts.iter().map(|fact| fact.key.len() + fact.value.len()).sum(),
+        Part::Erased => 0,
+    }
+}
+
+/// Writes a copy.
+fn copied(rows: &dyn Rows, to: Option<&FilePath>, now: Time) -> Result<Copied> {
+    let path = rows.copy_to(to, now)?;
+    let bytes = std::fs::metadata(&path).map_err(crate::lock::io("look at", &path))?.len();
+    Ok(Copied { path, bytes })
+}
+
+/// Looks at every conversation: what the backend finds, and whether each can be loaded.
+fn look_through(rows: &dyn Rows) -> Result<Checked> {
+    let Findings { problems, details } = rows.problems()?;
+    let mut checked = Checked { problems, details, ..Checked::default() };
+    let mut request = ListRequest { limit: 256, ..ListRequest::default() };
+    loop {
+        let page = match rows.conversations(&request) {
+            Ok(page) => page,
+            // A list that can't be read is what a check is there to tell of.
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Database { .. })) => {
+                checked.problems.push(format!("the list of conversations can't be read on: {error}"));
+                return Ok(checked);
+            }
+            Err(other) => return Err(other),
+        };
+        let Some(last) = page.last() else {
+            return Ok(checked);
+        };
+        request.before = Some(last.id);
+        for row in page {
+            checked.conversations += 1;
+            checked.entries += row.now.head.seq.0;
+            let id = row.id;
+            if let Err(error) = load(rows, row) {
+                checked.problems.push(format!("conversation {id} can't be opened: {error}"));
+            }
+        }
+    }
+}
+
+/// What was found, and is no longer there after the mending.
+fn mended(found: Checked, after: Checked) -> Checked {
+    let gone = found.problems.iter().any(|problem| !after.problems.contains(problem));
+    let mended = if gone {
+        vec!["the indexes of words and of facts were made anew from the messages".to_owned()]
+    } else {
+        Vec::new()
+    };
+    Checked { mended, ..after }
+}

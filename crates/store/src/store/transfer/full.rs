@@ -1,0 +1,188 @@
+//! A full export: a tree of forks, every row of it, as it was when the export began.
+//!
+//! Logs, operations and runs that are over only grow, so the ends that the first piece found are kept in the cursor and
+//! every piece ends at them. What is live or may change, it takes down itself: runs, words that wait, permissions.
+
+use std::collections::HashMap;
+
+use retake_core::{Effect, Head, OpNo, RunNo};
+
+use super::{PIECE_BYTES, STEP};
+use crate::error::{Result, StoreError};
+use crate::record::{FullLine, encode_full};
+use crate::rows::{ConversationRow, LogNo, Rows};
+use crate::store::load::load;
+use crate::transfer::{FullConversation, FullEffect, FullPiece};
+
+/// How far an export has come: rows done so far, and where each conversation ends.
+#[derive(Debug)]
+struct Cursor {
+    done: u64,
+    ends: Vec<End>,
+}
+
+/// Where a conversation ends: its head, and the last of the runs before which all are over.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    head: Head,
+    runs: u64,
+}
+
+impl End {
+    fn rows(self) -> u64 {
+        self.head.seq.0 + self.head.op.0 + self.runs
+    }
+}
+
+impl Cursor {
+    fn text(&self) -> String {
+        let ends = self.ends.iter().map(|end| format!("{}:{}", end.head, end.runs));
+        std::iter::once(self.done.to_string()).chain(ends).collect::<Vec<_>>().join(",")
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.split(',');
+        let done = words.next()?.parse().ok()?;
+        let end = |word: &str| {
+            let (head, runs) = word.split_once(':')?;
+            Some(End { head: head.parse().ok()?, runs: runs.parse().ok()? })
+        };
+        let ends = words.map(end).collect::<Option<_>>()?;
+        Some(Self { done, ends })
+    }
+
+    fn total(&self) -> u64 {
+        self.ends.iter().map(|end| end.rows()).sum()
+    }
+}
+
+/// A piece of the export of the tree of forks of `root`.
+pub(crate) fn full_piece(rows: &dyn Rows, root: LogNo, cursor: Option<&str>) -> Result<FullPiece> {
+    let tree = rows.tree_of(root)?;
+    let mut text = String::new();
+    let mut cursor = match cursor {
+        Some(cursor) => {
+            let read = Cursor::read(cursor).filter(|read| read.ends.len() <= tree.len());
+            read.ok_or_else(|| StoreError::BadExport(format!("“{cursor}” is no cursor of it")))?
+        }
+        None => Cursor { done: 0, ends: begin(rows, &tree, &mut text)? },
+    };
+    let mut place = cursor.done;
+    for (number, (row, end)) in tree.iter().zip(&cursor.ends).enumerate() {
+        let here = end.rows();
+        while place < here && text.len() < PIECE_BYTES {
+            let taken = rows_from(rows, number, row, *end, place, &mut text)?;
+            place += taken;
+            cursor.done += taken;
+        }
+        if place < here {
+            break;
+        }
+        place -= here;
+    }
+    let (done, total) = (cursor.done, cursor.total());
+    Ok(FullPiece { text, cursor: (done < total).then(|| cursor.text()), progress: (done, total) })
+}
+
+fn push(text: &mut String, line: &FullLine) {
+    text.push_str(&encode_full(line));
+    text.push('\n');
+}
+
+/// The first line, that of each conversation, and what is live in it. Where each of them ends comes back.
+fn begin(rows: &dyn Rows, tree: &[ConversationRow], text: &mut String) -> Result<Vec<End>> {
+    push(text, &FullLine::Begin(tree.len() as u64));
+    let numbers: HashMap<LogNo, usize> = tree.iter().enumerate().map(|(no, row)| (row.log, no)).collect();
+    for row in tree {
+        // An operation that this version can't read could not be written down whole.
+        load(rows, row.clone())?.conversation.writable()?;
+        let parent = row.parent.map(|parent| (numbers[&parent.log], parent.head, parent.tip));
+        let line = FullConversation {
+            id: row.id,
+            parent,
+            folder: row.folder.clone(),
+            created: row.created,
+            request: row.request.clone(),
+            changed: row.now.changed,
+            head: row.now.head,
+            revision: row.now.revision,
+            rewinds: row.now.rewinds,
+            archived: row.now.archived,
+            entries: Vec::new(),
+            ops: Vec::new(),
+            effects: Vec::new(),
+            runs: Vec::new(),
+            permission: None,
+        };
+        push(text, &FullLine::Conversation(Box::new(line)));
+    }
+    tree.iter().enumerate().map(|(number, row)| live(rows, number, row, text)).collect()
+}
+
+/// What is settled of permissions, and the runs from the first live one on. Where the conversation ends comes back.
+fn live(rows: &dyn Rows, number: usize, row: &ConversationRow, text: &mut String) -> Result<End> {
+    if let Some(settled) = rows.permission(row.log)? {
+        push(text, &FullLine::Permission(number, settled));
+    }
+    let runs = rows.live_runs_of(row.log)?;
+    let first = runs.running.iter().chain(&runs.queued).map(|run| run.no).min();
+    if let Some(first) = first {
+        for run in rows.runs_in(row.log, first, runs.last)? {
+            push(text, &FullLine::Run(number, Box::new(run)));
+        }
+    }
+    Ok(End { head: row.now.head, runs: first.map_or(runs.last.0, |first| first.0 - 1) })
+}
+
+/// The next rows of one conversation, its entries first with what is in the ledger for them, then its operations and
+/// its runs: how many were taken.
+fn rows_from(
+    rows: &dyn Rows,
+    number: usize,
+    row: &ConversationRow,
+    End { head, runs }: End,
+    place: u64,
+    text: &mut String,
+) -> Result<u64> {
+    if place < head.seq.0 {
+        let (from, to) = (place + 1, head.seq.0.min(place + STEP));
+        let requests = rows.requests_in(row.log, from, to)?;
+        let mut requests: HashMap<_, _> =
+            requests.into_iter().map(|(seq, request, print)| (seq, (request, print))).collect();
+        for entry in rows.entries(row.log, from, to)? {
+            let entry = entry?;
+            let made_by = requests.remove(&entry.meta.pos.seq);
+            push(text, &FullLine::Entry(number, Box::new(entry), made_by));
+        }
+        for (seq, effect) in rows.ledger(row.log, from, to)? {
+            push(text, &FullLine::Effect(number, Box::new(line_of(seq, effect))));
+        }
+        return Ok(to - place);
+    }
+    let place = place - head.seq.0;
+    if place >= head.op.0 {
+        let place = place - head.op.0;
+        let to = runs.min(place + STEP);
+        for run in rows.runs_in(row.log, RunNo(place + 1), RunNo(to))? {
+            push(text, &FullLine::Run(number, Box::new(run)));
+        }
+        return Ok(to - place);
+    }
+    let (from, to) = (OpNo(place + 1), OpNo(head.op.0.min(place + STEP)));
+    for op in rows.ops(row.log, from, to)? {
+        let made_by = match &op.request {
+            Some(request) => rows.op_by_request(row.log, request)?,
+            None => None,
+        };
+        // A request that made several names the first of them.
+        let made_by = made_by.filter(|(no, _)| *no == op.no);
+        let made_by = made_by.and_then(|(_, print)| op.request.clone().map(|request| (request, print)));
+        push(text, &FullLine::Operation(number, Box::new(op), made_by));
+    }
+    Ok(to.0 - place)
+}
+
+fn line_of(seq: u64, effect: Effect) -> FullEffect {
+    let Effect { call, tool, class, print, began, state, .. } = effect;
+    FullEffect { seq, call, tool, class, print, began, state }
+}
