@@ -172,6 +172,11 @@ impl StoreError {
         move |source| Self::Database { attempt, source }
     }
 
+    /// A row that has to be there and is not.
+    pub(crate) fn missing(row: String) -> Self {
+        Self::Damaged { row, why: "it is missing".to_owned() }
+    }
+
     /// The cause as a log may hold it: what was tried, and the code of the system or the database. Never a text, which may quote
     /// content.
     pub fn for_log(&self) -> Option<String> {

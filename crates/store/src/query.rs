@@ -11,9 +11,20 @@ mod parse;
 mod snippet;
 mod words;
 
+use retake_core::{Role, SearchRequest, Time};
+
 pub use content::{index_text, indexed};
 pub use snippet::Snippet;
 pub use words::{Word, words};
+
+/// Whether an entry is among those that a search looks through, by its role, author and time.
+pub(crate) fn looks_through(request: &SearchRequest, role: Role, author: &str, time: Time) -> bool {
+    request.role.is_none_or(|wanted| role == wanted)
+        && request.source.as_ref().is_none_or(|source| author == source)
+        && !request.not_source.iter().any(|source| author == source)
+        && request.from.is_none_or(|from| time >= from)
+        && request.to.is_none_or(|to| time < to)
+}
 
 /// A query: any of these clauses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

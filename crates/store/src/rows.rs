@@ -1,4 +1,4 @@
-//! The seam between the store's logic, written once, and where rows are kept: one trait, two backends.
+//! The seam between the store's logic, written once, and where rows are kept: a trait for each kind of row, two backends.
 //!
 //! A backend knows no rule of the conversation; it keeps rows and finds them. Everything it reads it decodes
 //! strictly: a row that can't be read is an error that names it.
@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::query::Query;
 use crate::stream::StreamRow;
 use crate::transfer::Upkeep;
-pub use agent::AgentRows;
+pub use agent::{EffectRows, FactRows, RunRows};
 pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
@@ -32,6 +32,13 @@ pub struct Key {
     pub log: LogNo,
     /// The entry's number in it.
     pub seq: u64,
+}
+
+impl Key {
+    /// What a person can find the entry by.
+    pub(crate) fn name(self) -> String {
+        format!("entry {} of conversation number {}", self.seq, self.log.0)
+    }
 }
 
 /// A conversation's row: what never changes, and a copy of its head that can be derived.
@@ -89,8 +96,8 @@ pub type Fingerprint = [u8; 16];
 /// What made a row: the request's id and the digest of its arguments.
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
-/// Rows, within one transaction.
-pub trait Rows: FileRows + MoveListRows + AgentRows + Upkeep + Send {
+/// Rows of conversations, and the streams in progress, within one transaction.
+pub trait ConversationRows {
     /// Adds a conversation; its number comes back.
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo>;
     /// A conversation by id.
@@ -107,13 +114,20 @@ pub trait Rows: FileRows + MoveListRows + AgentRows + Upkeep + Send {
     fn conversations_like(&self, prefix: &str, limit: usize) -> Result<Vec<ConversationId>>;
     /// The conversations of a tree of forks, in order of their numbers.
     fn tree_of(&self, root: LogNo) -> Result<Vec<ConversationRow>>;
+    /// Saves or removes the stream in progress of a conversation.
+    fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()>;
+    /// Every stream in progress.
+    fn streams(&self) -> Result<Vec<StreamRow>>;
+}
 
+/// Rows of entries, within one transaction.
+pub trait EntryRows {
     /// Appends an entry.
     fn insert_entry(
         &mut self,
         home: &ConversationRow,
         entry: &Entry,
-        run: bool,
+        starts_stretch: bool,
         made_by: &MadeBy,
     ) -> Result<()>;
     /// An entry without its content.
@@ -142,7 +156,10 @@ pub trait Rows: FileRows + MoveListRows + AgentRows + Upkeep + Send {
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>>;
     /// The runs of a log.
     fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>>;
+}
 
+/// Rows of operations and full states, within one transaction.
+pub trait OperationRows {
     /// Appends an operation; the bytes of its delta come back.
     fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64>;
     /// An operation.
@@ -155,24 +172,36 @@ pub trait Rows: FileRows + MoveListRows + AgentRows + Upkeep + Send {
     fn insert_state(&mut self, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64>;
     /// The last full state at or before an operation.
     fn state(&self, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>>;
+}
 
-    /// Saves or removes the stream in progress of a conversation.
-    fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()>;
-    /// Every stream in progress.
-    fn streams(&self) -> Result<Vec<StreamRow>>;
-
+/// Rows of drafts, within one transaction.
+pub trait DraftRows {
     /// Keeps or removes what somebody is about to say.
     fn set_draft(&mut self, home: &ConversationRow, author: &str, parts: Option<&[Part]>) -> Result<()>;
     /// The drafts of a log, by the names of their authors.
     fn drafts(&self, log: LogNo) -> Result<Vec<(String, Vec<Part>)>>;
-
     /// Keeps or removes with what somebody is about to begin a conversation in a folder.
     fn set_draft_in(&mut self, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()>;
     /// What is kept so.
     fn draft_in(&self, folder: &str, author: &str) -> Result<Option<Vec<Part>>>;
     /// All that is kept so, by folder and author: there are few.
     fn drafts_in(&self) -> Result<Vec<(String, String, Vec<Part>)>>;
+}
 
+/// All rows, within one transaction.
+pub trait Rows:
+    ConversationRows
+    + EntryRows
+    + OperationRows
+    + DraftRows
+    + FileRows
+    + MoveListRows
+    + FactRows
+    + EffectRows
+    + RunRows
+    + Upkeep
+    + Send
+{
     /// Entries that match, in the order asked for, to `visit`, until it says stop (`false`).
     fn search(
         &self,

@@ -26,11 +26,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use retake_core::Time;
+use retake_core::{SearchRequest, Time};
 
 use crate::error::Result;
 use crate::lock::OwnerLock;
-use crate::rows::{Backend, Rows};
+use crate::query::Query;
+use crate::rows::{Backend, Erasure, Key, LogNo, Rows};
 
 pub use rows::SqliteRows;
 #[cfg(feature = "conformance")]
@@ -99,4 +100,22 @@ fn ids_like(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
         uuid::Uuid::try_parse(&text).ok().map(uuid::Uuid::into_bytes)
     };
     if fits { Some((end("0")?, end("f")?)) } else { None }
+}
+
+impl Rows for SqliteRows {
+    fn search(
+        &self,
+        query: &Query,
+        request: &SearchRequest,
+        within: Option<&[(LogNo, u64, u64)]>,
+        visit: &mut dyn FnMut(Key) -> Result<bool>,
+    ) -> Result<()> {
+        search::search(&self.db, query, request, within, visit)
+    }
+
+    fn erase(&mut self, root: LogNo, what: &Erasure) -> Result<()> {
+        // What is taken out of the index has to be in it.
+        self.index_texts()?;
+        erase::erase(&self.db, root, what)
+    }
 }

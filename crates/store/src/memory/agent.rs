@@ -9,7 +9,7 @@ use rpds::RedBlackTreeMapSync;
 use super::MemoryRows;
 use super::data::misplaced;
 use crate::error::Result;
-use crate::rows::{AgentRows, ConversationRow, Key, LogNo, facts_of, outlives};
+use crate::rows::{ConversationRow, EffectRows, FactRows, Key, LogNo, RunRows, facts_of, outlives};
 
 /// Everything for turns with tools.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl Agent {
     }
 }
 
-impl AgentRows for MemoryRows {
+impl FactRows for MemoryRows {
     fn fact_before(&self, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>> {
         let of = |seq| (log, key.to_owned(), seq);
         let last = self.data.agent.facts.range(of(0)..=of(seq)).next_back();
@@ -62,7 +62,9 @@ impl AgentRows for MemoryRows {
         let next = self.data.agent.facts.range((log, from.to_owned(), 0)..).next();
         Ok(next.filter(|((of, ..), _)| *of == log).map(|((_, key, _), _)| key.clone()))
     }
+}
 
+impl EffectRows for MemoryRows {
     fn insert_effect(&mut self, _root: LogNo, key: Key, effect: &Effect) -> Result<()> {
         let of = |no| (key.log, key.seq, no);
         let effects = &mut self.data.agent.effects;
@@ -111,7 +113,9 @@ impl AgentRows for MemoryRows {
         }
         Ok(None)
     }
+}
 
+impl RunRows for MemoryRows {
     fn live_runs_of(&self, log: LogNo) -> Result<Runs> {
         let runs = || self.data.agent.runs(log);
         let one = |state| runs().find(|run| run.state == state).cloned();

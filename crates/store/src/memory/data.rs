@@ -76,19 +76,19 @@ impl Data {
     /// A conversation.
     pub(super) fn log(&self, log: LogNo) -> Result<&Log> {
         let found = self.logs.get(log_index(log));
-        found.ok_or_else(|| missing(format!("conversation {}", log.0)))
+        found.ok_or_else(|| StoreError::missing(format!("conversation number {}", log.0)))
     }
 
     /// A conversation, to be changed.
     pub(super) fn log_mut(&mut self, log: LogNo) -> Result<&mut Log> {
         let found = self.logs.get_mut(log_index(log));
-        found.ok_or_else(|| missing(format!("conversation {}", log.0)))
+        found.ok_or_else(|| StoreError::missing(format!("conversation number {}", log.0)))
     }
 
     /// An entry.
     pub(super) fn saved(&self, key: Key) -> Result<&Saved> {
         let found = self.log(key.log)?.entries.get(index(key.seq));
-        found.ok_or_else(|| missing(entry_name(key)))
+        found.ok_or_else(|| StoreError::missing(key.name()))
     }
 
     /// An operation.
@@ -97,28 +97,34 @@ impl Data {
         found.ok_or(StoreError::MissingOperation(no))
     }
 
+    fn entry_mut(&mut self, key: Key) -> Result<&mut Entry> {
+        let found = self.log_mut(key.log)?.entries.get_mut(index(key.seq));
+        found.map(|saved| &mut saved.entry).ok_or_else(|| StoreError::missing(key.name()))
+    }
+
+    fn op_mut(&mut self, log: LogNo, no: OpNo) -> Result<&mut Operation> {
+        let found = self.log_mut(log)?.ops.get_mut(index(no.0));
+        found.ok_or(StoreError::MissingOperation(no))
+    }
+
     /// Overwrites what an erasure names.
     pub(super) fn erase(&mut self, what: &Erasure) -> Result<()> {
         for key in &what.entries {
             let erased = self.saved(*key)?.entry.clone();
             self.agent.erased(*key, &erased);
-            let saved = self.log_mut(key.log)?.entries.get_mut(index(key.seq));
-            let entry = &mut saved.ok_or_else(|| missing(entry_name(*key)))?.entry;
+            let entry = self.entry_mut(*key)?;
             entry.parts = vec![Part::Erased];
             entry.meta.flags.erased = true;
         }
         for key in &what.names {
-            let saved = self.log_mut(key.log)?.entries.get_mut(index(key.seq));
-            let entry = &mut saved.ok_or_else(|| missing(entry_name(*key)))?.entry;
+            let entry = self.entry_mut(*key)?;
             (entry.author, entry.platform_id) = (String::new(), None);
         }
         for (log, no) in &what.ops {
-            let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
-            erase_op(op.ok_or(StoreError::MissingOperation(*no))?);
+            erase_op(self.op_mut(*log, *no)?);
         }
         for (log, no, kept) in &what.kept {
-            let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
-            op.ok_or(StoreError::MissingOperation(*no))?.kept = kept.clone();
+            self.op_mut(*log, *no)?.kept = kept.clone();
         }
         for (log, request) in &what.requests {
             let log = self.log_mut(*log)?;
@@ -133,8 +139,7 @@ impl Data {
             self.requests.remove_mut(request);
         }
         for (log, no) in &what.authors {
-            let op = self.log_mut(*log)?.ops.get_mut(index(no.0));
-            op.ok_or(StoreError::MissingOperation(*no))?.author.clear();
+            self.op_mut(*log, *no)?.author.clear();
         }
         for log in &what.states {
             // A full state can be had from the operations again.
@@ -161,17 +166,6 @@ fn index(number: u64) -> usize {
 
 fn log_index(log: LogNo) -> usize {
     index(u64::try_from(log.0).unwrap_or(0))
-}
-
-/// How errors name an entry.
-pub(super) fn entry_name(key: Key) -> String {
-    format!("entry {} of conversation {}", key.seq, key.log.0)
-}
-
-/// A row that has to be there is not.
-fn missing(row: String) -> StoreError {
-    let why = "it is missing".into();
-    StoreError::Damaged { row, why }
 }
 
 /// A row that must be the next one, and the only one of its name, is not.

@@ -173,9 +173,8 @@ impl FileRows for MemoryRows {
 
     fn delta(&self, id: DeltaId) -> Result<DeltaLayers> {
         let found = self.data.files.deltas.get(&id).map(|(_, layers)| layers.clone());
-        found.ok_or_else(|| StoreError::Damaged {
-            row: format!("delta {} of conversation number {}", id.no, id.log.0),
-            why: "it is missing".into(),
+        found.ok_or_else(|| {
+            StoreError::missing(format!("delta {} of conversation number {}", id.no, id.log.0))
         })
     }
 
@@ -315,10 +314,6 @@ impl FileRows for MemoryRows {
             claims.moved((self.data.log(*log)?.row.id, *op), self.data.op(*log, *op)?.time, &moved);
         }
         Ok(claims.found)
-    }
-
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.data.files.notes.get(name).cloned())
     }
 
     fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>> {

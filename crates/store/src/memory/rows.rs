@@ -10,13 +10,16 @@ use retake_core::{
 use uuid::Uuid;
 
 use super::MemoryRows;
-use super::data::{Log, Saved, entry_name, misplaced};
+use super::data::{Log, Saved, misplaced};
 use crate::error::{Result, StoreError};
-use crate::query::{Query, indexed, words};
-use crate::rows::{ConversationRow, Erasure, Fingerprint, Key, LogNo, MadeBy, NowRow, Rows};
+use crate::query::{Query, indexed, looks_through, words};
+use crate::rows::{
+    ConversationRow, ConversationRows, DraftRows, EntryRows, Erasure, Fingerprint, Key, LogNo, MadeBy,
+    NowRow, OperationRows, Rows,
+};
 use crate::stream::StreamRow;
 
-impl Rows for MemoryRows {
+impl ConversationRows for MemoryRows {
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo> {
         let data = &mut self.data;
         let log = LogNo(data.logs.len() as i64 + 1);
@@ -86,6 +89,18 @@ impl Rows for MemoryRows {
         Ok(rows.filter(|row| row.root == root).cloned().collect())
     }
 
+    fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()> {
+        self.data.log_mut(log)?.stream = stream.cloned();
+        Ok(())
+    }
+
+    fn streams(&self) -> Result<Vec<StreamRow>> {
+        let logs = self.data.logs.iter();
+        Ok(logs.filter_map(|log| log.stream.clone()).collect())
+    }
+}
+
+impl EntryRows for MemoryRows {
     fn insert_entry(
         &mut self,
         home: &ConversationRow,
@@ -100,7 +115,7 @@ impl Rows for MemoryRows {
         let log = data.log_mut(home.log)?;
         let twice = made_by.as_ref().is_some_and(|(request, _)| log.said.contains_key(request));
         if known || twice || seq != log.entries.len() as u64 + 1 {
-            return Err(misplaced(entry_name(key)));
+            return Err(misplaced(key.name()));
         }
         if let Some((request, fingerprint)) = made_by {
             log.said.insert_mut(request.clone(), (key, *fingerprint));
@@ -186,7 +201,9 @@ impl Rows for MemoryRows {
         });
         Ok(starts.collect())
     }
+}
 
+impl OperationRows for MemoryRows {
     fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64> {
         let log = self.data.log_mut(home.log)?;
         let twice = made_by.as_ref().is_some_and(|(request, _)| log.done.contains_key(request));
@@ -226,17 +243,9 @@ impl Rows for MemoryRows {
         let last = states.range(..=op).next_back();
         Ok(last.map(|(op, state)| (*op, state.clone())))
     }
+}
 
-    fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()> {
-        self.data.log_mut(log)?.stream = stream.cloned();
-        Ok(())
-    }
-
-    fn streams(&self) -> Result<Vec<StreamRow>> {
-        let logs = self.data.logs.iter();
-        Ok(logs.filter_map(|log| log.stream.clone()).collect())
-    }
-
+impl DraftRows for MemoryRows {
     fn set_draft(&mut self, home: &ConversationRow, author: &str, parts: Option<&[Part]>) -> Result<()> {
         let drafts = &mut self.data.log_mut(home.log)?.drafts;
         match parts {
@@ -268,7 +277,9 @@ impl Rows for MemoryRows {
         let all = self.data.drafts_in.iter();
         Ok(all.map(|((folder, author), parts)| (folder.clone(), author.clone(), parts.clone())).collect())
     }
+}
 
+impl Rows for MemoryRows {
     fn search(
         &self,
         query: &Query,
@@ -309,12 +320,7 @@ impl Rows for MemoryRows {
 /// How often an entry matches; 0 if the request excludes it.
 fn count(query: &Query, request: &SearchRequest, entry: &Entry) -> usize {
     let Entry { meta, author, .. } = entry;
-    let asked_for = request.role.is_none_or(|role| meta.role == role)
-        && request.source.as_ref().is_none_or(|source| author == source)
-        && !request.not_source.contains(author)
-        && request.from.is_none_or(|from| meta.time >= from)
-        && request.to.is_none_or(|to| meta.time < to);
-    if !asked_for {
+    if !looks_through(request, meta.role, author, meta.time) {
         return 0;
     }
     let text = indexed(&entry.parts);

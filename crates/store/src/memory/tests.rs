@@ -10,7 +10,10 @@ use uuid::Uuid;
 use super::{Memory, MemoryRows};
 use crate::error::{Result, StoreError};
 use crate::query::Query;
-use crate::rows::{ConversationRow, Erasure, Key, LogNo, NowRow, Rows, Transactions, read};
+use crate::rows::{
+    ConversationRow, ConversationRows as _, EntryRows as _, Erasure, Key, LogNo, NowRow, OperationRows as _,
+    Rows, Transactions as _, read,
+};
 
 fn row(number: u128) -> ConversationRow {
     ConversationRow {

@@ -8,13 +8,16 @@ use retake_core::{
 use super::{ConversationRow, Key, LogNo};
 use crate::error::Result;
 
-/// Rows for turns with tools, within one transaction.
-pub trait AgentRows {
+/// Rows of facts, within one transaction.
+pub trait FactRows {
     /// The last fact of a key in a log, up to this entry: which entry makes it known, and what it says.
     fn fact_before(&self, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>>;
     /// The first key of a fact in a log that is not before `from`.
     fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>>;
+}
 
+/// Rows of effects: the ledger of calls, within one transaction.
+pub trait EffectRows {
     /// Adds an effect of a call that this entry asks for.
     fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()>;
     /// Says what came of a call; the log that it is in, if there is one of that name.
@@ -29,7 +32,10 @@ pub trait AgentRows {
     fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, StartedCall)>>;
     /// The last effect before a place, by log and entry, that outlives a rewind, of a call with this digest in a tree of forks.
     fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>>;
+}
 
+/// Rows of runs and permissions, within one transaction.
+pub trait RunRows {
     /// The live runs of a log, the last number and the last fence.
     fn live_runs_of(&self, log: LogNo) -> Result<Runs>;
     /// Adds or overwrites a run. Another one that runs, or waits, is damage.

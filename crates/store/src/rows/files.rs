@@ -102,7 +102,9 @@ pub trait FileRows {
     fn claims(&self) -> Result<Vec<Claim>>;
 
     /// What is noted under a name.
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.notes(name)?.into_iter().find(|(found, _)| found == name).map(|(_, note)| note))
+    }
     /// Notes something under a name, or removes what is noted there.
     fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()>;
     /// The notes whose names begin so, with what they say.

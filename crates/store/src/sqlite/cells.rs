@@ -5,6 +5,7 @@ use rusqlite::{Connection, ErrorCode, Params, Row};
 
 use crate::error::{Result, StoreError};
 use crate::record::Decoded;
+use crate::rows::LogNo;
 
 /// What is attempted, and its statement.
 pub(super) type Sql = (&'static str, &'static str);
@@ -60,6 +61,16 @@ pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).expect("BUG: no counter reaches 2^63")
 }
 
+/// A limit as a cell has it.
+pub(super) fn at_most(limit: impl TryInto<i64>) -> i64 {
+    limit.try_into().unwrap_or(i64::MAX)
+}
+
+/// What a person can find rows of a conversation by.
+pub(super) fn of(what: &'static str, log: LogNo) -> impl Fn() -> String {
+    move || format!("{what} of conversation number {}", log.0)
+}
+
 /// The rows of a statement, each read by `read`; what can't be read is damaged, and `name` names it.
 pub(super) fn all<T>(
     db: &Connection,
@@ -93,6 +104,17 @@ pub(super) fn first<T>(
     read(&mut Cells::new(row)).map(Some).map_err(|why| damaged(&name, why))
 }
 
+/// The row of a statement; that there is none is damage.
+pub(super) fn one<T>(
+    db: &Connection,
+    sql: Sql,
+    params: impl Params,
+    name: impl Fn() -> String,
+    read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
+) -> Result<T> {
+    first(db, sql, params, &name, read)?.ok_or_else(|| StoreError::missing(name()))
+}
+
 /// Runs a statement without rows; the number of rows that it changed comes back.
 pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> Result<usize> {
     let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
@@ -111,9 +133,4 @@ fn failed(attempt: &'static str, name: impl Fn() -> String, error: rusqlite::Err
 
 fn damaged(name: impl Fn() -> String, why: String) -> StoreError {
     StoreError::Damaged { row: name(), why }
-}
-
-/// A row that has to be there and is not.
-pub(super) fn missing(name: impl Fn() -> String) -> StoreError {
-    damaged(name, "it is missing".to_owned())
 }

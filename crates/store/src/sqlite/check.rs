@@ -12,10 +12,13 @@ use rusqlite::Connection;
 use super::agent::facts;
 use super::cells::all;
 use super::rows::SqliteRows;
-use super::{backup, entry, operation, schema, search};
+use super::{backup, schema, search};
 use crate::error::{Result, StoreError, database_error};
 use crate::lock::{io, utc};
-use crate::rows::{AgentRows as _, ConversationRow, LogNo, Rows as _, facts_of};
+use crate::rows::{
+    ConversationRow, ConversationRows as _, DraftRows as _, EffectRows as _, EntryRows as _, LogNo,
+    OperationRows as _, RunRows as _, facts_of,
+};
 use crate::transfer::{Findings, Upkeep};
 
 /// Entries and operations that are read at a time.
@@ -46,7 +49,7 @@ impl SqliteRows {
         let (mut told, mut damaged) = (facts::Known::new(), BTreeSet::new());
         for from in (1..=last).step_by(CHUNK as usize) {
             let to = last.min(from + CHUNK - 1);
-            for (seq, entry) in (from..).zip(entry::many(&self.db, home.log, from, to)?) {
+            for (seq, entry) in (from..).zip(self.entries(home.log, from, to)?) {
                 match entry {
                     Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong
                         .push(format!("entry {seq} of conversation {} follows an entry behind it", home.id)),
@@ -78,11 +81,11 @@ impl SqliteRows {
         ];
         wrong.extend(rest.into_iter().filter_map(Result::err).map(|error| error.to_string()));
         for no in 1..=home.now.head.op.0 {
-            if let Err(error) = operation::one(&self.db, home.log, OpNo(no)) {
+            if let Err(error) = self.op(home.log, OpNo(no)) {
                 wrong.push(format!("conversation {}: {error}", home.id));
             }
         }
-        if let Err(error) = operation::state(&self.db, home.log, home.now.head.op) {
+        if let Err(error) = self.state(home.log, home.now.head.op) {
             wrong.push(error.to_string());
         }
         if let Some(parent) = home.parent

@@ -1,17 +1,18 @@
 //! Rows of conversations, and the streams in progress.
 
+use rusqlite::params;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params};
 use uuid::Uuid;
 
 use retake_core::{ConversationId, Head, ListRequest, OpNo, RequestId, Revision, Seq, Shelf, Time};
 
-use super::cells::{Cells, all, first, int, missing, run};
+use super::cells::{Cells, all, at_most, first, int, one, run};
+use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::record::{
     Decoded, decode_pos, decode_request, decode_stream, encode_pos, encode_request, encode_stream,
 };
-use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow};
+use crate::rows::{ConversationRow, ConversationRows, Fingerprint, LogNo, NowRow, ParentRow};
 use crate::stream::StreamRow;
 
 macro_rules! select {
@@ -22,44 +23,6 @@ macro_rules! select {
             $rest
         )
     };
-}
-
-pub(super) fn insert(db: &Connection, row: &ConversationRow) -> Result<LogNo> {
-    let next = ("number a conversation", "SELECT coalesce(max(log), 0) + 1 FROM conversation");
-    let log: i64 = first(db, next, [], || "the list of conversations".into(), |cells| cells.next())?
-        .expect("BUG: an aggregate always has a row");
-    let root = row.parent.map_or(log, |_| row.root.0);
-    let (request, fingerprint) =
-        row.request.as_ref().map_or((Value::Null, None), |made| (encode_request(&made.0), Some(made.1)));
-    let now = row.now;
-    run(
-        db,
-        (
-            "add a conversation",
-            "INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ),
-        params![
-            log,
-            root,
-            row.id.uuid().into_bytes(),
-            row.parent.map(|parent| parent.log.0),
-            row.parent.map(|parent| int(parent.head.op.0)),
-            row.parent.map(|parent| int(parent.head.seq.0)),
-            row.parent.and_then(|parent| parent.tip).map(encode_pos),
-            row.folder,
-            row.created.0,
-            request,
-            fingerprint,
-            now.changed.0,
-            int(now.revision.0),
-            int(now.head.op.0),
-            int(now.head.seq.0),
-            int(now.rewinds),
-            int(now.delta_bytes),
-            now.archived,
-        ],
-    )?;
-    Ok(LogNo(log))
 }
 
 fn read(cells: &mut Cells<'_>) -> Decoded<ConversationRow> {
@@ -107,102 +70,142 @@ fn made_by(cells: &mut Cells<'_>) -> Decoded<Option<(RequestId, Fingerprint)>> {
 
 const LIST: fn() -> String = || "a conversation in the list".to_owned();
 
-pub(super) fn by_id(db: &Connection, id: ConversationId) -> Result<Option<ConversationRow>> {
-    let sql = ("read a conversation", select!("WHERE id = ?"));
-    first(db, sql, [id.uuid().into_bytes()], || format!("conversation {id}"), read)
-}
+impl ConversationRows for SqliteRows {
+    fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo> {
+        let next = ("number a conversation", "SELECT coalesce(max(log), 0) + 1 FROM conversation");
+        let log: i64 =
+            first(&self.db, next, [], || "the list of conversations".into(), |cells| cells.next())?
+                .expect("BUG: an aggregate always has a row");
+        let root = row.parent.map_or(log, |_| row.root.0);
+        let (request, fingerprint) =
+            row.request.as_ref().map_or((Value::Null, None), |made| (encode_request(&made.0), Some(made.1)));
+        let now = row.now;
+        run(
+            &self.db,
+            (
+                "add a conversation",
+                "INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            ),
+            params![
+                log,
+                root,
+                row.id.uuid().into_bytes(),
+                row.parent.map(|parent| parent.log.0),
+                row.parent.map(|parent| int(parent.head.op.0)),
+                row.parent.map(|parent| int(parent.head.seq.0)),
+                row.parent.and_then(|parent| parent.tip).map(encode_pos),
+                row.folder,
+                row.created.0,
+                request,
+                fingerprint,
+                now.changed.0,
+                int(now.revision.0),
+                int(now.head.op.0),
+                int(now.head.seq.0),
+                int(now.rewinds),
+                int(now.delta_bytes),
+                now.archived,
+            ],
+        )?;
+        Ok(LogNo(log))
+    }
 
-pub(super) fn by_log(db: &Connection, log: LogNo) -> Result<ConversationRow> {
-    let sql = ("read a conversation", select!("WHERE log = ?"));
-    let name = || format!("conversation number {}", log.0);
-    first(db, sql, [log.0], name, read)?.ok_or_else(|| missing(name))
-}
+    fn conversation(&self, id: ConversationId) -> Result<Option<ConversationRow>> {
+        let sql = ("read a conversation", select!("WHERE id = ?"));
+        first(&self.db, sql, [id.uuid().into_bytes()], || format!("conversation {id}"), read)
+    }
 
-pub(super) fn by_request(db: &Connection, request: &RequestId) -> Result<Option<ConversationRow>> {
-    let sql = ("look a request up", select!("WHERE request = ?"));
-    let name = || format!("the conversation made by request {request}");
-    first(db, sql, [encode_request(request)], name, read)
-}
+    fn log(&self, log: LogNo) -> Result<ConversationRow> {
+        let sql = ("read a conversation", select!("WHERE log = ?"));
+        one(&self.db, sql, [log.0], || format!("conversation number {}", log.0), read)
+    }
 
-pub(super) fn set_now(db: &Connection, log: LogNo, now: NowRow) -> Result<()> {
-    let sql = (
-        "change a conversation's head",
-        "UPDATE conversation SET changed = ?, revision = ?, head_op = ?, head_seq = ?, rewinds = ?,
-         delta_bytes = ?, archived = ? WHERE log = ?",
-    );
-    let values = params![
-        now.changed.0,
-        int(now.revision.0),
-        int(now.head.op.0),
-        int(now.head.seq.0),
-        int(now.rewinds),
-        int(now.delta_bytes),
-        now.archived,
-        log.0,
-    ];
-    run(db, sql, values).map(drop)
-}
+    fn conversation_by_request(&self, request: &RequestId) -> Result<Option<ConversationRow>> {
+        let sql = ("look a request up", select!("WHERE request = ?"));
+        let name = || format!("the conversation made by request {request}");
+        first(&self.db, sql, [encode_request(request)], name, read)
+    }
 
-/// A table of conversations is small beside their entries: each query sorts it, so that no commit has to
-/// keep an index of it.
-pub(super) fn page(db: &Connection, request: &ListRequest) -> Result<Vec<ConversationRow>> {
-    let sql = (
-        "list conversations",
-        select!(
-            "WHERE (?1 IS NULL OR folder = ?1) AND (?2 IS NULL OR (changed, log) < \
-             (SELECT changed, log FROM conversation WHERE id = ?2)) AND (?4 IS NULL OR archived = ?4) \
-             ORDER BY changed DESC, log DESC LIMIT ?3"
-        ),
-    );
-    let before = request.before.map(|id| id.uuid().into_bytes());
-    let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
-    let archived = request.shelf.map(|shelf| shelf == Shelf::Archived);
-    all(db, sql, params![request.folder, before, limit, archived], LIST, read)
-}
+    fn set_now(&mut self, log: LogNo, now: NowRow) -> Result<()> {
+        let sql = (
+            "change a conversation's head",
+            "UPDATE conversation SET changed = ?, revision = ?, head_op = ?, head_seq = ?, rewinds = ?,
+             delta_bytes = ?, archived = ? WHERE log = ?",
+        );
+        let values = params![
+            now.changed.0,
+            int(now.revision.0),
+            int(now.head.op.0),
+            int(now.head.seq.0),
+            int(now.rewinds),
+            int(now.delta_bytes),
+            now.archived,
+            log.0,
+        ];
+        run(&self.db, sql, values).map(drop)
+    }
 
-pub(super) fn like(db: &Connection, prefix: &str, limit: usize) -> Result<Vec<ConversationId>> {
-    let Some((from, to)) = super::ids_like(prefix) else {
-        return Ok(Vec::new());
-    };
-    let sql = ("look an id up", "SELECT id FROM conversation WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?");
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    all(db, sql, params![from, to, limit], LIST, |cells| {
-        Ok(ConversationId::new(Uuid::from_bytes(cells.next()?)))
-    })
-}
+    /// A table of conversations is small beside their entries: each query sorts it, so that no commit has to
+    /// keep an index of it.
+    fn conversations(&self, request: &ListRequest) -> Result<Vec<ConversationRow>> {
+        let sql = (
+            "list conversations",
+            select!(
+                "WHERE (?1 IS NULL OR folder = ?1) AND (?2 IS NULL OR (changed, log) < \
+                 (SELECT changed, log FROM conversation WHERE id = ?2)) AND (?4 IS NULL OR archived = ?4) \
+                 ORDER BY changed DESC, log DESC LIMIT ?3"
+            ),
+        );
+        let before = request.before.map(|id| id.uuid().into_bytes());
+        let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
+        let archived = request.shelf.map(|shelf| shelf == Shelf::Archived);
+        all(&self.db, sql, params![request.folder, before, limit, archived], LIST, read)
+    }
 
-pub(super) fn tree_of(db: &Connection, root: LogNo) -> Result<Vec<ConversationRow>> {
-    let sql = ("list a tree of forks", select!("WHERE root = ? ORDER BY log"));
-    all(db, sql, [root.0], LIST, read)
-}
+    fn conversations_like(&self, prefix: &str, limit: usize) -> Result<Vec<ConversationId>> {
+        let Some((from, to)) = super::ids_like(prefix) else {
+            return Ok(Vec::new());
+        };
+        let sql =
+            ("look an id up", "SELECT id FROM conversation WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?");
+        all(&self.db, sql, params![from, to, at_most(limit)], LIST, |cells| {
+            Ok(ConversationId::new(Uuid::from_bytes(cells.next()?)))
+        })
+    }
 
-pub(super) fn set_stream(db: &Connection, log: LogNo, stream: Option<&StreamRow>) -> Result<()> {
-    match stream {
-        Some(stream) => {
-            let sql = (
-                "save a stream",
-                "REPLACE INTO stream SELECT log, root, ?2 FROM conversation WHERE log = ?1",
-            );
-            run(db, sql, params![log.0, encode_stream(stream)]).map(drop)
-        }
-        None => {
-            let sql = ("remove a stream", "DELETE FROM stream WHERE log = ?");
-            run(db, sql, [log.0]).map(drop)
+    fn tree_of(&self, root: LogNo) -> Result<Vec<ConversationRow>> {
+        let sql = ("list a tree of forks", select!("WHERE root = ? ORDER BY log"));
+        all(&self.db, sql, [root.0], LIST, read)
+    }
+
+    fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()> {
+        match stream {
+            Some(stream) => {
+                let sql = (
+                    "save a stream",
+                    "REPLACE INTO stream SELECT log, root, ?2 FROM conversation WHERE log = ?1",
+                );
+                run(&self.db, sql, params![log.0, encode_stream(stream)]).map(drop)
+            }
+            None => {
+                let sql = ("remove a stream", "DELETE FROM stream WHERE log = ?");
+                run(&self.db, sql, [log.0]).map(drop)
+            }
         }
     }
-}
 
-pub(super) fn streams(db: &Connection) -> Result<Vec<StreamRow>> {
-    let sql =
-        ("read the streams", "SELECT id, stream FROM stream JOIN conversation USING (log) ORDER BY log");
-    all(
-        db,
-        sql,
-        [],
-        || "a stream in progress".into(),
-        |cells| {
-            let id = ConversationId::new(Uuid::from_bytes(cells.next()?));
-            decode_stream(id, &cells.next::<String>()?)
-        },
-    )
+    fn streams(&self) -> Result<Vec<StreamRow>> {
+        let sql =
+            ("read the streams", "SELECT id, stream FROM stream JOIN conversation USING (log) ORDER BY log");
+        all(
+            &self.db,
+            sql,
+            [],
+            || "a stream in progress".into(),
+            |cells| {
+                let id = ConversationId::new(Uuid::from_bytes(cells.next()?));
+                decode_stream(id, &cells.next::<String>()?)
+            },
+        )
+    }
 }

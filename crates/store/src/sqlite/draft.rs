@@ -2,12 +2,13 @@
 //! one for each folder and author.
 
 use retake_core::Part;
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use super::cells::{Sql, all, run};
+use super::cells::{Sql, all, of, run};
+use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::record::{decode_parts, encode_parts};
-use crate::rows::{ConversationRow, LogNo};
+use crate::rows::{ConversationRow, DraftRows, LogNo};
 
 const OF: Sql = (
     "read drafts",
@@ -27,53 +28,54 @@ const ALL_IN: Sql = (
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[OF, IN];
 
-pub(super) fn set(
-    db: &Connection,
-    home: &ConversationRow,
-    author: &str,
-    parts: Option<&[Part]>,
-) -> Result<()> {
-    let (root, log) = (home.root.0, home.log.0);
-    match parts {
-        Some(parts) => {
-            let sql = ("keep a draft", "REPLACE INTO draft VALUES (?, ?, ?, ?)");
-            run(db, sql, params![root, log, author, encode_parts(parts)]).map(drop)
-        }
-        None => {
-            let sql = ("remove a draft", "DELETE FROM draft WHERE root = ? AND log = ? AND author = ?");
-            run(db, sql, params![root, log, author]).map(drop)
+impl DraftRows for SqliteRows {
+    fn set_draft(&mut self, home: &ConversationRow, author: &str, parts: Option<&[Part]>) -> Result<()> {
+        let (root, log) = (home.root.0, home.log.0);
+        match parts {
+            Some(parts) => {
+                let sql = ("keep a draft", "REPLACE INTO draft VALUES (?, ?, ?, ?)");
+                run(&self.db, sql, params![root, log, author, encode_parts(parts)]).map(drop)
+            }
+            None => {
+                let sql = ("remove a draft", "DELETE FROM draft WHERE root = ? AND log = ? AND author = ?");
+                run(&self.db, sql, params![root, log, author]).map(drop)
+            }
         }
     }
-}
 
-pub(super) fn all_of(db: &Connection, log: LogNo) -> Result<Vec<(String, Vec<Part>)>> {
-    let name = || format!("a draft in conversation number {}", log.0);
-    all(db, OF, [log.0], name, |cells| Ok((cells.next()?, decode_parts(&cells.next::<String>()?)?)))
-}
+    fn drafts(&self, log: LogNo) -> Result<Vec<(String, Vec<Part>)>> {
+        all(&self.db, OF, [log.0], of("a draft", log), |cells| {
+            Ok((cells.next()?, decode_parts(&cells.next::<String>()?)?))
+        })
+    }
 
-pub(super) fn set_in(db: &Connection, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()> {
-    match parts {
-        Some(parts) => {
-            let sql = ("keep the draft of a folder", "REPLACE INTO folder_draft VALUES (?, ?, ?)");
-            run(db, sql, params![folder, author, encode_parts(parts)]).map(drop)
-        }
-        None => {
-            let sql =
-                ("remove the draft of a folder", "DELETE FROM folder_draft WHERE folder = ? AND author = ?");
-            run(db, sql, params![folder, author]).map(drop)
+    fn set_draft_in(&mut self, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()> {
+        match parts {
+            Some(parts) => {
+                let sql = ("keep the draft of a folder", "REPLACE INTO folder_draft VALUES (?, ?, ?)");
+                run(&self.db, sql, params![folder, author, encode_parts(parts)]).map(drop)
+            }
+            None => {
+                let sql = (
+                    "remove the draft of a folder",
+                    "DELETE FROM folder_draft WHERE folder = ? AND author = ?",
+                );
+                run(&self.db, sql, params![folder, author]).map(drop)
+            }
         }
     }
-}
 
-pub(super) fn one_in(db: &Connection, folder: &str, author: &str) -> Result<Option<Vec<Part>>> {
-    let name = || format!("the draft of the folder {folder:?}");
-    let found = all(db, IN, [folder, author], name, |cells| decode_parts(&cells.next::<String>()?))?;
-    Ok(found.into_iter().next())
-}
+    fn draft_in(&self, folder: &str, author: &str) -> Result<Option<Vec<Part>>> {
+        let name = || format!("the draft of the folder {folder:?}");
+        let found =
+            all(&self.db, IN, [folder, author], name, |cells| decode_parts(&cells.next::<String>()?))?;
+        Ok(found.into_iter().next())
+    }
 
-pub(super) fn all_in(db: &Connection) -> Result<Vec<(String, String, Vec<Part>)>> {
-    let name = || "the draft of a folder".to_owned();
-    all(db, ALL_IN, [], name, |cells| {
-        Ok((cells.next()?, cells.next()?, decode_parts(&cells.next::<String>()?)?))
-    })
+    fn drafts_in(&self) -> Result<Vec<(String, String, Vec<Part>)>> {
+        let name = || "the draft of a folder".to_owned();
+        all(&self.db, ALL_IN, [], name, |cells| {
+            Ok((cells.next()?, cells.next()?, decode_parts(&cells.next::<String>()?)?))
+        })
+    }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use retake_core::{OpNo, Part, RequestId};
 use rusqlite::{Connection, params};
 
-use super::cells::{first, missing, run};
+use super::cells::{first, one, run};
 use super::{agent, backup, entry, files, operation, schema, search};
 use crate::error::{Result, StoreError};
 use crate::record::{decode_parts, encode_kept, encode_parts, encode_request, erased_delta};
@@ -58,11 +58,9 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
 }
 
 fn erase_entry(db: &Connection, key: Key) -> Result<()> {
-    let name = || entry::name(key);
     let sql = ("read an entry", "SELECT content FROM entry WHERE key = ?");
     let packed = entry::pack(key);
-    let parts = first(db, sql, [packed], name, |cells| decode_parts(&cells.next::<String>()?))?;
-    let parts = parts.ok_or_else(|| missing(name))?;
+    let parts = one(db, sql, [packed], || key.name(), |cells| decode_parts(&cells.next::<String>()?))?;
     if let Some(text) = search::text_of(&parts) {
         search::remove(db, packed, &text)?;
     }
@@ -95,10 +93,8 @@ fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
     let sql =
         ("read an operation", "SELECT kind, delta FROM operation WHERE root = ? AND log = ? AND no = ?");
     let name = || operation::name(log, no);
-    let delta = first(db, sql, place, name, |cells| {
-        erased_delta(&cells.next::<String>()?, &cells.next::<String>()?)
-    })?;
-    let delta = delta.ok_or_else(|| missing(name))?;
+    let delta =
+        one(db, sql, place, name, |cells| erased_delta(&cells.next::<String>()?, &cells.next::<String>()?))?;
     let sql = (
         "erase an operation's texts",
         "UPDATE operation SET delta = coalesce(?4, delta), summary = iif(summary IS NULL, NULL, ''),

@@ -13,7 +13,7 @@ use retake_core::{
 };
 use uuid::Uuid;
 
-use super::cells::{Cells, Sql, all, first, int, run};
+use super::cells::{Cells, Sql, all, at_most, first, int, of, one, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::files::{Claim, DeltaLayers, IntentRow, OpenCall};
@@ -30,11 +30,6 @@ fn bits(number: u64) -> i64 {
 
 fn unbits(cell: i64) -> u64 {
     u64::from_ne_bytes(cell.to_ne_bytes())
-}
-
-/// What a person can find the rows by.
-fn of(what: &'static str, log: LogNo) -> impl Fn() -> String {
-    move || format!("{what} of conversation number {}", log.0)
 }
 
 const WORKSPACES: Sql =
@@ -179,8 +174,7 @@ impl FileRows for SqliteRows {
     fn captures(&self, workspace: WorkspaceNo, before: Option<u64>, limit: usize) -> Result<Vec<Capture>> {
         let name = || format!("a capture of workspace {}", workspace.0);
         let before = before.map_or(i64::MAX, int);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        all(&self.db, CAPTURES, [int(workspace.0), before, limit], name, capture)
+        all(&self.db, CAPTURES, [int(workspace.0), before, at_most(limit)], name, capture)
     }
 
     fn manifests(&self) -> Result<Vec<ContentHash>> {
@@ -293,11 +287,9 @@ impl FileRows for SqliteRows {
     }
 
     fn delta(&self, DeltaId { log, no }: DeltaId) -> Result<DeltaLayers> {
-        let name = of("a delta", log);
-        let found = first(&self.db, DELTA, [log.0, int(no)], &name, |cells| {
+        one(&self.db, DELTA, [log.0, int(no)], of("a delta", log), |cells| {
             decode_delta(&cells.next::<String>()?, log)
-        })?;
-        found.ok_or_else(|| super::cells::missing(name))
+        })
     }
 
     fn set_layers(
@@ -454,11 +446,6 @@ impl FileRows for SqliteRows {
 
     fn claims(&self) -> Result<Vec<Claim>> {
         claims::all(&self.db)
-    }
-
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let sql = ("read a note", "SELECT value FROM meta WHERE name = ?");
-        first(&self.db, sql, [name], || format!("the note {name}"), |cells| cells.next())
     }
 
     fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>> {

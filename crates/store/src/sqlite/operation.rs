@@ -1,16 +1,17 @@
 //! Rows of operations and full states.
 
+use rusqlite::params;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params};
 
 use retake_core::{OpNo, Operation, RequestId, State};
 
-use super::cells::{Cells, Sql, all, first, int, run};
+use super::cells::{Cells, Sql, all, at_most, first, int, run};
+use super::rows::SqliteRows;
 use crate::error::{Result, StoreError};
 use crate::record::{
     Decoded, OpRecord, decode_op, decode_request, decode_state, encode_op, encode_request, encode_state,
 };
-use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy};
+use crate::rows::{ConversationRow, Fingerprint, LogNo, MadeBy, OperationRows};
 
 macro_rules! select {
     ($rest:literal) => {
@@ -25,45 +26,6 @@ macro_rules! select {
 /// What a person can find the operation by.
 pub(super) fn name(log: LogNo, no: OpNo) -> String {
     format!("operation {no} of conversation number {}", log.0)
-}
-
-pub(super) fn insert(
-    db: &Connection,
-    home: &ConversationRow,
-    op: &Operation,
-    made_by: &MadeBy,
-) -> Result<u64> {
-    let record = encode_op(op);
-    let made = made_by.as_ref();
-    let request = made.map(|made| &made.0).or(op.request.as_ref());
-    let request = request.map_or(Value::Null, encode_request);
-    let texts = [&record.summary, &record.kept].into_iter().flatten().map(String::len);
-    let bytes = record.delta.len() + texts.sum::<usize>();
-    let sql = (
-        "append an operation",
-        "INSERT INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    );
-    let values = params![
-        home.root.0,
-        home.log.0,
-        int(record.no),
-        record.kind,
-        record.reason,
-        record.delta,
-        int(record.at),
-        record.tip,
-        int(record.revision),
-        record.before,
-        record.after,
-        record.author,
-        record.time,
-        request,
-        made.map(|made| made.1),
-        record.summary,
-        record.kept,
-    ];
-    run(db, sql, values)?;
-    Ok(bytes as u64)
 }
 
 fn read(cells: &mut Cells<'_>) -> Decoded<Operation> {
@@ -93,36 +55,8 @@ fn read(cells: &mut Cells<'_>) -> Decoded<Operation> {
 
 const ONE: Sql = ("read an operation", select!("no = ?2"));
 
-pub(super) fn one(db: &Connection, log: LogNo, no: OpNo) -> Result<Operation> {
-    let values = [log.0, int(no.0)];
-    first(db, ONE, values, || name(log, no), read)?.ok_or(StoreError::MissingOperation(no))
-}
-
 /// Operations in a range. A gap is an error: what is behind it would be carried out on a wrong state.
 const MANY: Sql = ("read operations", select!("no BETWEEN ?2 AND ?3 ORDER BY no"));
-
-pub(super) fn many(db: &Connection, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>> {
-    let values = [log.0, at_most(from), at_most(to)];
-    let mut next = from;
-    let ops = all(
-        db,
-        MANY,
-        values,
-        || name(log, from),
-        |cells| read(cells).map_err(|why| format!("one of those up to {to}: {why}")),
-    )?;
-    for op in &ops {
-        if op.no != next {
-            return Err(StoreError::MissingOperation(next));
-        }
-        next = next.next();
-    }
-    Ok(ops)
-}
-
-fn at_most(no: OpNo) -> i64 {
-    i64::try_from(no.0).unwrap_or(i64::MAX)
-}
 
 const BY_REQUEST: Sql = (
     "look a request up",
@@ -131,25 +65,6 @@ const BY_REQUEST: Sql = (
          AND fingerprint IS NOT NULL",
 );
 
-pub(super) fn by_request(
-    db: &Connection,
-    log: LogNo,
-    request: &RequestId,
-) -> Result<Option<(OpNo, Fingerprint)>> {
-    let name = || format!("the operation made by request {request}");
-    first(db, BY_REQUEST, params![log.0, encode_request(request)], name, |cells| {
-        Ok((OpNo(cells.count()?), cells.next()?))
-    })
-}
-
-pub(super) fn insert_state(db: &Connection, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64> {
-    let state = encode_state(state);
-    let bytes = state.len() as u64;
-    let sql = ("keep a state", "REPLACE INTO state VALUES (?, ?, ?, ?)");
-    run(db, sql, params![home.root.0, home.log.0, int(op.0), state])?;
-    Ok(bytes)
-}
-
 const STATE: Sql = (
     "read a state",
     "SELECT op, state FROM state
@@ -157,14 +72,89 @@ const STATE: Sql = (
          ORDER BY op DESC LIMIT 1",
 );
 
-pub(super) fn state(db: &Connection, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>> {
-    let name = || format!("the state at operation {op} of conversation number {}", log.0);
-    first(db, STATE, [log.0, at_most(op)], name, |cells| {
-        let op = OpNo(cells.count()?);
-        Ok((op, decode_state(&cells.next::<String>()?)?))
-    })
-}
-
 /// Every statement that reads operations and states, for the test that none of them scans.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[ONE, MANY, BY_REQUEST, STATE];
+
+impl OperationRows for SqliteRows {
+    fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64> {
+        let record = encode_op(op);
+        let made = made_by.as_ref();
+        let request = made.map(|made| &made.0).or(op.request.as_ref());
+        let request = request.map_or(Value::Null, encode_request);
+        let texts = [&record.summary, &record.kept].into_iter().flatten().map(String::len);
+        let bytes = record.delta.len() + texts.sum::<usize>();
+        let sql = (
+            "append an operation",
+            "INSERT INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        );
+        let values = params![
+            home.root.0,
+            home.log.0,
+            int(record.no),
+            record.kind,
+            record.reason,
+            record.delta,
+            int(record.at),
+            record.tip,
+            int(record.revision),
+            record.before,
+            record.after,
+            record.author,
+            record.time,
+            request,
+            made.map(|made| made.1),
+            record.summary,
+            record.kept,
+        ];
+        run(&self.db, sql, values)?;
+        Ok(bytes as u64)
+    }
+
+    fn op(&self, log: LogNo, no: OpNo) -> Result<Operation> {
+        let values = [log.0, int(no.0)];
+        first(&self.db, ONE, values, || name(log, no), read)?.ok_or(StoreError::MissingOperation(no))
+    }
+
+    fn ops(&self, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>> {
+        let values = [log.0, at_most(from.0), at_most(to.0)];
+        let mut next = from;
+        let ops = all(
+            &self.db,
+            MANY,
+            values,
+            || name(log, from),
+            |cells| read(cells).map_err(|why| format!("one of those up to {to}: {why}")),
+        )?;
+        for op in &ops {
+            if op.no != next {
+                return Err(StoreError::MissingOperation(next));
+            }
+            next = next.next();
+        }
+        Ok(ops)
+    }
+
+    fn op_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(OpNo, Fingerprint)>> {
+        let name = || format!("the operation made by request {request}");
+        first(&self.db, BY_REQUEST, params![log.0, encode_request(request)], name, |cells| {
+            Ok((OpNo(cells.count()?), cells.next()?))
+        })
+    }
+
+    fn insert_state(&mut self, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64> {
+        let state = encode_state(state);
+        let bytes = state.len() as u64;
+        let sql = ("keep a state", "REPLACE INTO state VALUES (?, ?, ?, ?)");
+        run(&self.db, sql, params![home.root.0, home.log.0, int(op.0), state])?;
+        Ok(bytes)
+    }
+
+    fn state(&self, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>> {
+        let name = || format!("the state at operation {op} of conversation number {}", log.0);
+        first(&self.db, STATE, [log.0, at_most(op.0)], name, |cells| {
+            let op = OpNo(cells.count()?);
+            Ok((op, decode_state(&cells.next::<String>()?)?))
+        })
+    }
+}

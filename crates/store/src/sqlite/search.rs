@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use retake_core::{Part, SearchRequest, Sort};
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::cells::{all, run};
+use super::cells::{Cells, Sql, all, run};
 use super::entry::{asked, range, unpack};
 use super::schema::SEARCH;
 use crate::error::{Result, StoreError};
-use crate::query::{Clause, Item, Query, Term, index_text};
+use crate::query::{Clause, Item, Query, Term, index_text, looks_through};
 use crate::record::decode_parts;
 use crate::rows::{Key, LogNo};
 
@@ -164,11 +165,7 @@ fn passes(db: &Connection, request: &SearchRequest, key: Key) -> Result<bool> {
         return Ok(true);
     }
     let asked = asked(db, key)?;
-    Ok(role.is_none_or(|role| asked.role == role)
-        && source.as_ref().is_none_or(|source| asked.author == *source)
-        && !not_source.contains(&asked.author)
-        && from.is_none_or(|from| asked.time >= from)
-        && to.is_none_or(|to| asked.time < to))
+    Ok(looks_through(request, asked.role, &asked.author, asked.time))
 }
 
 /// Rows in the index's own order, as they come.
@@ -193,15 +190,9 @@ fn stream(
 /// Best first; of equally good ones the newest.
 fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
     let sql = ("search", "SELECT rank, rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?");
-    let mut hits: Vec<(f64, i64)> = Vec::new();
-    for (from, to) in ranges {
-        hits.extend(all(db, sql, params![text, from, to], index, |cells| {
-            Ok((cells.next()?, cells.next()?))
-        })?);
-    }
-    hits.retain(|(_, key)| within.holds(unpack(*key)));
+    let mut hits: Vec<(f64, Key)> = hits(db, sql, text, ranges, within)?;
     hits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-    Ok(hits.into_iter().map(|(_, key)| unpack(key)).collect())
+    Ok(hits.into_iter().map(|(_, key)| key).collect())
 }
 
 /// Oldest first, across logs.
@@ -211,15 +202,26 @@ fn by_time(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) 
         "SELECT time, key FROM search CROSS JOIN entry ON key = search.rowid
          WHERE search MATCH ? AND search.rowid BETWEEN ? AND ?",
     );
-    let mut hits: Vec<(i64, i64)> = Vec::new();
-    for (from, to) in ranges {
-        hits.extend(all(db, sql, params![text, from, to], index, |cells| {
-            Ok((cells.next()?, cells.next()?))
-        })?);
-    }
-    hits.retain(|(_, key)| within.holds(unpack(*key)));
+    let mut hits: Vec<(i64, Key)> = hits(db, sql, text, ranges, within)?;
     hits.sort_unstable();
-    Ok(hits.into_iter().map(|(_, key)| unpack(key)).collect())
+    Ok(hits.into_iter().map(|(_, key)| key).collect())
+}
+
+/// What may be shown, each with what it is sorted by.
+fn hits<T: FromSql>(
+    db: &Connection,
+    sql: Sql,
+    text: &str,
+    ranges: &[(i64, i64)],
+    within: &Within,
+) -> Result<Vec<(T, Key)>> {
+    let mut hits = Vec::new();
+    for (from, to) in ranges {
+        let read = |cells: &mut Cells<'_>| Ok((cells.next()?, unpack(cells.next()?)));
+        hits.extend(all(db, sql, params![text, from, to], index, read)?);
+    }
+    hits.retain(|(_, key)| within.holds(*key));
+    Ok(hits)
 }
 
 fn index() -> String {

@@ -4,10 +4,11 @@ use retake_core::{ConversationId, Effect, EffectState, EntryId, StartedCall, Tim
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use super::super::cells::{Cells, Sql, all, first, int, run};
+use super::super::cells::{Cells, Sql, all, at_most, first, int, of, run};
+use super::super::rows::SqliteRows;
 use crate::error::Result;
 use crate::record::{Decoded, decode_effect_class, decode_effect_state, encode_effect_state};
-use crate::rows::{Fingerprint, Key, LogNo};
+use crate::rows::{EffectRows, Fingerprint, Key, LogNo};
 
 /// What stays of a digest: it is made from the content and could confirm a guess.
 const ERASED: Fingerprint = [0; 16];
@@ -80,61 +81,6 @@ fn read(cells: &mut Cells<'_>) -> Decoded<(Key, Effect)> {
     ))
 }
 
-pub(super) fn insert(db: &Connection, root: LogNo, key: Key, effect: &Effect) -> Result<()> {
-    let sql = (
-        "write a call down",
-        "INSERT INTO effect SELECT ?1, ?2, ?3, coalesce(max(no), 0) + 1, ?4, ?5, ?6, ?7, ?8, ?9
-         FROM effect WHERE root = ?1 AND log = ?2 AND seq = ?3",
-    );
-    let state = encode_effect_state(effect.state);
-    let (class, print, began) = (effect.class.name(), effect.print, effect.began.0);
-    let values =
-        params![root.0, key.log.0, int(key.seq), effect.call, effect.tool, class, print, began, state];
-    run(db, sql, values).map(drop)
-}
-
-pub(super) fn set(db: &Connection, call: &str, state: EffectState) -> Result<Option<LogNo>> {
-    let sql = ("say what came of a call", "UPDATE effect SET state = ?2 WHERE call = ?1 RETURNING log");
-    let values = params![call, encode_effect_state(state)];
-    first(db, sql, values, || format!("call {call}"), |cells| cells.next().map(LogNo))
-}
-
-pub(super) fn began(db: &Connection, call: &str) -> Result<Option<(Time, EffectState)>> {
-    let read =
-        |cells: &mut Cells<'_>| Ok((Time(cells.next()?), decode_effect_state(&cells.next::<String>()?)?));
-    first(db, ONE, [call], || format!("call {call}"), read)
-}
-
-pub(super) fn within(db: &Connection, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let name = || format!("an effect of conversation number {}", log.0);
-    all(db, IN, [log.0, int(from), int(to), limit], name, |cells| read(cells).map(|(_, effect)| effect))
-}
-
-pub(super) fn all_within(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
-    let name = || format!("an effect of conversation number {}", log.0);
-    let read = |cells: &mut Cells<'_>| read(cells).map(|(key, effect)| (key.seq, effect));
-    all(db, LEDGER, [log.0, int(from), int(to)], name, read)
-}
-
-pub(super) fn begun(db: &Connection, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, StartedCall)>> {
-    let name = || format!("an effect of conversation number {}", log.0);
-    all(db, BEGUN, [log.0, int(from), int(to)], name, |cells| {
-        let (seq, tool) = (cells.count()?, cells.next()?);
-        Ok((seq, StartedCall { tool, class: decode_effect_class(&cells.next::<String>()?)? }))
-    })
-}
-
-pub(super) fn like(
-    db: &Connection,
-    root: LogNo,
-    print: Fingerprint,
-    before: Key,
-) -> Result<Option<(Key, Effect)>> {
-    let name = || format!("an effect in the tree of conversation number {}", root.0);
-    first(db, LIKE, params![root.0, print, before.log.0, int(before.seq)], name, read)
-}
-
 /// Overwrites what the ledger has of the calls that an entry asks for: their tools, and the digests of their arguments.
 pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
     let sql = (
@@ -143,4 +89,54 @@ pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
          WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq = ?2",
     );
     run(db, sql, params![key.log.0, int(key.seq), ERASED]).map(drop)
+}
+
+impl EffectRows for SqliteRows {
+    fn insert_effect(&mut self, root: LogNo, key: Key, effect: &Effect) -> Result<()> {
+        let sql = (
+            "write a call down",
+            "INSERT INTO effect SELECT ?1, ?2, ?3, coalesce(max(no), 0) + 1, ?4, ?5, ?6, ?7, ?8, ?9
+             FROM effect WHERE root = ?1 AND log = ?2 AND seq = ?3",
+        );
+        let state = encode_effect_state(effect.state);
+        let (class, print, began) = (effect.class.name(), effect.print, effect.began.0);
+        let values =
+            params![root.0, key.log.0, int(key.seq), effect.call, effect.tool, class, print, began, state];
+        run(&self.db, sql, values).map(drop)
+    }
+
+    fn set_effect(&mut self, call: &str, state: EffectState) -> Result<Option<LogNo>> {
+        let sql = ("say what came of a call", "UPDATE effect SET state = ?2 WHERE call = ?1 RETURNING log");
+        let values = params![call, encode_effect_state(state)];
+        first(&self.db, sql, values, || format!("call {call}"), |cells| cells.next().map(LogNo))
+    }
+
+    fn effect_began(&self, call: &str) -> Result<Option<(Time, EffectState)>> {
+        let read =
+            |cells: &mut Cells<'_>| Ok((Time(cells.next()?), decode_effect_state(&cells.next::<String>()?)?));
+        first(&self.db, ONE, [call], || format!("call {call}"), read)
+    }
+
+    fn effects_in(&self, log: LogNo, from: u64, to: u64, limit: usize) -> Result<Vec<Effect>> {
+        all(&self.db, IN, [log.0, int(from), int(to), at_most(limit)], of("an effect", log), |cells| {
+            read(cells).map(|(_, effect)| effect)
+        })
+    }
+
+    fn ledger(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Effect)>> {
+        let read = |cells: &mut Cells<'_>| read(cells).map(|(key, effect)| (key.seq, effect));
+        all(&self.db, LEDGER, [log.0, int(from), int(to)], of("an effect", log), read)
+    }
+
+    fn begun(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, StartedCall)>> {
+        all(&self.db, BEGUN, [log.0, int(from), int(to)], of("an effect", log), |cells| {
+            let (seq, tool) = (cells.count()?, cells.next()?);
+            Ok((seq, StartedCall { tool, class: decode_effect_class(&cells.next::<String>()?)? }))
+        })
+    }
+
+    fn effect_like(&self, root: LogNo, print: [u8; 16], before: Key) -> Result<Option<(Key, Effect)>> {
+        let name = || format!("an effect in the tree of conversation number {}", root.0);
+        first(&self.db, LIKE, params![root.0, print, before.log.0, int(before.seq)], name, read)
+    }
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use retake_core::{Entry, Fact};
 use rusqlite::{Connection, params};
 
-use super::super::cells::{Sql, all, first, int, run};
+use super::super::cells::{Sql, all, first, int, of, run};
 use super::super::entry::unpack;
+use super::super::rows::SqliteRows;
 use crate::error::{Result, StoreError};
 use crate::record::decode_parts;
-use crate::rows::{ConversationRow, Key, LogNo, facts_of};
+use crate::rows::{ConversationRow, FactRows, Key, LogNo, facts_of};
 
 /// What the facts of a log are, by entry and key.
 pub(in crate::sqlite) type Known = BTreeMap<(u64, String), String>;
@@ -36,10 +37,6 @@ const ALL: Sql = (
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[BEFORE, KEY, ALL];
 
-fn name(log: LogNo) -> impl Fn() -> String {
-    move || format!("a fact of conversation number {}", log.0)
-}
-
 pub(in crate::sqlite) fn insert(db: &Connection, home: &ConversationRow, entry: &Entry) -> Result<()> {
     facts_of(&entry.parts).try_for_each(|fact| add(db, home.root, home.log, entry.meta.pos.seq, fact))
 }
@@ -47,14 +44,6 @@ pub(in crate::sqlite) fn insert(db: &Connection, home: &ConversationRow, entry: 
 fn add(db: &Connection, root: LogNo, log: LogNo, seq: u64, fact: &Fact) -> Result<()> {
     let sql = ("keep a fact", "REPLACE INTO fact VALUES (?, ?, ?, ?, ?)");
     run(db, sql, params![root.0, log.0, fact.key, int(seq), fact.value]).map(drop)
-}
-
-pub(super) fn before(db: &Connection, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>> {
-    first(db, BEFORE, params![log.0, key, int(seq)], name(log), |cells| Ok((cells.count()?, cells.next()?)))
-}
-
-pub(super) fn key(db: &Connection, log: LogNo, from: &str) -> Result<Option<String>> {
-    first(db, KEY, params![log.0, from], name(log), |cells| cells.next())
 }
 
 /// Takes the facts of an entry out.
@@ -69,8 +58,9 @@ pub(in crate::sqlite) fn remove(db: &Connection, key: Key) -> Result<()> {
 
 /// All facts of a log, as the index has them.
 pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
-    let facts =
-        all(db, ALL, [log.0], name(log), |cells| Ok(((cells.count()?, cells.next()?), cells.next()?)));
+    let facts = all(db, ALL, [log.0], of("a fact", log), |cells| {
+        Ok(((cells.count()?, cells.next()?), cells.next()?))
+    });
     Ok(facts?.into_iter().collect())
 }
 
@@ -89,4 +79,16 @@ pub(in crate::sqlite) fn rebuild(db: &Connection) -> Result<()> {
         facts_of(&parts).try_for_each(|fact| add(db, LogNo(root), key.log, key.seq, fact))?;
     }
     Ok(())
+}
+
+impl FactRows for SqliteRows {
+    fn fact_before(&self, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>> {
+        first(&self.db, BEFORE, params![log.0, key, int(seq)], of("a fact", log), |cells| {
+            Ok((cells.count()?, cells.next()?))
+        })
+    }
+
+    fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>> {
+        first(&self.db, KEY, params![log.0, from], of("a fact", log), |cells| cells.next())
+    }
 }

@@ -1,13 +1,14 @@
 //! Runs. That one runs and one waits at most is the schema's to hold, whatever the code above does.
 
-use retake_core::{ConversationId, Fence, Run, RunNo, Runs};
-use rusqlite::{Connection, params};
+use retake_core::{ConversationId, Fence, Permission, Run, RunNo, Runs};
+use rusqlite::params;
 use uuid::Uuid;
 
-use super::super::cells::{Cells, Sql, all, first, int, run as execute};
+use super::super::cells::{Cells, Sql, all, at_most, first, int, of, run as execute};
+use super::super::rows::SqliteRows;
 use crate::error::Result;
-use crate::record::{Decoded, decode_run, encode_run};
-use crate::rows::{ConversationRow, LogNo};
+use crate::record::{Decoded, decode_permission, decode_run, encode_permission, encode_run};
+use crate::rows::{ConversationRow, LogNo, RunRows};
 
 macro_rules! of_log {
     ($columns:literal, $index:literal, $rest:literal) => {
@@ -47,9 +48,15 @@ const LIVE: Sql = (
      WHERE state = 'queued'",
 );
 
+const PERMISSION: Sql = (
+    "read what is permitted",
+    "SELECT permission FROM permission
+     WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1",
+);
+
 /// Every statement that reads runs of a conversation, for the test that none of them scans.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[RUNNING, QUEUED, LAST, FENCE, NEWEST, BETWEEN];
+pub(super) const READS: &[Sql] = &[RUNNING, QUEUED, LAST, FENCE, NEWEST, BETWEEN, PERMISSION];
 
 fn read(cells: &mut Cells<'_>) -> Decoded<Run> {
     let (no, state) = (RunNo(cells.count()?), cells.next::<String>()?);
@@ -57,47 +64,55 @@ fn read(cells: &mut Cells<'_>) -> Decoded<Run> {
     decode_run(no, &state, fence, &cells.next::<String>()?)
 }
 
-fn name(log: LogNo) -> impl Fn() -> String {
-    move || format!("a run of conversation number {}", log.0)
-}
+impl RunRows for SqliteRows {
+    fn live_runs_of(&self, log: LogNo) -> Result<Runs> {
+        let one = |sql| first(&self.db, sql, [log.0], of("a run", log), read);
+        let number = |sql| first(&self.db, sql, [log.0], of("a run", log), |cells| cells.count());
+        Ok(Runs {
+            running: one(RUNNING)?,
+            queued: one(QUEUED)?,
+            last: RunNo(number(LAST)?.unwrap_or(0)),
+            fence: Fence(number(FENCE)?.unwrap_or(0)),
+        })
+    }
 
-pub(super) fn live(db: &Connection, log: LogNo) -> Result<Runs> {
-    let one = |sql| first(db, sql, [log.0], name(log), read);
-    let number = |sql| first(db, sql, [log.0], name(log), |cells| cells.count());
-    Ok(Runs {
-        running: one(RUNNING)?,
-        queued: one(QUEUED)?,
-        last: RunNo(number(LAST)?.unwrap_or(0)),
-        fence: Fence(number(FENCE)?.unwrap_or(0)),
-    })
-}
+    fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()> {
+        // Not `REPLACE`: it would silently take the place of another one that runs.
+        let sql = (
+            "keep a run",
+            "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (root, log, no)
+             DO UPDATE SET state = excluded.state, fence = excluded.fence, run = excluded.run",
+        );
+        let (no, state, fence) = (int(run.no.0), run.state.name(), int(run.fence.0));
+        execute(&self.db, sql, params![home.root.0, home.log.0, no, state, fence, encode_run(run)]).map(drop)
+    }
 
-pub(super) fn set(db: &Connection, home: &ConversationRow, run: &Run) -> Result<()> {
-    // Not `REPLACE`: it would silently take the place of another one that runs.
-    let sql = (
-        "keep a run",
-        "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (root, log, no)
-         DO UPDATE SET state = excluded.state, fence = excluded.fence, run = excluded.run",
-    );
-    let (no, state, fence) = (int(run.no.0), run.state.name(), int(run.fence.0));
-    execute(db, sql, params![home.root.0, home.log.0, no, state, fence, encode_run(run)]).map(drop)
-}
+    fn runs_of(&self, log: LogNo, limit: usize) -> Result<Vec<Run>> {
+        all(&self.db, NEWEST, [log.0, at_most(limit)], of("a run", log), read)
+    }
 
-pub(super) fn newest(db: &Connection, log: LogNo, limit: usize) -> Result<Vec<Run>> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    all(db, NEWEST, [log.0, limit], name(log), read)
-}
+    fn runs_in(&self, log: LogNo, from: RunNo, to: RunNo) -> Result<Vec<Run>> {
+        all(&self.db, BETWEEN, [log.0, int(from.0), int(to.0)], of("a run", log), read)
+    }
 
-pub(super) fn between(db: &Connection, log: LogNo, from: RunNo, to: RunNo) -> Result<Vec<Run>> {
-    all(db, BETWEEN, [log.0, int(from.0), int(to.0)], name(log), read)
-}
+    fn live_runs(&self) -> Result<Vec<(ConversationId, Run)>> {
+        all(
+            &self.db,
+            LIVE,
+            [],
+            || "a live run".to_owned(),
+            |cells| Ok((ConversationId::new(Uuid::from_bytes(cells.next()?)), read(cells)?)),
+        )
+    }
 
-pub(super) fn all_live(db: &Connection) -> Result<Vec<(ConversationId, Run)>> {
-    all(
-        db,
-        LIVE,
-        [],
-        || "a live run".to_owned(),
-        |cells| Ok((ConversationId::new(Uuid::from_bytes(cells.next()?)), read(cells)?)),
-    )
+    fn permission(&self, log: LogNo) -> Result<Option<Permission>> {
+        first(&self.db, PERMISSION, [log.0], of("what is permitted", log), |cells| {
+            decode_permission(&cells.next::<String>()?)
+        })
+    }
+
+    fn set_permission(&mut self, home: &ConversationRow, permission: &Permission) -> Result<()> {
+        let sql = ("settle what is permitted", "REPLACE INTO permission VALUES (?, ?, ?)");
+        execute(&self.db, sql, params![home.root.0, home.log.0, encode_permission(permission)]).map(drop)
+    }
 }

@@ -4,9 +4,8 @@ use rusqlite::{Connection, params};
 
 use retake_core::{FilePath, LogNo, Moved, OpNo, PathMove, Stack, WorkspaceNo};
 
-use super::super::cells::{Cells, Sql, all, first, int, run};
+use super::super::cells::{Cells, Sql, all, at_most, first, int, of, run};
 use super::super::rows::SqliteRows;
-use super::of;
 use crate::error::Result;
 use crate::record::{Decoded, decode_moves, encode_moves};
 use crate::rows::{ConversationRow, MoveListRows, OpenList};
@@ -131,8 +130,7 @@ impl MoveListRows for SqliteRows {
     }
 
     fn listed(&self, log: LogNo, list: u64, after: Option<&FilePath>, limit: usize) -> Result<Vec<PathMove>> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        listed(&self.db, log, int(list), after.map_or(&[], FilePath::as_bytes), limit)
+        listed(&self.db, log, int(list), after.map_or(&[], FilePath::as_bytes), at_most(limit))
     }
 
     fn close_list(&mut self, log: LogNo, list: u64) -> Result<()> {
@@ -151,6 +149,6 @@ impl MoveListRows for SqliteRows {
              FROM moved_path WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1
              AND list = ?2 LIMIT ?3)",
         );
-        run(&self.db, sql, [log.0, int(list), i64::try_from(limit).unwrap_or(i64::MAX)])
+        run(&self.db, sql, [log.0, int(list), at_most(limit)])
     }
 }

@@ -15,7 +15,10 @@ use tempfile::TempDir;
 
 use super::kit::{Kit, NOW, commit, conversation, found, open, operation, request, said, say, word};
 use crate::error::StoreError;
-use crate::rows::{AgentRows as _, Erasure, FileRows as _, Key, LogNo, Rows, Transactions, read};
+use crate::rows::{
+    ConversationRows as _, EntryRows as _, Erasure, FactRows as _, FileRows as _, Key, LogNo,
+    OperationRows as _, Rows as _, Transactions as _, read,
+};
 use crate::sqlite::Sqlite;
 use crate::sqlite::schema::{self, VERSION};
 
@@ -326,8 +329,7 @@ fn moved_store_refuses_writes_and_reads_no_other_store() {
     let second = open(&here).unwrap();
     let error = kit.writer().begin().unwrap_err();
     assert!(matches!(error, StoreError::Moved { .. }), "{error}");
-    let found = read(&kit.store.readers, |_| Ok(()));
-    assert!(matches!(found, Err(StoreError::Moved { .. })), "{found:?}");
+    assert!(matches!(read(&kit.store.readers, |_| Ok(())), Err(StoreError::Moved { .. })));
     drop(second);
     fs::remove_dir_all(&here).unwrap();
     fs::rename(&there, &here).unwrap();

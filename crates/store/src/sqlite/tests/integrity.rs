@@ -5,7 +5,10 @@ use retake_core::{Change, Fact, Head, OpNo, Part, Reason};
 use super::super::{agent, draft, entry, files, operation as operations};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::{Result, StoreError};
-use crate::rows::{AgentRows as _, LogNo, NowRow, Rows, Transactions, read};
+use crate::rows::{
+    ConversationRows as _, EntryRows as _, FactRows as _, LogNo, NowRow, OperationRows as _,
+    Transactions as _, read,
+};
 use crate::transfer::Upkeep as _;
 
 fn kit() -> Kit {

@@ -12,7 +12,9 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::query::{Clause, Query, Term};
-use crate::rows::{ConversationRow, Key, LogNo, NowRow, Rows, Transactions};
+use crate::rows::{
+    ConversationRow, ConversationRows as _, EntryRows as _, Key, LogNo, NowRow, Rows as _, Transactions as _,
+};
 use crate::sqlite::{Opened, Sqlite, SqliteRows};
 
 pub(super) const NOW: Time = Time(1_795_300_000_000);

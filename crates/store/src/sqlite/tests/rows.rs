@@ -10,7 +10,10 @@ use uuid::Uuid;
 
 use super::kit::{Kit, NOW, conversation, operation, request, said, say};
 use crate::error::StoreError;
-use crate::rows::{AgentRows as _, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows, Transactions, read};
+use crate::rows::{
+    ConversationRow, ConversationRows as _, EntryRows as _, Key, LogNo, NowRow, OperationRows as _,
+    ParentRow, Rows, RunRows as _, Transactions as _, read,
+};
 use crate::stream::StreamRow;
 
 #[test]

@@ -5,7 +5,7 @@ use retake_core::{Role, SearchRequest, Sort, Time};
 use super::files::{older_format, raw};
 use super::kit::{Kit, NOW, conversation, found, open, said, say, word};
 use crate::query::{Clause, Query, Term};
-use crate::rows::{Key, LogNo};
+use crate::rows::{Key, LogNo, Rows as _};
 use crate::sqlite::schema::CUT;
 
 fn term(words: &[&str], prefix: bool) -> Term {
@@ -122,7 +122,6 @@ fn search_looks_only_within_the_given_ranges_and_filters() {
 
 #[test]
 fn search_stops_when_its_visitor_stops() {
-    use crate::rows::Rows as _;
     let kit = kit();
     for sort in [Sort::Rank, Sort::Newest, Sort::Oldest] {
         let mut seen = 0;
