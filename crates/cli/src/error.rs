@@ -50,11 +50,19 @@ pub(crate) fn problem(kind: ProblemKind, code: &str, message: impl Into<String>)
     Problem { code: code.into(), kind, message: message.into(), ..Problem::default() }
 }
 
+/// A problem that the command line finds itself, with what to do next.
+pub(crate) fn hinted(
+    kind: ProblemKind,
+    code: &str,
+    message: impl Into<String>,
+    hint: impl Into<Hint>,
+) -> Problem {
+    Problem { hint: Some(hint.into()), ..problem(kind, code, message) }
+}
+
 /// An invalid argument.
 pub(crate) fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Failure {
-    let mut problem = problem(ProblemKind::Usage, "usage", message);
-    problem.hint = Some(hint.into());
-    problem.into()
+    hinted(ProblemKind::Usage, "usage", message, hint).into()
 }
 
 /// A file or a stream that cannot be read or written.
@@ -70,10 +78,7 @@ pub(crate) fn file(message: impl Into<String>, error: &io::Error) -> Failure {
         io::ErrorKind::InvalidData => (ProblemKind::Usage, "it must be UTF-8 text"),
         _ => (ProblemKind::Storage, "check its permissions and the free disk space"),
     };
-    let mut problem = problem(kind, "file", message);
-    problem.causes.push(error.to_string());
-    problem.hint = Some(hint.into());
-    problem.into()
+    Problem { causes: vec![error.to_string()], ..hinted(kind, "file", message, hint) }.into()
 }
 
 /// The content of a reply of the expected kind; returns a failure for any other kind.
@@ -92,20 +97,15 @@ pub(crate) use expect_reply;
 pub(crate) fn unexpected(reply: &retake_wire::Reply) -> Failure {
     let shape = serde_json::to_value(reply).unwrap_or_default();
     let name = shape["reply"].as_str().unwrap_or("unknown").to_owned();
-    let mut problem = problem(
-        ProblemKind::Internal,
-        "unexpected_reply",
-        format!("the owner of the data sent an unexpected reply: {name}"),
-    );
-    problem.hint = Some("this is a bug of retake; please report it".into());
-    problem.into()
+    let message = format!("the owner of the data sent an unexpected reply: {name}");
+    let hint = "this is a bug of retake; please report it";
+    hinted(ProblemKind::Internal, "unexpected_reply", message, hint).into()
 }
 
 /// A run whose events ended without its result.
 pub(crate) fn broken_run() -> Failure {
-    let mut problem = problem(ProblemKind::Internal, "broken_run", "the run ended without a result");
-    problem.hint = Some("`retake log` shows what is stored".into());
-    problem.into()
+    let hint = "`retake log` shows what is stored";
+    hinted(ProblemKind::Internal, "broken_run", "the run ended without a result", hint).into()
 }
 
 /// The problem as a text: what failed, the causes, what to do next.
@@ -151,11 +151,10 @@ impl Failure {
             Self::Problem(problem) => Some((**problem).clone()),
             Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
             Self::Io(error) => {
-                let mut said =
-                    problem(ProblemKind::Storage, "terminal", "cannot read or write the terminal or a pipe");
-                said.causes.push(error.to_string());
-                said.hint = Some("check the standard input and output of the command".into());
-                Some(said)
+                let message = "cannot read or write the terminal or a pipe";
+                let hint = "check the standard input and output of the command";
+                let said = hinted(ProblemKind::Storage, "terminal", message, hint);
+                Some(Problem { causes: vec![error.to_string()], ..said })
             }
             Self::Reported(_) => None,
         }

@@ -5,9 +5,10 @@ use std::sync::Mutex;
 
 use retake_tui::hint::Audience;
 use retake_tui::ui::{self, Configured, Connection, Launch, UiError, World};
+use retake_wire::{Problem, ProblemKind};
 
 use crate::args::Start;
-use crate::error::{Result, problem};
+use crate::error::{Result, hinted};
 use crate::host::HostWithSettings;
 use crate::owner::{Ending, Owner, Paths};
 use crate::run::ended;
@@ -75,14 +76,12 @@ pub(crate) async fn begin(
     }
 }
 
-fn broken(error: &UiError) -> retake_wire::Problem {
+fn broken(error: &UiError) -> Problem {
     let kind = match error {
-        UiError::Panicked => retake_wire::ProblemKind::Internal,
-        _ => retake_wire::ProblemKind::Storage,
+        UiError::Panicked => ProblemKind::Internal,
+        _ => ProblemKind::Storage,
     };
-    let mut problem = problem(kind, "face", error.to_string());
-    problem.causes = std::error::Error::source(error).map(ToString::to_string).into_iter().collect();
-    problem.hint =
-        Some("`retake -c` continues the conversation, and `retake --plain` does so line by line".into());
-    problem
+    let causes = std::error::Error::source(error).map(ToString::to_string).into_iter().collect();
+    let hint = "`retake -c` continues the conversation, and `retake --plain` does so line by line";
+    Problem { causes, ..hinted(kind, "face", error.to_string(), hint) }
 }

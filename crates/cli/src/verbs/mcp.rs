@@ -9,7 +9,7 @@ use retake_wire::{McpAdd, McpAllow, McpOf, McpRemove, McpState, McpWay, Reply, R
 use super::RunVerb;
 use super::agreement::{confirm, needs_person};
 use crate::context::Context;
-use crate::error::{Result, unexpected, usage};
+use crate::error::{Result, expect_reply, usage};
 use crate::term::safe;
 use retake_tui::render;
 
@@ -162,15 +162,12 @@ impl Allow {
         if !self.yes {
             let why = "the server of a project can run a program or receive data of the agent";
             needs_person(cx, why, "mcp list")?;
-            let reply = cx.call(Request::McpList(of(cx, Some(self.name.clone())))).await?;
-            let Reply::McpServers(servers) = &reply else {
-                return Err(unexpected(&reply));
-            };
+            let list = Request::McpList(of(cx, Some(self.name.clone())));
+            let servers = expect_reply!(cx.call(list).await?, McpServers);
             // The permission is for the entry that was shown, and for no other one.
             entry = servers.servers.first().map(|server| server.entry.clone());
             if servers.servers.iter().any(|server| server.state == McpState::NeedsLeave) {
-                let text = render::mcp::servers(&cx.ui.look(), servers);
-                cx.ui.print_text(&text)?;
+                cx.ui.print_text(&render::mcp::servers(&cx.ui.look(), &servers))?;
                 cx.aside(
                     "a program runs in the sandbox for commands, with network, if this system has one; the permission is valid until the entry changes",
                 )?;

@@ -9,7 +9,7 @@ use retake_wire::{ProblemKind, Reply, Request};
 use super::RunVerb;
 use crate::connection::{AWAY, LOST};
 use crate::context::{Context, document};
-use crate::error::{Result, problem};
+use crate::error::{Result, expect_reply, problem};
 use crate::owner::FoundOwner;
 use crate::process_end::ProcessEnd;
 use crate::term::safe;
@@ -32,14 +32,7 @@ impl RunVerb for Stop {
             let none = "no process owns the conversations now\n";
             return cx.print(&if cx.json { document(&Reply::Done) } else { none.to_owned() });
         };
-        let Reply::Status(status) = client.call(Request::Status).await? else {
-            return Err(problem(
-                ProblemKind::Internal,
-                "strange_answer",
-                "the owner did not answer with its status",
-            )
-            .into());
-        };
+        let status = expect_reply!(client.call(Request::Status).await?, Status);
         let gone = process.map(ProcessEnd::of);
         let jobs = status.jobs_at_work.into_iter();
         let jobs: Vec<_> =

@@ -38,8 +38,7 @@ impl RunVerb for Tree {
         if cx.json {
             return cx.json(&Reply::Tree(page));
         }
-        let text = render::tree::page(&cx.ui.look(), &page);
-        Ok(cx.ui.page_text(&text)?)
+        Ok(cx.ui.page_text(&render::tree::page(&cx.ui.look(), &page))?)
     }
 }
 

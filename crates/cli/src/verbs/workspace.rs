@@ -4,7 +4,6 @@ use std::path::Path;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use retake_wire::reply::Pruned;
 use retake_wire::request::{OfWorkspace, PruneHow, USUAL_PAGE, WorkspacePrune, Workspaces};
 use retake_wire::{Reply, Request};
 
@@ -12,7 +11,7 @@ use super::RunVerb;
 use super::agreement::{confirm, needs_person};
 use crate::args::{limit, number};
 use crate::context::Context;
-use crate::error::{Result, expect_reply, unexpected};
+use crate::error::{Result, expect_reply};
 use retake_tui::render;
 
 /// Show the folders of conversations, and the stored versions of their files
@@ -125,9 +124,8 @@ impl Prune {
         }
         if !self.yes {
             needs_person(cx, "deleted versions cannot be restored", "workspace prune --dry-run")?;
-            let would = pruned(cx, PruneHow::Look).await?;
-            let text = render::workspace::pruned(&would);
-            cx.ui.print_text(&text)?;
+            let would = expect_reply!(cx.call(prune(PruneHow::Look)).await?, Pruned);
+            cx.ui.print_text(&render::workspace::pruned(&would))?;
             if !would.let_go.is_empty() {
                 confirm(cx, "Delete these?")?;
             }
@@ -140,32 +138,20 @@ fn prune(how: PruneHow) -> Request {
     Request::WorkspacePrune(WorkspacePrune { how })
 }
 
-async fn pruned(cx: &Context<'_>, how: PruneHow) -> Result<Pruned> {
-    Ok(expect_reply!(cx.call(prune(how)).await?, Pruned))
-}
-
 impl Forget {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let of = of(cx, &self.workspace)?;
         if !self.yes {
             needs_person(cx, "the stored versions cannot be restored", "workspace show")?;
-            let reply = cx.call(Request::WorkspaceShow(of.clone())).await?;
-            let Reply::Workspace(shown) = &reply else {
-                return Err(unexpected(&reply));
-            };
-            let text = render::workspace::shown(&cx.ui.look(), shown);
-            cx.ui.print_text(&text)?;
+            let shown = expect_reply!(cx.call(Request::WorkspaceShow(of.clone())).await?, Workspace);
+            cx.ui.print_text(&render::workspace::shown(&cx.ui.look(), &shown))?;
             cx.aside("the files of the folder and the messages stay; rewinds can no longer restore files of this folder")?;
             confirm(cx, "Delete what is stored of it?")?;
         }
-        let reply = cx.call(Request::WorkspaceForget(of)).await?;
-        let Reply::Workspace(gone) = &reply else {
-            return Err(unexpected(&reply));
-        };
+        let gone = expect_reply!(cx.call(Request::WorkspaceForget(of)).await?, Workspace);
         if cx.json {
-            return cx.json(&reply);
+            return cx.json(&Reply::Workspace(gone));
         }
-        let text = render::workspace::forgotten(gone);
-        Ok(cx.ui.print(&text)?)
+        cx.print(&render::workspace::forgotten(&gone))
     }
 }
