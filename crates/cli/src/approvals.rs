@@ -30,15 +30,10 @@ enum Answer {
 /// Asks for an approval until the answer is clear, and sends it. Ctrl-C stops the run instead. Returns the person's words if they came too
 /// late.
 pub(crate) async fn request(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<Option<String>> {
-    let text = calls::asks(&cx.ui.look(), asks);
-    cx.ui.print_text(&text)?;
+    cx.ui.print_text(&calls::asks(&cx.ui.look(), asks))?;
     loop {
-        let keys = block(&cx.ui.look(), KEYS, 2, Some(Style::Dim));
-        cx.ui.print_text(&keys)?;
-        let line = match cx.ui.answer("allow? ")? {
-            Read::Line(line) => line,
-            Read::Interrupted | Read::Eof => return stop(cx, conversation).await.map(|()| None),
-        };
+        cx.ui.print_text(&block(&cx.ui.look(), KEYS, 2, Some(Style::Dim)))?;
+        let Some(line) = answer(cx, conversation, "allow? ").await? else { return Ok(None) };
         let decision = match parse_answer(&line) {
             Answer::Nothing => continue,
             Answer::Once => Decision::Once,
@@ -52,13 +47,11 @@ pub(crate) async fn request(cx: &mut Context<'_>, conversation: &str, asks: &Ask
                 None => continue,
             },
         };
-        let words = match &decision {
-            Decision::Deny { words } => words.clone(),
+        let came = decide(cx, conversation, asks, decision.clone()).await?;
+        return Ok(match decision {
+            Decision::Deny { words } if came == Delivery::TooLate => words,
             _ => None,
-        };
-        let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
-        let came = deliver(cx, Request::Decide(decide)).await?;
-        return Ok(words.filter(|_| came == Delivery::TooLate));
+        });
     }
 }
 
@@ -81,15 +74,9 @@ fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Resu
         cx.aside("no rule can allow this: it needs an approval each time")?;
         return Ok(None);
     }
-    let row =
-        |rule: &Rule| Row { title: rule.short(), detail: allows(rule, place), disabled: None, key: None };
+    let row = |rule: &Rule| Row::new(rule.short(), allows(rule, place));
     // The widest rule is never the first that is offered.
-    let none = || Row {
-        title: "no rule".to_owned(),
-        detail: "decide about this call only".to_owned(),
-        disabled: None,
-        key: None,
-    };
+    let none = || Row::new("no rule", "decide about this call only");
     let first = asks.offers.first().is_some_and(is_widest).then(none);
     let before = usize::from(first.is_some());
     let rows: Vec<Row> = first.into_iter().chain(asks.offers.iter().map(row)).collect();
@@ -98,7 +85,7 @@ fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Resu
 }
 
 /// Sends a decision. If the request is no longer open, this is reported and is no failure.
-pub(crate) async fn decide(
+async fn decide(
     cx: &mut Context<'_>,
     conversation: &str,
     asks: &Asks,
@@ -106,6 +93,45 @@ pub(crate) async fn decide(
 ) -> Result<Delivery> {
     let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
     deliver(cx, Request::Decide(decide)).await
+}
+
+/// Denies a call, because no person can approve it, and says what would allow it. Whether the request was still open.
+pub(crate) async fn deny_unattended(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<bool> {
+    let narrow = asks.offers.iter().find(|rule| !is_widest(rule));
+    let rule = narrow.map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
+    // A repeated external call needs a person, whatever the rules permit.
+    let how = match asks.again_ms {
+        Some(_) => "only a person can approve it: `retake -c` in a terminal asks".to_owned(),
+        None => format!("{rule}--mode allow-all allows it"),
+    };
+    if !cx.json {
+        let what = format!("not allowed: {} ({}); {how}", asks.call.line, asks.why);
+        cx.aside(&safe::line(&what))?;
+    }
+    let allows = if asks.again_ms.is_some() { how } else { format!("{how} next time") };
+    let came = decide(cx, conversation, asks, Decision::Unattended { allows }).await?;
+    Ok(came == Delivery::Accepted)
+}
+
+/// Answers the question of a tool, because no person can.
+pub(crate) async fn answer_unattended(cx: &mut Context<'_>, conversation: &str, asked: &Question) -> Result {
+    let answer =
+        "no person is there to answer: continue with the most likely meaning, and state what you assumed";
+    respond(cx, conversation, asked, answer.to_owned()).await.map(drop)
+}
+
+/// Sends the answer to a question.
+async fn respond(cx: &mut Context<'_>, here: &str, asked: &Question, answer: String) -> Result<Delivery> {
+    let respond = Respond { conversation: here.to_owned(), id: asked.id.clone(), answer };
+    deliver(cx, Request::Respond(respond)).await
+}
+
+/// Reads the answer of the person. Ctrl-C stops the run instead.
+async fn answer(cx: &mut Context<'_>, conversation: &str, prompt: &str) -> Result<Option<String>> {
+    match cx.ui.answer(prompt)? {
+        Read::Line(line) => Ok(Some(line)),
+        Read::Interrupted | Read::Eof => stop(cx, conversation).await.map(|()| None),
+    }
 }
 
 /// Asks the question of a tool. Returns the person's words if they came too late.
@@ -127,10 +153,7 @@ pub(crate) async fn question(
     text.push(block(&look, how, 2, Some(Style::Dim)));
     cx.ui.print_text(&text)?;
     loop {
-        let line = match cx.ui.answer("answer: ")? {
-            Read::Line(line) => line,
-            Read::Interrupted | Read::Eof => return stop(cx, conversation).await.map(|()| None),
-        };
+        let Some(line) = answer(cx, conversation, "answer: ").await? else { return Ok(None) };
         let words = line.trim();
         if words.is_empty() {
             continue;
@@ -138,10 +161,8 @@ pub(crate) async fn question(
         let chosen =
             words.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
         let answer = chosen.map_or(words, String::as_str).to_owned();
-        let respond = Respond { conversation: conversation.to_owned(), id: question.id.clone(), answer };
-        let came = deliver(cx, Request::Respond(respond)).await?;
-        let is_late = came == Delivery::TooLate && chosen.is_none();
-        return Ok(is_late.then(|| words.to_owned()));
+        let is_late = respond(cx, conversation, question, answer).await? == Delivery::TooLate;
+        return Ok((is_late && chosen.is_none()).then(|| words.to_owned()));
     }
 }
 
@@ -152,7 +173,7 @@ pub(crate) async fn stop(cx: &mut Context<'_>, conversation: &str) -> Result {
 
 /// Whether an answer came in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Delivery {
+enum Delivery {
     /// The run received it.
     Accepted,
     /// The request was no longer open.
@@ -160,7 +181,7 @@ pub(crate) enum Delivery {
 }
 
 /// Sends an answer. Another client may have answered, or the run may have ended: then it is too late, which is no failure.
-pub(crate) async fn deliver(cx: &mut Context<'_>, request: Request) -> Result<Delivery> {
+async fn deliver(cx: &mut Context<'_>, request: Request) -> Result<Delivery> {
     match cx.call(request).await {
         Ok(_) => Ok(Delivery::Accepted),
         Err(Failure::Problem(problem))

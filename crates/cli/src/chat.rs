@@ -4,18 +4,20 @@
 use std::time::Duration;
 
 use clap::Parser as _;
-use retake_wire::reply::{Composer, Models};
-use retake_wire::request::{History, Log, Projection};
-use retake_wire::{Action, FilesWish, Part, Permit, Request, Role, Run, RunStart};
+use futures::FutureExt as _;
+use futures::future::LocalBoxFuture;
+use retake_wire::reply::{Composer, Models, Receipt};
+use retake_wire::request::History;
+use retake_wire::{Action, FilesWish, Part, Permit, ProblemKind, Request, Role};
 
-use crate::args::{Cli, Start};
-use crate::context::{Context, Place};
-use crate::error::{Failure, Result, expect_reply, problem, usage};
+use crate::args::{Cli, ConversationArg, Start};
+use crate::context::{Context, Left, Place};
+use crate::error::{Failure, Result, expect_reply, hinted, usage};
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::{Read, Text, Ui};
 use crate::verbs::RunVerb as _;
-use crate::verbs::model_run::answer;
+use crate::verbs::ask::Ask;
 use retake_tui::models::{GoesOn, goes_on};
 use retake_tui::render::{self, content, entries, id, words};
 
@@ -26,7 +28,6 @@ mod edit;
 mod handlers;
 mod input;
 mod pickers;
-mod run_view;
 mod turn;
 
 use input::Input;
@@ -53,14 +54,25 @@ pub(crate) fn check(ui: &dyn Ui, json: bool) -> Result {
 
 /// Begins or continues a conversation, until the person quits.
 pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
-    if !cx.ui.input_is_terminal() {
-        return piped(&mut cx, start).await;
+    let is_piped = !cx.ui.input_is_terminal();
+    if is_piped && start.resume == Some(None) {
+        return Err(usage(
+            "cannot pick a conversation: standard input is no terminal",
+            "name it: `retake -r ID`",
+        ));
     }
     let here = match (&start.resume, start.go_on) {
+        (Some(Some(id)), _) if is_piped => Some(id.clone()),
         (Some(Some(id)), _) => Some(cx.info(id).await?.id),
         (None, true) => Some(cx.conversation(None).await?),
         _ => None,
     };
+    if is_piped {
+        // One turn with the prompt from the pipe.
+        let (new, place, text) =
+            (here.is_none(), ConversationArg { conversation: here }, vec!["-".to_owned()]);
+        return Ask { place, new, model: start.model, text, ..Ask::default() }.run(&mut cx).await;
+    }
     cx.place = Place::Conversation(here);
     let mut chat = Chat::new(cx, start.model);
     if start.resume == Some(None) {
@@ -72,34 +84,6 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
     let followed = active_run::follow(&mut chat).await;
     chat.report(followed)?;
     chat.talk().await
-}
-
-/// Runs one turn with the prompt from a pipe, like `retake ask`.
-async fn piped(cx: &mut Context<'_>, start: Start) -> Result {
-    if start.resume == Some(None) {
-        return Err(usage(
-            "cannot pick a conversation: standard input is no terminal",
-            "name it: `retake -r ID`",
-        ));
-    }
-    let text = cx.words(&[], "message")?;
-    let conversation = match start.resume.flatten() {
-        Some(id) => id,
-        None if start.go_on => cx.conversation(None).await?,
-        // The run creates a conversation.
-        None => String::new(),
-    };
-    let run = Run {
-        conversation,
-        folder: Some(cx.folder.to_owned()),
-        start: RunStart::Say { parts: vec![Part::text(text)], seen: None, steer: None, piped: true },
-        model: start.model,
-        head: None,
-        permit: Permit::default(),
-        files: FilesWish::default(),
-        request_id: None,
-    };
-    answer(cx, run).await
 }
 
 /// A conversation in the terminal.
@@ -123,23 +107,21 @@ struct Chat<'a> {
     quits: bool,
 }
 
-/// Whether an action goes somewhere else in the tree.
-fn is_move(action: &Action) -> bool {
+/// What to print after a move in the tree, where its verb does not print it. None for an action that goes nowhere else.
+fn after_move(action: &Action) -> Option<&'static str> {
     match action {
-        Action::Rewind { .. }
-        | Action::Undo { .. }
-        | Action::Redo { .. }
-        | Action::Restore { .. }
-        | Action::Checkout { .. }
-        | Action::Choose { .. }
-        | Action::Edit { .. } => true,
+        Action::Rewind { .. } | Action::Redo { .. } | Action::Edit { .. } => Some(""),
+        Action::Undo { .. } => Some("/redo brings it back"),
+        Action::Restore { .. } | Action::Checkout { .. } | Action::Choose { .. } => {
+            Some("/undo takes this back")
+        }
         Action::RestoreFiles { .. }
         | Action::Mark { .. }
         | Action::Fold { .. }
         | Action::Unfold { .. }
         | Action::Label { .. }
         | Action::Title { .. }
-        | Action::Erase { .. } => false,
+        | Action::Erase { .. } => None,
     }
 }
 
@@ -173,11 +155,6 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// The conversation, where a command needs one.
-    fn here(&self) -> Result<String> {
-        self.conversation().cloned().ok_or_else(crate::context::nothing_said)
-    }
-
     /// Goes to another conversation, or to a new one.
     fn move_to(&mut self, conversation: Option<String>) {
         self.cx.place = Place::Conversation(conversation);
@@ -208,23 +185,38 @@ impl<'a> Chat<'a> {
         self.report(done)
     }
 
-    async fn command(&mut self, name: &str, rest: &str, line: &str) -> Result {
+    /// Runs a command. It may follow a run, during which another one is typed.
+    fn command<'c>(&'c mut self, name: &'c str, rest: &'c str, line: &'c str) -> LocalBoxFuture<'c, Result> {
         match commands::find(name) {
-            Some(command) => (command.run)(self, rest).await,
-            None => self.unknown(name, line),
+            Some(command) => command.does.run(self, rest),
+            None => std::future::ready(self.unknown(name, line)).boxed_local(),
         }
     }
 
-    /// Runs a verb of the command line on this conversation, and takes up the words that it returns. Whether it changed something.
-    async fn verb(&mut self, arguments: Vec<String>) -> Result<bool> {
+    /// Runs a verb of the command line on this conversation, and does what it leaves to do.
+    async fn verb(&mut self, arguments: Vec<String>) -> Result {
         let command = arguments.first().cloned().unwrap_or_default();
         let all = ["retake".to_owned()].into_iter().chain(arguments);
         let cli = Cli::try_parse_from(all).map_err(|error| refused(&command, &error))?;
-        self.cx.changed = None;
-        let Some(verb) = cli.verb else { return Ok(false) };
-        verb.run(&mut self.cx).await?;
-        let Some((action, given)) = self.cx.changed.take() else { return Ok(false) };
-        if is_move(&action) {
+        self.cx.left = None;
+        if let Some(verb) = cli.verb {
+            verb.run(&mut self.cx).await?;
+        }
+        match self.cx.left.take() {
+            None => Ok(()),
+            Some(Left::Changed(action, given)) => self.changed(&action, &given).await,
+            Some(Left::Run(run)) => turn::answer(self, *run).await,
+            Some(Left::Moved) => {
+                self.editing = None;
+                self.refresh().await
+            }
+        }
+    }
+
+    /// Takes up the words that an action returns, and shows where it led.
+    async fn changed(&mut self, action: &Action, given: &Receipt) -> Result {
+        let next = after_move(action);
+        if next.is_some() {
             // The waiting parts belonged to the place before the move.
             self.editing = None;
             self.attached.clear();
@@ -234,7 +226,14 @@ impl<'a> Chat<'a> {
         } else if !given.waited.is_empty() {
             self.take_back(given.waited.iter().flat_map(|words| words.parts.clone()).collect());
         }
-        self.refresh().await.map(|()| true)
+        match action {
+            Action::Checkout { .. } | Action::Choose { .. } => self.arrive().await?,
+            _ => self.refresh().await?,
+        }
+        match next {
+            Some(next) if !next.is_empty() => self.cx.aside(next),
+            _ => Ok(()),
+        }
     }
 
     /// Prints a problem. Only a terminal that fails ends the conversation.
@@ -258,13 +257,11 @@ impl<'a> Chat<'a> {
     /// There is no such command: the words return to the line.
     fn unknown(&mut self, name: &str, line: &str) -> Result {
         let message = format!("there is no command /{}", safe::line(name));
-        let mut problem = problem(retake_wire::ProblemKind::Usage, "unknown_command", message);
         let nearest =
             commands::nearest(name).map(|near| format!("did you mean /{near}? ")).unwrap_or_default();
         let hint = "/help lists the commands; to send a message that begins with /, type //";
-        problem.hint = Some(format!("{nearest}{hint}").into());
         self.prefill = Some(line.to_owned());
-        Err(problem.into())
+        Err(hinted(ProblemKind::Usage, "unknown_command", message, format!("{nearest}{hint}")).into())
     }
 
     fn prompt(&self) -> String {
@@ -344,16 +341,7 @@ impl<'a> Chat<'a> {
         let Some(conversation) = self.conversation().cloned() else { return Ok(()) };
         let info = self.cx.info(&conversation).await?;
         let look = self.cx.ui.look();
-        let log = Log {
-            conversation,
-            at: None,
-            branch: None,
-            projection: Projection::Timeline,
-            limit: Some(SHOWN),
-            before: None,
-            after: None,
-        };
-        let page = expect_reply!(self.cx.call(Request::Log(log)).await?, Entries);
+        let page = pickers::newest(self, conversation, SHOWN).await?;
         let name = format!("{} · {}\n", render::lists::name(&look, &info), words::counts(info.counts));
         self.cx.print(&name)?;
         let text = entries::list(&look, &page.entries, &page.unbegun, &page.cut_off);

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use retake_wire::reply::{Conversation, Receipt, Work};
 use retake_wire::request::{List, Of};
-use retake_wire::{Action, Client, ProblemKind, Reply, Request};
+use retake_wire::{Action, Client, ProblemKind, Reply, Request, Run};
 
-use crate::error::{Failure, Result, expect_reply, problem, usage};
+use crate::error::{Failure, Result, expect_reply, hinted, usage};
 use crate::owner::{Owner, Paths};
 use crate::term::progress::Progress;
 use crate::term::safe;
@@ -33,10 +33,9 @@ pub(crate) fn document(value: &impl serde::Serialize) -> String {
 }
 
 /// A conversation is needed, and there is none before its first message.
-pub(crate) fn nothing_said() -> Failure {
-    let mut problem = problem(ProblemKind::Refused, "nothing_said", "this conversation has no message yet");
-    problem.hint = Some("send a message first, or choose another conversation with /list".into());
-    problem.into()
+fn nothing_said() -> Failure {
+    let hint = "send a message first, or choose another conversation with /list";
+    hinted(ProblemKind::Refused, "nothing_said", "this conversation has no message yet", hint).into()
 }
 
 /// How often to ask for the progress.
@@ -92,8 +91,19 @@ pub(crate) struct Context<'a> {
     pub(crate) folder: &'a str,
     /// What a verb means where no conversation is named.
     pub(crate) place: Place,
-    /// What the last verb changed, for the line conversation.
-    pub(crate) changed: Option<(Action, Receipt)>,
+    /// What the last verb leaves to the line conversation.
+    pub(crate) left: Option<Left>,
+}
+
+/// What a verb leaves to the line conversation that runs it.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// An action is done: its words may return to the line.
+    Changed(Action, Box<Receipt>),
+    /// A model run is to be started and followed.
+    Run(Box<Run>),
+    /// The place is another conversation now.
+    Moved,
 }
 
 /// Where a verb runs.
@@ -121,7 +131,7 @@ impl<'a> Context<'a> {
         folder: &'a str,
         json: bool,
     ) -> Self {
-        Self { owner, paths, client, ui, json, folder, place: Place::Shell, changed: None }
+        Self { owner, paths, client, ui, json, folder, place: Place::Shell, left: None }
     }
 }
 
@@ -129,6 +139,14 @@ impl Context<'_> {
     /// Whether the line conversation runs the verb.
     pub(crate) fn in_conversation(&self) -> bool {
         matches!(self.place, Place::Conversation(_))
+    }
+
+    /// The line conversation, after its first message.
+    pub(crate) fn here(&self) -> Result<String> {
+        match &self.place {
+            Place::Conversation(Some(here)) => Ok(here.clone()),
+            Place::Conversation(None) | Place::Shell => Err(nothing_said()),
+        }
     }
 
     /// A command as it is typed here: `retake undo` in a shell, `/undo` in the line conversation.
@@ -170,8 +188,7 @@ impl Context<'_> {
         if self.json {
             return self.json(reply);
         }
-        let text = render::reply(&self.ui.look(), reply);
-        Ok(self.ui.page_text(&text)?)
+        Ok(self.ui.page_text(&render::reply(&self.ui.look(), reply))?)
     }
 
     /// Shows the plan of an action.
@@ -212,6 +229,18 @@ impl Context<'_> {
         Ok(self.ui.note(&format!("{line}\n"))?)
     }
 
+    /// Prints a rendering that is no part of the output.
+    pub(crate) fn aside_text(&mut self, text: &Text) -> Result {
+        Ok(if self.in_conversation() { self.ui.print_text(text)? } else { self.ui.note_text(text)? })
+    }
+
+    /// Reports the step back that a run or an edit began with, if there was one.
+    pub(crate) fn went_back(&mut self, receipt: &Receipt) -> Result {
+        let undo = if self.in_conversation() { "/undo" } else { "retake undo" };
+        let text = render::receipt::went_back(&self.ui.look(), receipt, [undo, undo]);
+        self.aside_text(&text.unwrap_or_default())
+    }
+
     /// Prints what to do next, without an error.
     pub(crate) fn hint(&mut self, words: &str) -> Result {
         Ok(self.ui.note(&crate::error::labelled(self.ui, Style::Accent, "hint:", words))?)
@@ -227,19 +256,14 @@ impl Context<'_> {
         if let Some(id) = named {
             return Ok(id);
         }
-        if let Place::Conversation(here) = &self.place {
-            return here.clone().ok_or_else(nothing_said);
+        if self.in_conversation() {
+            return self.here();
         }
         let mut found = self.last_ones().await?.into_iter();
         let Some(last) = found.next() else {
-            let mut none = problem(
-                ProblemKind::NotFound,
-                "no_conversation",
-                format!("there is no conversation in {}", safe::line(self.folder)),
-            );
-            none.hint =
-                Some("`retake` begins one, and `retake list --all` lists those of other folders".into());
-            return Err(none.into());
+            let message = format!("there is no conversation in {}", safe::line(self.folder));
+            let hint = "`retake` begins one, and `retake list --all` lists those of other folders";
+            return Err(hinted(ProblemKind::NotFound, "no_conversation", message, hint).into());
         };
         if found.next().is_some() {
             let columns = self.ui.look().columns;

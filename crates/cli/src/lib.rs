@@ -20,6 +20,7 @@ mod owner_process;
 mod owner_start;
 mod process_end;
 mod run;
+mod run_view;
 mod settings_file;
 mod shutdown;
 pub mod term;

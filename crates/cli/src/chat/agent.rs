@@ -2,7 +2,7 @@
 //! owner reads it.
 
 use retake_wire::request::{JobOutput, Jobs, Of, OfJob, SetPermissions};
-use retake_wire::{Mode, Permit, Request};
+use retake_wire::{Permit, Request};
 
 use super::{Chat, pickers};
 use crate::args;
@@ -10,19 +10,19 @@ use crate::error::{Result, expect_reply, usage};
 
 /// Shows the reply to a request about this conversation.
 pub(super) async fn show(chat: &mut Chat<'_>, request: fn(Of) -> Request) -> Result {
-    let of = of(chat)?;
+    let of = Of { conversation: chat.cx.here()? };
     chat.cx.show(request(of)).await
 }
 
 /// Background jobs: a list, or `output ID`, or `stop ID`.
 pub(super) async fn jobs(chat: &mut Chat<'_>, words: &str) -> Result {
-    let (verb, job) = split(words);
-    let conversation = chat.here()?;
-    let job = job.to_owned();
-    let request = match verb {
-        "" => Request::Jobs(Jobs { conversation, limit: None, before: None }),
-        "output" if !job.is_empty() => Request::JobOutput(JobOutput { conversation, job, from: None }),
-        "stop" if !job.is_empty() => Request::JobStop(OfJob { conversation, job }),
+    let conversation = chat.cx.here()?;
+    let request = match split(words) {
+        ("", _) => Request::Jobs(Jobs { conversation, limit: None, before: None }),
+        ("output", job) if !job.is_empty() => {
+            Request::JobOutput(JobOutput { conversation, job: job.to_owned(), from: None })
+        }
+        ("stop", job) if !job.is_empty() => Request::JobStop(OfJob { conversation, job: job.to_owned() }),
         _ => {
             let hint = "type /jobs, /jobs output ID or /jobs stop ID";
             return Err(usage(format!("/jobs has no command {words:?}"), hint));
@@ -33,7 +33,7 @@ pub(super) async fn jobs(chat: &mut Chat<'_>, words: &str) -> Result {
 
 /// Takes back words that wait for the model; they return to the line.
 pub(super) async fn unqueue(chat: &mut Chat<'_>) -> Result {
-    let of = of(chat)?;
+    let of = Of { conversation: chat.cx.here()? };
     let waiting = expect_reply!(chat.cx.call(Request::Unqueue(of)).await?, Waiting).words;
     if waiting.is_empty() {
         return chat.cx.aside("no message waits");
@@ -46,12 +46,9 @@ pub(super) async fn unqueue(chat: &mut Chat<'_>) -> Result {
 const PERMISSIONS: &str = "type /permissions, /permissions mode plan, /permissions allow shell(git push), /permissions deny \
                            write(/etc/**) or /permissions forget 2";
 
-/// The permissions of this conversation: shown, or changed.
+/// The permissions of this conversation: shown, or changed. Before its first message they can only be widened, and go with that message.
 pub(super) async fn permissions(chat: &mut Chat<'_>, words: &str) -> Result {
     let (verb, rest) = split(words);
-    if verb.is_empty() {
-        return show(chat, Request::Permissions).await;
-    }
     let mode = match (verb, rest) {
         ("mode", "") => match pickers::mode(chat)? {
             Some(mode) => Some(mode),
@@ -60,26 +57,21 @@ pub(super) async fn permissions(chat: &mut Chat<'_>, words: &str) -> Result {
         ("mode", name) => Some(args::mode(name).map_err(|why| usage(why, "type /permissions mode plan"))?),
         _ => None,
     };
-    match chat.conversation().cloned() {
-        Some(conversation) => change_permissions(chat, conversation, mode, words).await,
-        None => permissions_of_first_message(chat, mode, verb, rest),
-    }
-}
-
-async fn change_permissions(
-    chat: &mut Chat<'_>,
-    conversation: String,
-    mode: Option<Mode>,
-    words: &str,
-) -> Result {
-    let mut set = SetPermissions { conversation, mode, ..SetPermissions::default() };
-    match split(words) {
-        ("mode", _) => {}
-        (verb @ ("allow" | "ask" | "deny"), rule) if !rule.is_empty() => {
-            set.add.push(format!("{verb} {rule}"));
+    let Some(conversation) = chat.conversation().cloned() else {
+        match (mode, verb, rest) {
+            (Some(mode), ..) => chat.permit.mode = Some(mode),
+            (None, "allow", rule) if !rule.is_empty() => chat.permit.allow.push(rule.to_owned()),
+            _ => return chat.cx.here().map(drop),
         }
+        return chat.cx.aside("this holds from your first message on");
+    };
+    let mut set = SetPermissions { conversation, mode, ..SetPermissions::default() };
+    match (verb, rest) {
+        ("", _) => return show(chat, Request::Permissions).await,
+        ("mode", _) => {}
+        ("allow" | "ask" | "deny", rule) if !rule.is_empty() => set.add.push(format!("{verb} {rule}")),
         ("forget", number) => {
-            let of = of(chat)?;
+            let of = Of { conversation: set.conversation.clone() };
             let rules = expect_reply!(chat.cx.call(Request::Permissions(of)).await?, Permissions).rules;
             let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             let none = || usage(format!("there is no rule {number:?}"), "/permissions shows the numbers");
@@ -90,16 +82,6 @@ async fn change_permissions(
     chat.cx.show(Request::SetPermissions(set)).await
 }
 
-/// There is no conversation yet: the permissions go with its first message.
-fn permissions_of_first_message(chat: &mut Chat<'_>, mode: Option<Mode>, verb: &str, rest: &str) -> Result {
-    match (mode, verb, rest) {
-        (Some(mode), ..) => chat.permit.mode = Some(mode),
-        (None, "allow", rule) if !rule.is_empty() => chat.permit.allow.push(rule.to_owned()),
-        _ => return chat.here().map(drop),
-    }
-    chat.cx.aside("this holds from your first message on")
-}
-
 /// Stores the permissions that were set before there was a conversation.
 pub(super) async fn store_permissions(chat: &mut Chat<'_>) -> Result {
     let Permit { mode, allow } = std::mem::take(&mut chat.permit);
@@ -107,12 +89,8 @@ pub(super) async fn store_permissions(chat: &mut Chat<'_>) -> Result {
         return Ok(());
     }
     let add = allow.iter().map(|rule| format!("allow {rule}")).collect();
-    let set = SetPermissions { conversation: chat.here()?, mode, add, remove: Vec::new() };
+    let set = SetPermissions { conversation: chat.cx.here()?, mode, add, remove: Vec::new() };
     chat.cx.call(Request::SetPermissions(set)).await.map(drop)
-}
-
-fn of(chat: &Chat<'_>) -> Result<Of> {
-    Ok(Of { conversation: chat.here()? })
 }
 
 fn split(words: &str) -> (&str, &str) {

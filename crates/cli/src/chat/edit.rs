@@ -1,38 +1,32 @@
 //! `/edit`: the words of a message in the line, to replace it. Must never run before they are submitted.
 
 use retake_wire::reply::Plan;
-use retake_wire::{Action, FilesWish, Problem, Scope};
+use retake_wire::{Action, FilesWish, Problem, ProblemKind, Scope};
 
 use super::{Chat, Editing, pickers};
 use crate::args::ChangeArgs;
-use crate::error::{Failure, Result, problem};
+use crate::error::{Failure, Result, hinted};
 use crate::verbs::agreement::{CONFLICT, agree};
 use crate::verbs::change;
 use retake_tui::render::{self, content, effects, receipt, words};
 
-/// Puts the words of a message into the line.
+/// Puts the words of a message into the line: of that one, or of one that the person picks.
 pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
-    let conversation = chat.here()?;
-    let entry = if named.is_empty() {
-        match pickers::turn(chat, "Edit", false).await? {
-            Some(entry) => entry,
-            None => return Ok(()),
-        }
-    } else {
-        named.to_owned()
+    let conversation = chat.cx.here()?;
+    let picked = match named {
+        "" => pickers::turn(chat, "Edit", false).await?,
+        named => Some(vec![named.to_owned()]),
     };
-    let mut plan = change::plan(&chat.cx, conversation, Action::Edit { entry }, FilesWish::default()).await?;
+    let Some(entry) = picked.and_then(|mut arguments| arguments.pop()) else { return Ok(()) };
+    let (action, files) = (Action::Edit { entry }, FilesWish::default());
+    let mut plan = change::plan(&chat.cx, &conversation, &action, &files, false).await?;
     let Some(composer) = plan.composer.take() else {
-        let mut problem = problem(
-            retake_wire::ProblemKind::Refused,
-            "not_editable",
-            "cannot edit this: it is not a message of a person",
-        );
-        problem.hint = Some("/retry asks for another answer; /edit alone lists your messages".into());
-        return Err(problem.into());
+        let message = "cannot edit this: it is not a message of a person";
+        let hint = "/retry asks for another answer; /edit alone lists your messages";
+        return Err(hinted(ProblemKind::Refused, "not_editable", message, hint).into());
     };
     chat.take_up(&composer);
-    begun(chat, composer.entry, plan, FilesWish::default())
+    begun(chat, composer.entry, plan, files)
 }
 
 /// Reports what the edit takes back, and stores the plan: exactly this plan is applied.
@@ -68,23 +62,20 @@ pub(super) async fn again(chat: &mut Chat<'_>, why: Problem) -> Result {
         return chat.cx.complain(&why.into());
     };
     let is_conflict = why.code == CONFLICT;
-    let why = Problem { hint: None, ..why };
-    chat.cx.complain(&why.into())?;
-    let action = Action::Edit { entry: entry.clone() };
-    let conversation = chat.here()?;
+    chat.cx.complain(&Problem { hint: None, ..why }.into())?;
+    let (conversation, action) = (chat.cx.here()?, Action::Edit { entry: entry.clone() });
+    let mut files = FilesWish { seen: None, ..files };
     if is_conflict {
-        let (mut changing, mut files) = (ChangeArgs::default(), FilesWish::default());
-        match agree(&mut chat.cx, &mut changing, &action, &mut files, "Send it").await {
+        files = FilesWish::default();
+        match agree(&mut chat.cx, &mut ChangeArgs::default(), &action, &mut files, "Send it").await {
             Err(Failure::Reported(_)) => files = FilesWish::default(),
             agreed => agreed?,
         }
-        let plan = change::plan(&chat.cx, conversation, action, files.clone()).await?;
-        return begun(chat, entry, plan, files);
     }
-    let files = FilesWish { seen: None, ..files };
-    let plan = change::plan(&chat.cx, conversation, action, files.clone()).await?;
-    let text = render::plan::body(&chat.cx.ui.look(), &plan);
-    chat.cx.print_text(&text)?;
+    let plan = change::plan(&chat.cx, &conversation, &action, &files, false).await?;
+    if !is_conflict {
+        chat.cx.print_text(&render::plan::body(&chat.cx.ui.look(), &plan))?;
+    }
     begun(chat, entry, plan, files)
 }
 

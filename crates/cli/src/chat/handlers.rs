@@ -1,24 +1,17 @@
 //! The commands of the line conversation as verbs of the command line: how their words become arguments, and which lists complete them.
 //! Must never send a request that changes a conversation; the verbs do.
 
+use futures::FutureExt as _;
 use retake_wire::{Action, FilesWish, ProblemKind, Scope};
 
-use super::{Chat, active_run, pickers};
+use super::commands::With;
+use super::pickers::{self, Picked};
+use super::{Chat, active_run};
 use crate::error::{Failure, Result, usage};
 use crate::term::safe;
 use crate::verbs::restore::to;
 use crate::verbs::{agreement, change};
 use retake_tui::models::{Known, known};
-
-/// Runs a verb of the command line.
-pub(super) async fn verb(chat: &mut Chat<'_>, arguments: Vec<String>) -> Result {
-    chat.verb(arguments).await.map(drop)
-}
-
-/// Runs a verb; if it changed something, prints what to do next.
-pub(super) async fn then(chat: &mut Chat<'_>, arguments: Vec<String>, next: &str) -> Result {
-    if chat.verb(arguments).await? { chat.cx.aside(next) } else { Ok(()) }
-}
 
 /// The arguments of a verb, separated by spaces.
 pub(super) fn line(verb: &str, words: &str) -> Vec<String> {
@@ -29,6 +22,17 @@ pub(super) fn line(verb: &str, words: &str) -> Vec<String> {
 pub(super) fn named(verb: &[&str], words: &str) -> Vec<String> {
     let words = ["--", words].into_iter().filter(|_| !words.is_empty());
     verb.iter().copied().chain(words).map(str::to_owned).collect()
+}
+
+/// A verb with words that are the value of an option; without the option where they are empty.
+pub(super) fn option(verb: &str, option: &str, words: &str) -> Vec<String> {
+    let option = Some(format!("{option}={words}")).filter(|_| !words.is_empty());
+    line(verb, "").into_iter().chain(option).collect()
+}
+
+/// The words, or what is usual where they are empty.
+pub(super) fn or<'w>(words: &'w str, usual: &'w str) -> &'w str {
+    if words.is_empty() { usual } else { words }
 }
 
 /// The arguments of `/label`.
@@ -46,14 +50,31 @@ pub(super) fn title(words: &str) -> Vec<String> {
     if words == "--remove" { line("title", words) } else { named(&["title"], words) }
 }
 
-/// The arguments of `/log`.
-pub(super) fn log(words: &str) -> Vec<String> {
-    line("log --limit", if words.is_empty() { "20" } else { words })
+/// Runs a verb with the words, or without words with the arguments that the person picks.
+pub(super) async fn pick(chat: &mut Chat<'_>, verb: &str, words: &str, from: With<Picked>) -> Result {
+    chat.cx.here()?;
+    if words.is_empty() { picked(chat, verb, words, from).await } else { chat.verb(line(verb, words)).await }
 }
 
-/// The arguments of `/diff`.
-pub(super) fn diff(words: &str) -> Vec<String> {
-    line("plan rewind --scope files --diff", if words.is_empty() { "t1" } else { words })
+/// Runs a verb with the arguments that the person picks.
+pub(super) async fn picked(chat: &mut Chat<'_>, verb: &str, words: &str, from: With<Picked>) -> Result {
+    match from(chat, words).await? {
+        Some(picked) => chat.verb(line(verb, "").into_iter().chain(picked).collect()).await,
+        None => Ok(()),
+    }
+}
+
+/// Rewinds to before a message, again if its plan has changed meanwhile.
+pub(super) async fn rewind(chat: &mut Chat<'_>, words: &str) -> Result {
+    let turns: With<Picked> = |chat, _| pickers::turn(chat, "Go back to before", true).boxed_local();
+    loop {
+        match pick(chat, "rewind", words, turns).await {
+            Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => {
+                chat.cx.aside(agreement::CHANGED)?;
+            }
+            done => return done,
+        }
+    }
 }
 
 /// Searches this conversation, or all of them.
@@ -73,7 +94,7 @@ pub(super) async fn search(chat: &mut Chat<'_>, words: &str) -> Result {
         arguments.push(format!("--conversation={conversation}"));
     }
     arguments.extend(named(&[], query));
-    verb(chat, arguments).await
+    chat.verb(arguments).await
 }
 
 /// Writes the conversation to a file.
@@ -81,57 +102,7 @@ pub(super) async fn export(chat: &mut Chat<'_>, words: &str) -> Result {
     if words.is_empty() {
         return Err(usage("/export needs the name of a file", "type for example /export notes.md"));
     }
-    chat.here()?;
-    verb(chat, vec!["export".to_owned(), format!("--output={words}")]).await
-}
-
-/// Rewinds to before a message: that one, or one that the person picks.
-pub(super) async fn rewind(chat: &mut Chat<'_>, words: &str) -> Result {
-    chat.here()?;
-    loop {
-        let arguments = match words.is_empty() {
-            true => match pickers::turn(chat, "Go back to before", true).await? {
-                Some(entry) => named(&["rewind"], &entry),
-                None => return Ok(()),
-            },
-            false => line("rewind", words),
-        };
-        match chat.verb(arguments).await {
-            Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => {
-                chat.cx.aside(agreement::CHANGED)?;
-            }
-            done => return done.map(drop),
-        }
-    }
-}
-
-/// Switches to the branch that the person picks.
-pub(super) async fn tree(chat: &mut Chat<'_>) -> Result {
-    let Some([head, leaf]) = pickers::branch(chat).await? else { return Ok(()) };
-    if chat.verb(named(&["restore", "--head", &head], &leaf)).await? {
-        chat.arrive().await?;
-        chat.cx.aside("/undo switches back")?;
-    }
-    Ok(())
-}
-
-/// Switches to the answer that the person picks.
-pub(super) async fn choose(chat: &mut Chat<'_>, words: &str) -> Result {
-    let entry = if words.is_empty() { "@" } else { words };
-    let Some([head, entry, number]) = pickers::alternative(chat, entry).await? else { return Ok(()) };
-    if chat.verb(line("choose --head", &format!("{head} {entry} {number}"))).await? {
-        chat.arrive().await?;
-        chat.cx.aside("/undo chooses the other one again")?;
-    }
-    Ok(())
-}
-
-/// Continues in a fork.
-pub(super) async fn fork(chat: &mut Chat<'_>, title: &str) -> Result {
-    let title = Some(format!("--title={title}")).filter(|_| !title.is_empty());
-    verb(chat, line("fork", "").into_iter().chain(title).collect()).await?;
-    chat.editing = None;
-    chat.refresh().await
+    chat.verb(option("export", "--output", words)).await
 }
 
 /// Returns to a head or an entry; any other name is a file.
@@ -141,14 +112,11 @@ pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
         return Err(usage("/restore needs a head, a branch or a file", hint));
     }
     if !words.contains(char::is_whitespace) && is_state(chat, words).await? {
-        return then(chat, named(&["restore"], words), "/undo takes this back").await;
+        return chat.verb(named(&["restore"], words)).await;
     }
     let (paths, to) = words.split_once(" to ").map_or((words, None), |(paths, to)| (paths, Some(to.trim())));
-    let mut arguments = line("files restore", "");
-    arguments.extend(to.map(|to| format!("--to={to}")));
-    arguments.push("--".to_owned());
-    arguments.extend(paths.split_whitespace().map(str::to_owned));
-    verb(chat, arguments).await
+    let arguments = option("files restore", "--to", to.unwrap_or_default()).into_iter();
+    chat.verb(arguments.chain(line("--", paths)).collect()).await
 }
 
 /// Whether a name is a head or an entry.
@@ -158,57 +126,10 @@ async fn is_state(chat: &mut Chat<'_>, name: &str) -> Result<bool> {
         return Ok(true);
     }
     let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
-    match change::plan(&chat.cx, chat.here()?, action, files).await {
+    match change::plan(&chat.cx, &chat.cx.here()?, &action, &files, false).await {
         Err(Failure::Problem(problem)) if problem.code == "unknown_entry" => Ok(false),
         planned => planned.map(|_| true),
     }
-}
-
-/// Hides a message.
-pub(super) async fn hide(chat: &mut Chat<'_>, words: &str) -> Result {
-    mark(chat, "hide", words, "Hide", |_| true).await
-}
-
-/// Excludes a message.
-pub(super) async fn exclude(chat: &mut Chat<'_>, words: &str) -> Result {
-    mark(chat, "exclude", words, "Keep from the model", |mark| mark == "normal").await
-}
-
-/// Marks a message: that one, or one that the person picks.
-async fn mark(
-    chat: &mut Chat<'_>,
-    name: &str,
-    words: &str,
-    question: &str,
-    fits: fn(&str) -> bool,
-) -> Result {
-    chat.here()?;
-    if !words.is_empty() {
-        return verb(chat, line(name, words)).await;
-    }
-    match pickers::message(chat, question, fits).await? {
-        Some(entry) => verb(chat, named(&[name], &entry)).await,
-        None => Ok(()),
-    }
-}
-
-/// Brings back messages: those, or the ones that the person picks.
-pub(super) async fn bring_back(chat: &mut Chat<'_>, name: &str, words: &str) -> Result {
-    if !words.is_empty() {
-        return verb(chat, line(name, words)).await;
-    }
-    let picked = match name {
-        "show" => pickers::marked(chat, "Bring back", |mark| mark != "excluded").await?,
-        _ => pickers::marked(chat, "Let the model see", |mark| mark == "excluded").await?,
-    };
-    let Some([mark, first, last]) = picked else { return Ok(()) };
-    verb(chat, line(name, &format!("--range --seen {mark} -- {first} {last}"))).await
-}
-
-/// Lists marked messages.
-pub(super) async fn hidden(chat: &mut Chat<'_>) -> Result {
-    verb(chat, line("hidden --limit 100", "")).await?;
-    chat.cx.aside("/show tN brings back the hidden messages of turn N, /include tN the excluded ones")
 }
 
 /// Begins a new conversation; its first message stores it.
@@ -219,9 +140,7 @@ pub(super) async fn new(chat: &mut Chat<'_>) -> Result {
 
 /// Continues with the conversation that the person picks.
 pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
-    let Some(picked) = pickers::conversation(chat).await? else {
-        return chat.cx.aside("this conversation continues");
-    };
+    let Some(picked) = pickers::conversation(chat).await? else { return Ok(()) };
     chat.move_to(Some(picked));
     // A model that was chosen in the other conversation was chosen for that one.
     chat.model.clone_from(&chat.named);

@@ -10,11 +10,11 @@ use retake_wire::{
 use tokio::sync::mpsc;
 
 use super::input::{self, Input};
-use super::run_view::RunView;
 use super::{Chat, agent, edit};
 use crate::approvals;
 use crate::context::Place;
 use crate::error::{Failure, Result, broken_run};
+use crate::run_view::RunView;
 use crate::term::safe;
 use crate::ui::{Pressed, Read};
 use crate::verbs::agreement::CONFLICT;
@@ -26,20 +26,13 @@ const GATHERED: usize = 4096;
 
 /// Sends a message, or replaces the message that is edited.
 pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
-    let mut parts = vec![Part::text(text)];
-    parts.extend(chat.attached.iter().cloned());
-    let (start, head, files) = match &chat.editing {
-        Some(editing) => {
-            let attached = Attached::Replaced;
-            let start = RunStart::Edit { entry: editing.entry.clone(), parts, attached };
-            (start, Some(editing.head.clone()), editing.files.clone())
-        }
-        None => {
-            let seen = chat.seen.clone();
-            (RunStart::Say { parts, seen, steer: None, piped: false }, None, FilesWish::default())
-        }
-    };
-    match begin(chat, start, head, files).await {
+    let mut run = message(chat, text, None);
+    if let (Some(editing), RunStart::Say { parts, .. }) = (&chat.editing, &mut run.start) {
+        let (entry, parts) = (editing.entry.clone(), std::mem::take(parts));
+        run.start = RunStart::Edit { entry, parts, attached: Attached::Replaced };
+        (run.head, run.files) = (Some(editing.head.clone()), editing.files.clone());
+    }
+    match begin(chat, run).await {
         Ok(events) => {
             chat.attached.clear();
             chat.editing = None;
@@ -48,7 +41,7 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
         Err(failure) => {
             chat.refresh().await?;
             match put_back(chat, text, failure) {
-                Failure::Problem(why) if chat.editing.is_some() && is_decided_anew(&why) => {
+                Failure::Problem(why) if chat.editing.is_some() && is_decided_again(&why) => {
                     edit::again(chat, *why).await
                 }
                 failure => Err(failure),
@@ -58,7 +51,7 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
 }
 
 /// Whether an edit that was refused for this reason is shown again with its new plan.
-fn is_decided_anew(why: &Problem) -> bool {
+fn is_decided_again(why: &Problem) -> bool {
     why.kind == ProblemKind::Stale || why.code == CONFLICT
 }
 
@@ -68,33 +61,33 @@ fn put_back(chat: &mut Chat<'_>, text: &str, failure: Failure) -> Failure {
     failure
 }
 
-/// Another answer.
-pub(super) async fn retry(chat: &mut Chat<'_>, words: &str) -> Result {
-    let entry = if words.is_empty() { "@" } else { words };
-    let start = RunStart::Retry { entry: entry.to_owned() };
-    chat.here()?;
-    let events = begin(chat, start, None, FilesWish::default()).await?;
+/// The run of a message, with the parts that wait for it unless another run is active.
+fn message(chat: &Chat<'_>, text: &str, steer: Option<Steer>) -> Run {
+    let waiting = chat.attached.iter().filter(|_| steer.is_none()).cloned();
+    let parts = [Part::text(text)].into_iter().chain(waiting).collect();
+    Run {
+        conversation: chat.conversation().cloned().unwrap_or_default(),
+        folder: None,
+        start: RunStart::Say { parts, seen: chat.seen.clone(), steer, piped: false },
+        model: None,
+        head: None,
+        permit: chat.permit.clone(),
+        files: FilesWish::default(),
+        request_id: None,
+    }
+}
+
+/// Starts the run of a verb, and shows it until its end.
+pub(super) async fn answer(chat: &mut Chat<'_>, run: Run) -> Result {
+    let events = begin(chat, run).await?;
     follow(chat, events).await
 }
 
-/// Starts a run, which begins the conversation where there is none yet.
-async fn begin(
-    chat: &mut Chat<'_>,
-    start: RunStart,
-    head: Option<String>,
-    files: FilesWish,
-) -> Result<Events> {
+/// Starts a run, which begins the conversation where there is none yet. The person may have chosen the model.
+async fn begin(chat: &mut Chat<'_>, run: Run) -> Result<Events> {
     chat.cx.ui.listen()?;
-    let run = Run {
-        conversation: chat.conversation().cloned().unwrap_or_default(),
-        folder: Some(chat.cx.folder.to_owned()),
-        start,
-        model: chat.model.clone(),
-        head,
-        permit: chat.permit.clone(),
-        files,
-        request_id: None,
-    };
+    let model = run.model.or_else(|| chat.model.clone());
+    let run = Run { folder: Some(chat.cx.folder.to_owned()), model, ..run };
     let (conversation, events) = started(&chat.cx, run).await?;
     chat.cx.place = Place::Conversation(Some(conversation));
     agent::store_permissions(chat).await?;
@@ -103,7 +96,7 @@ async fn begin(
 
 /// Shows a run until its end, then the runs of messages that were sent meanwhile.
 pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
-    let mut shown = RunView::new(chat.cx.ui.look().columns);
+    let mut view = RunView::new(&chat.cx, chat.cx.here()?);
     let mut runs = VecDeque::from([(None, gathered(events))]);
     while let Some((mut words, mut events)) = runs.pop_front() {
         loop {
@@ -114,26 +107,26 @@ pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
             };
             match next {
                 Next::Pressed(Pressed::Interrupt) => {
-                    shown.end(chat)?;
+                    view.end(&mut chat.cx)?;
                     stop(chat).await?;
                 }
                 Next::Pressed(Pressed::Keys) => {
-                    shown.end(chat)?;
+                    view.end(&mut chat.cx)?;
                     runs.extend(steer(chat).await?.map(|(words, events)| (Some(words), gathered(events))));
                     chat.cx.ui.listen()?;
                 }
                 Next::Event(None) => return Err(broken_run()),
-                Next::Event(Some(RunEvent::Ended(ended))) => {
-                    shown.end(chat)?;
-                    end(chat, *ended, &shown.model).await?;
-                    break;
-                }
                 Next::Event(Some(event)) => {
                     if let (RunEvent::Started { .. }, Some(words)) = (&event, words.take()) {
                         // Repeat them, because much may have been shown since.
                         chat.cx.aside(&format!("> {}", safe::line(&words)))?;
                     }
-                    shown.event(chat, event).await?;
+                    let ended = view.event(&mut chat.cx, event).await?;
+                    chat.came_late(view.late.take())?;
+                    if let Some(ended) = ended {
+                        end(chat, ended, &view.model).await?;
+                        break;
+                    }
                 }
             }
         }
@@ -161,7 +154,7 @@ fn gathered(mut events: Events) -> mpsc::Receiver<RunEvent> {
 }
 
 async fn stop(chat: &mut Chat<'_>) -> Result {
-    let conversation = chat.here()?;
+    let conversation = chat.cx.here()?;
     approvals::stop(&mut chat.cx, &conversation).await
 }
 
@@ -181,9 +174,7 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
             return chat.report(done).map(|()| None);
         }
     };
-    let (parts, seen) = (vec![Part::text(text)], chat.seen.clone());
-    let start = RunStart::Say { parts, seen, steer: Some(Steer::Usual), piped: false };
-    match begin(chat, start, None, FilesWish::default()).await {
+    match begin(chat, message(chat, text, Some(Steer::Usual))).await {
         Ok(mut events) => {
             if Pin::new(&mut events).next_if(|event| *event == RunEvent::Queued).await.is_some() {
                 chat.cx.aside("the model gets this at its next step; /unqueue takes it back")?;
@@ -204,39 +195,27 @@ async fn end(chat: &mut Chat<'_>, ended: Ended, model: &str) -> Result {
         return Ok(());
     }
     if let Some(usage) = ended.entry.as_ref().and_then(|entry| entry.usage.as_ref()) {
-        let model = safe::line(model);
-        let line = match content::usage(usage) {
-            Some(usage) => format!("{usage} · {model}"),
-            None => model.into_owned(),
-        };
-        chat.cx.aside(&line)?;
+        let usage = content::usage(usage).map(|usage| format!("{usage} · ")).unwrap_or_default();
+        chat.cx.aside(&format!("{usage}{}", safe::line(model)))?;
     }
-    if let Some(problem) = &ended.problem {
-        complain(chat, problem)?;
+    if let Some(problem) = ended.problem {
+        chat.cx.complain(&problem.into())?;
     }
-    match ended.outcome {
-        Outcome::Succeeded | Outcome::Joined => {}
-        Outcome::Interrupted => {
-            chat.cx.aside("interrupted, partial answer stored: /retry asks again, /undo takes it back")?;
-        }
-        Outcome::RolledBack => {
-            let composer = ended.receipt.as_ref().and_then(|it| it.composer.as_ref());
-            match composer {
-                Some(composer) => {
-                    chat.take_up(composer);
-                    chat.cx.aside("stopped before any answer: your words are back in the line")?;
-                }
-                None => chat.cx.aside("stopped before any answer: nothing has changed")?,
+    let next = match ended.outcome {
+        Outcome::Succeeded | Outcome::Joined => "",
+        Outcome::Interrupted => "interrupted, partial answer stored: /retry asks again, /undo takes it back",
+        Outcome::RolledBack => match ended.receipt.and_then(|receipt| receipt.composer) {
+            Some(composer) => {
+                chat.take_up(&composer);
+                "stopped before any answer: your words are back in the line"
             }
-        }
-        Outcome::Failed => {
-            chat.cx.aside("your message is stored: /retry asks again, /undo takes it back")?;
-        }
+            None => "stopped before any answer: nothing has changed",
+        },
+        Outcome::Failed => "your message is stored: /retry asks again, /undo takes it back",
+    };
+    if !next.is_empty() {
+        chat.cx.aside(next)?;
     }
     chat.cx.print("\n")?;
     chat.refresh().await
-}
-
-fn complain(chat: &mut Chat<'_>, problem: &Problem) -> Result {
-    chat.cx.complain(&Failure::from(problem.clone()))
 }

@@ -48,6 +48,13 @@ pub struct Row {
     pub key: Option<char>,
 }
 
+impl Row {
+    /// A row that can be picked.
+    pub fn new(title: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { title: title.into(), detail: detail.into(), disabled: None, key: None }
+    }
+}
+
 /// Lets a person pick a row, and blocks until then. The rows are shown in their order, so the newest comes first; the first one that
 /// can be picked is marked. `preview` says more about a row, and is called once for each that gets marked. `None` is: cancelled.
 /// Only for when [`super::interactive`].

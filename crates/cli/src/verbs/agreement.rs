@@ -27,8 +27,8 @@ enum Answer {
     Choose,
 }
 
-/// Shows the plan of an action and asks. After a yes, `changing` and `files` name exactly this plan. After a no, all is said, and the
-/// failure has no message.
+/// Shows the plan of an action and asks. After a yes, `changing` and `files` name exactly this plan. After a no, the failure
+/// has no message: this has printed it.
 pub(crate) async fn agree(
     cx: &mut Context<'_>,
     changing: &mut ChangeArgs,
@@ -37,12 +37,11 @@ pub(crate) async fn agree(
     question: &str,
 ) -> Result {
     let conversation = cx.conversation(changing.place.conversation.take()).await?;
-    let plan = change::plan(cx, conversation.clone(), action.clone(), files.clone()).await?;
+    let plan = change::plan(cx, &conversation, action, files, false).await?;
     let plan = if cx.in_conversation() {
         decide(cx, &conversation, plan, action, files, question).await?
     } else {
-        let text = render::plan::body(&cx.ui.look(), &plan);
-        cx.print_text(&text)?;
+        cx.print_text(&render::plan::body(&cx.ui.look(), &plan))?;
         // A plan with open conflicts is refused, with what can be chosen: there is nothing to agree to.
         let waits = plan.files.as_ref().is_some_and(|files| files.conflicts > 0);
         if !plan.unchanged && !waits && !cx.ui.confirm(&format!("{question}?"))? {
@@ -68,7 +67,7 @@ pub(crate) fn needs_person(cx: &Context<'_>, why: &str, shows: &str) -> Result {
     Err(usage(message, format!("`retake {shows}` shows it; then repeat this with --yes")))
 }
 
-/// Asks a question; everything is said after a no.
+/// Asks a question; a no is reported and fails without another message.
 pub(crate) fn confirm(cx: &mut Context<'_>, question: &str) -> Result {
     if cx.ui.confirm(question)? { Ok(()) } else { declined(cx) }
 }

@@ -14,7 +14,7 @@ use crate::error::{Failure, Result};
 /// Continues the last conversation of this folder, or begins one. Standard error shows what the model does. If no person can give
 /// approvals, the model does only what the settings, --mode and --allow permit. Exit code 9 means that it needed an approval, so the task
 /// may be incomplete. Exit code 6 means that the model failed: your message is stored, and `retake retry` asks again.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Ask {
     #[command(flatten)]
     pub(crate) place: ConversationArg,

@@ -6,9 +6,9 @@ use retake_wire::request::{Apply, Plan as PlanRequest};
 use retake_wire::{Action, FilesWish, ProblemKind, Request};
 
 use super::RunVerb;
-use super::agreement::{CONFLICT, settle};
+use super::agreement::{CONFLICT, agree, settle};
 use crate::args::{ChangeArgs, ConversationArg};
-use crate::context::Context;
+use crate::context::{Context, Left};
 use crate::error::{Failure, Result, expect_reply};
 use retake_tui::render::receipt;
 
@@ -110,18 +110,40 @@ pub(crate) async fn apply(
         _ => {}
     }
     if cx.in_conversation() {
-        cx.changed = Some((action, given));
+        cx.left = Some(Left::Changed(action, Box::new(given)));
     }
     Ok(has_changed)
 }
 
-/// The plan of an action.
+/// Applies an action as [`apply`] does. A person at a terminal sees its plan first and agrees to it, unless the command line says yes.
+pub(crate) async fn agreed(
+    cx: &mut Context<'_>,
+    mut changing: ChangeArgs,
+    action: Action,
+    mut files: FilesWish,
+    since: bool,
+    (yes, question): (bool, &str),
+) -> Result {
+    if cx.can_ask() && !yes {
+        agree(cx, &mut changing, &action, &mut files, question).await?;
+    }
+    apply(cx, changing, action, files, since).await?;
+    if cx.can_ask() {
+        let undo = cx.command("undo");
+        cx.aside(&format!("{undo} takes this back"))?;
+    }
+    Ok(())
+}
+
+/// The plan of an action, with the diffs of its files if they are wanted.
 pub(crate) async fn plan(
     cx: &Context<'_>,
-    conversation: String,
-    action: Action,
-    files: FilesWish,
+    conversation: &str,
+    action: &Action,
+    files: &FilesWish,
+    diff: bool,
 ) -> Result<Plan> {
-    let request = PlanRequest { conversation, action, files, diff: false };
-    Ok(expect_reply!(cx.call(Request::Plan(request)).await?, Plan))
+    let (conversation, action, files) = (conversation.to_owned(), action.clone(), files.clone());
+    let request = Request::Plan(PlanRequest { conversation, action, files, diff });
+    Ok(expect_reply!(cx.call(request).await?, Plan))
 }

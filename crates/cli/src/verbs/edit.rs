@@ -10,7 +10,6 @@ use crate::args::file_options::FileArgs;
 use crate::args::{ChangeArgs, PermissionArgs};
 use crate::context::Context;
 use crate::error::Result;
-use retake_tui::render::receipt::went_back;
 
 /// Replace a message, and print the new answer
 ///
@@ -60,8 +59,7 @@ impl RunVerb for Edit {
             let receipt = cx.receipt(Request::Edit(edit)).await?;
             let ids: String = receipt.entries.iter().map(|id| format!("{id}\n")).collect();
             if !cx.json {
-                let text = went_back(&cx.ui.look(), &receipt, ["retake undo", "retake undo"]);
-                cx.ui.note_text(&text.unwrap_or_default())?;
+                cx.went_back(&receipt)?;
             }
             return cx.acknowledge(&receipt, &ids);
         }

@@ -1,12 +1,12 @@
 //! Choices for single files in the line conversation: a numbered list, and lines such as `2=disk`. Must never do anything but plan.
 
 use retake_wire::reply::Plan;
-use retake_wire::request;
-use retake_wire::{Action, Choose, FilesPlan, FilesWish, PathPlan, Request, Verdict};
+use retake_wire::{Action, Choose, FilesPlan, FilesWish, PathPlan, Verdict};
 
+use super::change;
 use crate::args::file_options::choice;
 use crate::context::Context;
-use crate::error::{Failure, Result, expect_reply, usage};
+use crate::error::{Failure, Result, usage};
 use crate::ui::Read;
 use retake_tui::render::files;
 
@@ -30,13 +30,12 @@ pub(super) async fn choose(
     action: &Action,
     wish: &FilesWish,
 ) -> Result<Option<(FilesWish, Plan)>> {
-    let plan = plan(cx, conversation, action, wish).await?;
+    let plan = change::plan(cx, conversation, action, wish, true).await?;
     let Some(files) = &plan.files else {
         return Ok(None);
     };
     let paths = listed(files, wish);
-    let text = list(&paths, files.paths.len(), wish);
-    cx.print(&text)?;
+    cx.print(&list(&paths, files.paths.len(), wish))?;
     cx.aside(HELP)?;
     loop {
         let line = match cx.ui.read("choose> ", None)? {
@@ -44,17 +43,14 @@ pub(super) async fn choose(
             Read::Line(_) | Read::Eof | Read::Interrupted => return Ok(None),
         };
         match read(&line, &paths) {
-            Ok(Input::Diff(path)) => {
-                let text = files::diff(path);
-                cx.ui.page_text(&text)?;
-            }
+            Ok(Input::Diff(path)) => cx.ui.page_text(&files::diff(path))?,
             Ok(Input::Choices(new)) => {
                 let mut wish = wish.clone();
                 for new in new {
                     wish.choose.retain(|old| old.name != new.name);
                     wish.choose.push(new);
                 }
-                match self::plan(cx, conversation, action, &wish).await {
+                match change::plan(cx, conversation, action, &wish, true).await {
                     Ok(plan) => return Ok(Some((wish, without_diffs(plan)))),
                     Err(failure @ Failure::Problem(_)) => cx.complain(&failure)?,
                     Err(failure) => return Err(failure),
@@ -63,13 +59,6 @@ pub(super) async fn choose(
             Err(failure) => cx.complain(&failure)?,
         }
     }
-}
-
-/// The plan with its diffs: they count the hunks.
-async fn plan(cx: &Context<'_>, conversation: &str, action: &Action, wish: &FilesWish) -> Result<Plan> {
-    let (action, files) = (action.clone(), wish.clone());
-    let request = request::Plan { conversation: conversation.to_owned(), action, files, diff: true };
-    Ok(expect_reply!(cx.call(Request::Plan(request)).await?, Plan))
 }
 
 /// The plan as it is shown without the lines of each file.

@@ -31,6 +31,10 @@ impl RunVerb for Hidden {
             limit: Some(self.limit),
             before: self.before,
         };
-        cx.show(Request::Marked(marked)).await
+        cx.show(Request::Marked(marked)).await?;
+        if cx.in_conversation() {
+            cx.aside("/show tN brings back the hidden messages of turn N, /include tN the excluded ones")?;
+        }
+        Ok(())
     }
 }

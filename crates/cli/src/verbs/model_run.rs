@@ -1,22 +1,17 @@
-//! A model run of a verb: the answer goes to standard output as it comes. Must never mix anything else into it.
+//! A model run of a verb, until its end, and the exit code. Must never report a success for a task that may be incomplete.
 
-use std::collections::HashMap;
 use std::pin::Pin;
 
 use futures::StreamExt;
 use futures::stream::{BoxStream, Peekable};
-use retake_wire::request::{Of, Respond};
-use retake_wire::{CallShown, Decision, Ended, Outcome, ProblemKind, Request, Run, RunEvent};
+use retake_wire::request::Of;
+use retake_wire::{Ended, Outcome, ProblemKind, Request, Run, RunEvent};
 
-use crate::approvals::{self, Delivery};
 use crate::args::CALL_NOT_ALLOWED;
-use crate::context::{Context, with_progress};
+use crate::context::{Context, Left, with_progress};
 use crate::error::{Failure, INTERRUPTED, Result};
+use crate::run_view::RunView;
 use crate::shutdown;
-use crate::term::safe;
-use retake_tui::render::agent::is_widest;
-use retake_tui::render::calls::{self, Seen};
-use retake_tui::render::receipt::went_back;
 
 /// The events of a run.
 pub(crate) type Events = Peekable<BoxStream<'static, RunEvent>>;
@@ -32,8 +27,13 @@ pub(crate) async fn started(cx: &Context<'_>, run: Run) -> Result<(String, Event
     Ok((conversation, events))
 }
 
-/// Runs the model and prints its answer. The first Ctrl-C asks the run to stop, the second ends the command at once.
+/// Runs the model and prints its answer. The first Ctrl-C asks the run to stop, the second ends the command at once. The line
+/// conversation starts the run itself, because its person can type meanwhile.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
+    if cx.in_conversation() {
+        cx.left = Some(Left::Run(Box::new(run)));
+        return Ok(());
+    }
     let result = follow(cx, run).await?;
     end(cx, &result)
 }
@@ -52,9 +52,9 @@ pub(crate) struct RunResult {
 pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<RunResult> {
     cx.ui.listen()?;
     let (conversation, mut events) = started(cx, run).await?;
+    let mut view = RunView::new(cx, conversation.clone());
     let of = Of { conversation };
-    let mut shown = Shown::default();
-    let (mut stopped, mut not_allowed) = (false, 0);
+    let mut stopped = false;
     let followed = shutdown::FollowedRun::new();
     loop {
         let event = tokio::select! {
@@ -74,116 +74,12 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<RunResult> 
                 cx.call(Request::Cancel(of.clone())).await?;
             }
             Some(Some(event)) => {
-                not_allowed +=
-                    u64::from(handle_request(cx, &of.conversation, &event).await? == Approval::Missing);
-                if let Some(ended) = shown.event(cx, event)? {
-                    return Ok(RunResult { ended, stopped, not_allowed });
+                if let Some(ended) = view.event(cx, event).await? {
+                    return Ok(RunResult { ended, stopped, not_allowed: view.not_allowed });
                 }
             }
             Some(None) => return Err(crate::error::broken_run()),
         }
-    }
-}
-
-/// Whether a call was denied because no person could approve it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Approval {
-    Missing,
-    /// A person decided, or no approval was needed.
-    NotMissing,
-}
-
-/// Lets the person at the terminal answer a request of the run. Without a terminal nothing is approved, and the model learns why.
-async fn handle_request(cx: &mut Context<'_>, conversation: &str, event: &RunEvent) -> Result<Approval> {
-    match event {
-        RunEvent::Asks(asks) if cx.can_ask() => drop(approvals::request(cx, conversation, asks).await?),
-        RunEvent::Question(question) if cx.can_ask() => {
-            drop(approvals::question(cx, conversation, question).await?);
-        }
-        RunEvent::Asks(asks) => {
-            let narrow = asks.offers.iter().find(|rule| !is_widest(rule));
-            let rule = narrow.map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
-            // A repeated external call needs a person, whatever the rules permit.
-            let how = match asks.again_ms {
-                Some(_) => "only a person can approve it: `retake -c` in a terminal asks".to_owned(),
-                None => format!("{rule}--mode allow-all allows it"),
-            };
-            if !cx.json {
-                let what = format!("not allowed: {} ({}); {how}", asks.call.line, asks.why);
-                cx.aside(&safe::line(&what))?;
-            }
-            let allows = if asks.again_ms.is_some() { how } else { format!("{how} next time") };
-            let came = approvals::decide(cx, conversation, asks, Decision::Unattended { allows }).await?;
-            return Ok(if came == Delivery::Accepted { Approval::Missing } else { Approval::NotMissing });
-        }
-        RunEvent::Question(question) => {
-            let answer = "no person is there to answer: continue with the most likely meaning, and state what you assumed";
-            let (id, answer) = (question.id.clone(), answer.to_owned());
-            let respond = Respond { conversation: conversation.to_owned(), id, answer };
-            return approvals::deliver(cx, Request::Respond(respond)).await.map(|_| Approval::NotMissing);
-        }
-        _ => return Ok(Approval::NotMissing),
-    }
-    cx.ui.listen()?;
-    Ok(Approval::NotMissing)
-}
-
-/// The printed part of the answer.
-#[derive(Default)]
-struct Shown {
-    text: safe::Stream,
-    any: bool,
-    newline: bool,
-    /// The calls that were printed.
-    calls: HashMap<String, CallShown>,
-}
-
-impl Shown {
-    fn event(&mut self, cx: &mut Context<'_>, event: RunEvent) -> Result<Option<Ended>> {
-        if cx.json {
-            cx.json(&event)?;
-            return Ok(match event {
-                RunEvent::Ended(ended) => Some(*ended),
-                _ => None,
-            });
-        }
-        let look = cx.ui.look();
-        match event {
-            RunEvent::Ended(ended) => {
-                self.end_line(cx)?;
-                return Ok(Some(*ended));
-            }
-            RunEvent::Text { text } => {
-                let text = self.text.push(&text);
-                self.any |= !text.is_empty();
-                self.newline = text.ends_with('\n');
-                cx.print(&text)?;
-            }
-            RunEvent::Started { receipt: Some(receipt), .. } => {
-                let text = went_back(&look, &receipt, ["retake undo", "retake undo"]);
-                cx.ui.note_text(&text.unwrap_or_default())?;
-            }
-            RunEvent::Notice { text } => cx.aside(&safe::block(&text))?,
-            // The next answer begins on a line of its own.
-            RunEvent::Answered { .. } => self.end_line(cx)?,
-            RunEvent::Calling(call) => {
-                cx.aside(&format!("● {}", safe::line(&call.line)))?;
-                self.calls.insert(call.call.clone(), call);
-            }
-            RunEvent::Called(ended) if ended.failed => {
-                let call = self.calls.get(&ended.call);
-                cx.ui.note_text(&calls::called(&look, call, &ended, Seen::Nothing))?;
-            }
-            _ => {}
-        }
-        Ok(None)
-    }
-
-    fn end_line(&mut self, cx: &mut Context<'_>) -> Result {
-        let rest = self.text.finish();
-        let end = if self.any && !self.newline { "\n" } else { "" };
-        self.newline = true;
-        cx.print(&format!("{rest}{end}"))
     }
 }
 

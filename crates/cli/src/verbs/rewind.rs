@@ -4,7 +4,6 @@ use clap::Args;
 use retake_wire::Action;
 
 use super::RunVerb;
-use super::agreement::agree;
 use super::change::{self, ActionArgs};
 use crate::args::ChangeArgs;
 use crate::args::file_options::FileArgs;
@@ -47,17 +46,7 @@ impl RunVerb for RewindVerb {
         &["retake rewind t2", "retake rewind t2 --yes --choose notes.txt=disk", "retake rewind draft"];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
-        let action = self.rewind.action()?;
-        let mut changing = self.changing;
-        let mut files = self.files.wish();
-        if cx.can_ask() && !self.yes {
-            agree(cx, &mut changing, &action, &mut files, "Go back").await?;
-        }
-        change::apply(cx, changing, action, files, self.since).await?;
-        if cx.can_ask() {
-            let undo = cx.command("undo");
-            cx.aside(&format!("{undo} takes this back"))?;
-        }
-        Ok(())
+        let (action, files) = (self.rewind.action()?, self.files.wish());
+        change::agreed(cx, self.changing, action, files, self.since, (self.yes, "Go back")).await
     }
 }

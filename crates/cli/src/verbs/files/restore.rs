@@ -8,7 +8,6 @@ use crate::args::file_options::FileChoiceArgs;
 use crate::context::Context;
 use crate::error::Result;
 use crate::verbs::RunVerb;
-use crate::verbs::agreement::agree;
 use crate::verbs::change::{self, ActionArgs};
 
 /// Restore files or folders; on a terminal, it shows the plan and asks
@@ -53,16 +52,7 @@ pub(crate) struct RestoreVerb {
 
 impl RunVerb for RestoreVerb {
     async fn run(self, cx: &mut Context<'_>) -> Result {
-        let (action, mut files) = (self.restore.action()?, self.restore.files());
-        let mut changing = self.changing;
-        if cx.can_ask() && !self.yes {
-            agree(cx, &mut changing, &action, &mut files, "Restore them").await?;
-        }
-        change::apply(cx, changing, action, files, false).await?;
-        if cx.can_ask() {
-            let undo = cx.command("undo");
-            cx.aside(&format!("{undo} takes this back"))?;
-        }
-        Ok(())
+        let (action, files) = (self.restore.action()?, self.restore.files());
+        change::agreed(cx, self.changing, action, files, false, (self.yes, "Restore them")).await
     }
 }
