@@ -25,9 +25,9 @@ pub(crate) struct FileArgs {
 // What is chosen for files.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FileChoiceArgs {
-    /// Choose the content of a file: disk (keep it as it is), yours (the last version that was not written by the agent), checkpoint (the
-    /// old version), merge, skip (ask again the next time), or hunks:1,3 (only these hunks, as `plan --diff` numbers them; the others
-    /// like skip). Can be repeated. Use an absolute path for a file outside of this folder
+    /// Choose the content of a file: disk, yours, checkpoint, merge, skip or hunks:1,3. `disk` keeps it as it is. `yours` is the last
+    /// version that the agent did not write, `checkpoint` the old version. `skip` asks again the next time. `hunks:1,3` takes only these
+    /// hunks, as `plan --diff` numbers them, and skips the others. Can be repeated. Use an absolute path for a file outside of this folder
     #[arg(long, value_name = "PATH=CHOICE", value_parser = OsStringValueParser::new().try_map(|text| typed(&text)))]
     choose: Vec<Choose>,
     /// Restore all other files exactly, even if you or other programs changed them since; with `drop`, as they would be without the turn

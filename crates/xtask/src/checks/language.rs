@@ -64,7 +64,7 @@ const SPEAKING: &[&str] = &["cli", "engine", "server", "tools", "tui"];
 /// Findings in the source code of each crate. They may only shrink: lower a number when there are fewer.
 const CEILINGS: &[(&str, usize)] = &[
     ("bench", 0),
-    ("cli", 4),
+    ("cli", 0),
     ("core", 0),
     ("engine", 122),
     ("server", 0),
