@@ -93,7 +93,7 @@ fn made_wrong(before: &str, after: &str, file: &Path) -> Option<String> {
 
 /// The settings of the full-screen program: the engine knows its keys, the program their meaning.
 fn parse_ui_settings(text: &str) -> Result<ui::Settings, SettingsError> {
-    let given = settings::Settings::face(text)?;
+    let given = settings::Settings::client(text)?;
     Ok(serde_json::from_value(given)
         .expect("BUG: the table of settings lets through only what the program accepts"))
 }

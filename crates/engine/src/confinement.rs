@@ -22,14 +22,14 @@ const SWITCHED_OFF: &str = "permissions.sandbox is false";
 
 fn sandbox(settings: &Settings) -> Option<Sandbox> {
     let sandbox = || Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
-    settings.sandbox.then(sandbox)
+    settings.permissions.sandbox.then(sandbox)
 }
 
 impl Confinement {
     /// What confines commands here.
     pub fn of(settings: &Settings) -> Self {
         let Some(sandbox) = sandbox(settings) else { return Self::Free(SWITCHED_OFF.to_owned()) };
-        match (sandbox.available(&[]), settings.network) {
+        match (sandbox.available(&[]), settings.permissions.network) {
             (Sandboxed::None(why) | Sandboxed::Exposed(why), _) => Self::Free(why),
             (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => Self::NetworkOpen,
             (Sandboxed::Full, Network::Ask) => Self::NetworkOnRequest,

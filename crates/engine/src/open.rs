@@ -22,7 +22,7 @@ use crate::ids::{Random, SystemRandom};
 use crate::mcp::McpFiles;
 use crate::model::Models;
 use crate::secret::{Environment, KeySource};
-use crate::settings::Settings;
+use crate::settings::{Retention, Settings};
 use crate::{Engine, Parts};
 
 /// What an owner is opened with.
@@ -58,8 +58,8 @@ impl Engine {
             drop(tokio::task::spawn_blocking(|| Sandbox::bare().namespaces()));
             let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
             let store = Arc::new(Store::start(opened.readers, opened.writer)?);
-            let system_prompt = request.settings.system_prompt.clone();
-            let keep = request.settings.keep;
+            let system_prompt = request.settings.model.system_prompt.clone();
+            let keep = Retention::from(&request.settings.files);
             let agent = agent(&request);
             let models =
                 Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
@@ -97,8 +97,8 @@ fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
 /// What the agent of this data directory can do, and may.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
-    let key_files = settings.endpoints.values().filter_map(|endpoint| match &endpoint.key {
-        KeySource::File(path) => Some(path.clone()),
+    let key_files = settings.endpoints().into_values().filter_map(|endpoint| match endpoint.key {
+        KeySource::File(path) => Some(path),
         KeySource::None | KeySource::Env(_) => None,
     });
     let (own_folders, own_files) = own_settings(request);
@@ -106,7 +106,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     // An owner of other data is no reason to show these.
     let usual = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|data| data.is_absolute());
     let own = own.chain(key_files).chain(usual.map(|data| data.join("retake")));
-    let guarded = Guarded::new(&settings.guarded, request.home.as_deref(), own);
+    let guarded = Guarded::new(&settings.permissions.secrets, request.home.as_deref(), own);
     let guarded = guarded.expect("BUG: the settings have checked each item");
     let hide = std::iter::once(request.data_dir.clone()).chain(guarded.paths().iter().cloned()).collect();
     let sandbox = Sandbox {
@@ -114,15 +114,18 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         hide,
         own_folders,
         own_files,
-        sockets: settings.sockets.clone(),
+        sockets: settings.permissions.sockets.clone(),
         ..Sandbox::bare()
     };
-    let sandbox = settings.sandbox.then_some(sandbox);
-    let memory = settings.memory.unwrap_or_else(ShellConfig::usual_memory);
+    let sandbox = settings.permissions.sandbox.then_some(sandbox);
+    let memory = match settings.permissions.memory_mb.0 {
+        0 => ShellConfig::usual_memory(),
+        megabytes => megabytes * 1_000_000,
+    };
     let shell = ShellConfig {
         sandbox: sandbox.clone(),
-        network: settings.network,
-        secrets: settings.secrets.clone(),
+        network: settings.permissions.network,
+        secrets: settings.secrets(),
         memory,
         ..ShellConfig::default()
     };
@@ -134,16 +137,16 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     AgentConfig {
         tools,
         spool: request.data_dir.join("output"),
-        permission: settings.permission.clone(),
-        steer: settings.steering,
-        roots: settings.roots.clone(),
+        permission: settings.permission(),
+        steer: settings.agent.steering,
+        roots: settings.agent.roots.clone(),
         guarded: Arc::new(guarded),
-        secrets: settings.secrets.clone(),
+        secrets: settings.secrets(),
         sandbox,
         memory,
         limit: STEPS,
-        server_wait: settings.server_wait,
-        answer_wait: settings.answer_wait,
+        server_wait: settings.mcp.wait_s.0,
+        answer_wait: settings.permissions.wait_s.0,
         settings: Some(request.config_file.clone()),
     }
 }

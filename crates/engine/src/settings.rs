@@ -1,20 +1,24 @@
-//! The settings file: what may stand in it, what holds without it, and what is wrong with it.
+//! The settings file: its tables, its defaults, and its errors.
 //!
-//! One table, `keys::KEYS`, says what there is; reading, checking, the documented defaults and `retake config` all
-//! follow from it. Keys of providers never stand in this file, and no error quotes a value of it.
+//! The structs of `tables` say what there is. Reading, checking, the documented defaults and `retake config` follow from them
+//! by serde and by their schema. Keys of providers are never in this file, and no error quotes a value of it.
 
 mod edit;
 mod keys;
 mod read;
+mod tables;
 mod text;
+mod values;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retake_core::{Permission, Steer};
-use retake_tools::{Network, Secrets};
+use retake_core::{Permission, Rule, Ruling};
+use retake_tools::Secrets;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::model::genai::Timeouts;
@@ -23,69 +27,13 @@ use crate::secret::KeySource;
 
 pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, set, unset};
 pub use keys::ReadBy;
+pub(crate) use keys::most_alike;
+pub use tables::{
+    Agent, Client, DemoModel, EndpointTable, Files, Local, Mcp, ModelChoice, ModelFacts, Owner, Permissions,
+    Retries, Settings, UsualModels, Waits,
+};
 pub use text::text;
-
-/// Everything that can be set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
-    /// The model to use when none is named: `provider/model`.
-    pub default_model: Option<String>,
-    /// Instructions above every conversation.
-    pub system_prompt: Option<String>,
-    /// The model to use of a provider when only its key is known, by provider.
-    pub usual_models: BTreeMap<String, String>,
-    /// Where models are, by name: the known providers, and those of the file.
-    pub endpoints: BTreeMap<String, Endpoint>,
-    /// What the file says of models, by `provider/model`.
-    pub models: BTreeMap<String, ModelInfo>,
-    /// How long to wait for a provider.
-    pub timeouts: Timeouts,
-    /// How often to ask again.
-    pub retry: RetryPolicy,
-    /// Whether to look for a server on this computer.
-    pub find_local: bool,
-    /// How long looking may take.
-    pub find_within: Duration,
-    /// The time between two words of the demo.
-    pub demo_pace: Duration,
-    /// How long and how much is kept of files.
-    pub keep: Retention,
-    /// What the agent may do in every conversation, as far as the conversation does not say otherwise.
-    pub permission: Permission,
-    /// Whether commands run in a sandbox, where there is one.
-    pub sandbox: bool,
-    /// Which commands in the sandbox reach the network.
-    pub network: Network,
-    /// Unix sockets that commands with network and MCP servers may reach, or folders of them, absolute.
-    pub sockets: Vec<PathBuf>,
-    /// Which variables of the environment commands and MCP servers do not get: those that look like secrets, and those with keys of
-    /// endpoints, but for the ones that are let in.
-    pub secrets: Secrets,
-    /// Bytes of memory that a command's processes may use together; nothing says three quarters of the machine's.
-    pub memory: Option<u64>,
-    /// Files that hold secrets, besides those that are guarded by default.
-    pub guarded: Vec<String>,
-    /// Folders that the agent may work in besides the conversation's own, absolute.
-    pub roots: Vec<PathBuf>,
-    /// How long a turn waits for MCP servers that are starting.
-    pub server_wait: Duration,
-    /// What becomes of words that are said while a run goes on.
-    pub steering: Steer,
-    /// How long what is asked waits after the last client that could answer has left.
-    pub answer_wait: Duration,
-    /// How long an owner that was started by a client stays with nothing to do.
-    pub idle: Duration,
-}
-
-impl Settings {
-    /// The variables in which keys of endpoints may be.
-    pub fn key_variables(&self) -> impl Iterator<Item = &str> {
-        self.endpoints.values().filter_map(|endpoint| match &endpoint.key {
-            KeySource::Env(name) => Some(&**name),
-            _ => None,
-        })
-    }
-}
+pub use values::{Days, Millis, Seconds, Time, Whole};
 
 /// Where models are, and how to talk to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,29 +49,17 @@ pub struct Endpoint {
 }
 
 /// The format that an endpoint speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum EndpointKind {
-    /// Chat completions as OpenAI has them, and nearly everybody else too.
+    /// Chat completions of OpenAI, which most other providers and servers speak, too.
     OpenAi,
-    /// Anthropic's messages.
+    /// Messages of Anthropic.
     Anthropic,
-    /// Google's Gemini.
+    /// Gemini of Google.
     Gemini,
     /// Ollama's own format.
     Ollama,
-}
-
-impl EndpointKind {
-    /// The kind of that name in the settings.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "openai" => Some(Self::OpenAi),
-            "anthropic" => Some(Self::Anthropic),
-            "gemini" => Some(Self::Gemini),
-            "ollama" => Some(Self::Ollama),
-            _ => None,
-        }
-    }
 }
 
 /// What is wrong with the settings.
@@ -245,11 +181,7 @@ impl SettingsError {
         match self {
             Self::Syntax { line, .. } => Some(*line),
             Self::Unknown { line, .. } | Self::Wrong { line, .. } => *line,
-            Self::InFile { source, .. } => source.in_line(),
-            Self::Unreadable { .. }
-            | Self::NoText { .. }
-            | Self::Unwritable { .. }
-            | Self::Section { .. } => None,
+            _ => None,
         }
     }
 
@@ -263,97 +195,221 @@ impl SettingsError {
 }
 
 impl Settings {
-    /// The settings of a file. A file that is not there says nothing.
+    /// The settings of a file. A file that does not exist sets nothing.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
         Self::parse(&text(path)?).map_err(|error| error.within(path))
     }
 
     /// The settings of a text.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        read::settings(&read::Values::parse(text)?)
+        let (settings, wrong) = read::settings(text)?;
+        wrong.into_iter().next().map_or(Ok(settings), Err)
     }
 
-    /// All that is wrong in the text of a file, in the order of its lines. What the face makes of its table only the face knows.
+    /// All errors in the text of a file, in the order of its lines. Only the client knows the meaning of its own table.
     pub fn check(text: &str) -> Vec<SettingsError> {
-        let (values, mut wrong) = match read::Values::gathered(text) {
-            Ok(gathered) => gathered,
-            Err(error) => return vec![error],
-        };
-        if wrong.is_empty() {
-            match read::settings(&values) {
-                Ok(settings) => wrong.extend(settings.wrong_default().map(|problem| SettingsError::Wrong {
-                    key: "model.default".to_owned(),
-                    line: values.line(&["model", "default"]),
-                    problem,
-                })),
-                Err(error) => wrong.push(error),
-            }
+        match read::settings(text) {
+            Err(error) => vec![error],
+            Ok((settings, wrong)) if wrong.is_empty() => settings.wrong_default(text).into_iter().collect(),
+            Ok((_, wrong)) => wrong,
         }
-        wrong
     }
 
-    /// Why no endpoint can have the default model, as far as the settings alone say it. Whether one has it, only that one knows.
-    fn wrong_default(&self) -> Option<String> {
+    /// Why no endpoint can have the default model, as far as the settings show. Whether the endpoint has it, only the endpoint knows.
+    fn wrong_default(&self, text: &str) -> Option<SettingsError> {
         const DEMO: &str = crate::model::Demo::NAME;
-        let name = self.default_model.as_deref()?.trim();
+        let name = self.model.default.as_deref()?.trim();
         let (endpoint, model) = name.split_once('/').unwrap_or((name, ""));
-        if name == DEMO {
-            return None;
-        }
-        if !self.endpoints.contains_key(endpoint) {
+        let endpoints = self.endpoints();
+        let problem = if !endpoints.contains_key(endpoint) {
             let known: Vec<&str> =
-                std::iter::once(DEMO).chain(self.endpoints.keys().map(String::as_str)).collect();
-            return Some(format!("names an endpoint that is not there; there are {}", known.join(", ")));
-        }
-        let no_model = model.is_empty() && (name.contains('/') || !self.usual_models.contains_key(endpoint));
-        no_model.then(|| "names an endpoint without a model: write it as ENDPOINT/MODEL".to_owned())
+                std::iter::once(DEMO).chain(endpoints.keys().map(String::as_str)).collect();
+            format!("names an endpoint that is not there; there are {}", known.join(", "))
+        } else if model.is_empty() && (name.contains('/') || self.usual_model(endpoint).is_none()) {
+            "names an endpoint without a model: write it as ENDPOINT/MODEL".to_owned()
+        } else {
+            return None;
+        };
+        (name != DEMO).then(|| wrong(text, &["model", "default"], &problem))
     }
 
-    /// The line of a setting in the text of a file, where it stands in it.
+    /// What is wrong with an endpoint as a whole.
+    fn wrong_endpoint(&self, text: &str) -> Option<SettingsError> {
+        let built_in = built_in(&self.local);
+        self.endpoint.iter().find_map(|(name, given)| {
+            let is_reserved = name.is_empty() || name.contains('/') || name == "demo";
+            let has_two_keys = given.key_env.is_some() && given.key_file.is_some();
+            let has_no_address = given.base_url.is_none() && !built_in.contains_key(name);
+            let checks = [
+                (is_reserved, None, "needs another name: not empty, without a slash, and not demo"),
+                (has_two_keys, Some("key_file"), "and key_env are both given; one of them is enough"),
+                (has_no_address, Some("base_url"), "is missing"),
+            ];
+            let (_, field, problem) = checks.into_iter().find(|(is_wrong, ..)| *is_wrong)?;
+            Some(wrong(text, &["endpoint", name].into_iter().chain(field).collect::<Vec<_>>(), problem))
+        })
+    }
+
+    /// Whether an owner with these settings must start again for others. It reads rules and mode before each decision, and
+    /// nothing of the client's table.
+    pub fn needs_restart_for(&self, others: &Self) -> bool {
+        let Permissions { mode, allow, ask, deny, .. } = self.permissions.clone();
+        let permissions = Permissions { mode, allow, ask, deny, ..others.permissions.clone() };
+        Self { permissions, client: self.client.clone(), ..others.clone() } != *self
+    }
+
+    /// The line of a setting or table in the text of a file; none, where the text does not have it.
     pub fn line(text: &str, path: &[&str]) -> Option<usize> {
-        read::Values::gathered(text).ok()?.0.line(path)
+        read::line(text, path)
     }
 
-    /// What the text of a file sets for the face, the table `[face]`, checked and as JSON: what is not set is not in it.
-    pub fn face(text: &str) -> Result<serde_json::Value, SettingsError> {
-        let values = read::Values::parse(text)?;
-        read::settings(&values)?;
-        Ok(values.table("face"))
+    /// What the text of a file sets for the client, the table `[face]`, checked and as JSON, without defaults.
+    pub fn client(text: &str) -> Result<serde_json::Value, SettingsError> {
+        Self::parse(text)?;
+        let mut set: BTreeMap<String, serde_json::Value> = toml::from_str(text).expect("BUG: it was parsed");
+        Ok(set.remove("face").unwrap_or_else(|| serde_json::json!({})))
     }
 
-    /// What is known of a model. Without a word in the settings nothing is.
+    /// Known facts about a model; without settings, none.
     pub fn model_info(&self, name: &str) -> ModelInfo {
-        self.models.get(name).copied().unwrap_or_default()
+        self.models.get(name).map_or_else(ModelInfo::default, |known| ModelInfo {
+            context_tokens: known.context_tokens.map(|tokens| tokens.0),
+            input_price: known.input_price,
+            cached_input_price: known.cached_input_price,
+            output_price: known.output_price,
+        })
     }
-}
 
-impl Default for Settings {
-    fn default() -> Self {
-        read::settings(&read::Values::default()).expect("BUG: the defaults are valid")
-    }
-}
-
-impl Settings {
     /// Whether a model costs nothing where no price is set for it: the demo, and those of servers on this computer.
     pub fn is_free(&self, name: &str) -> bool {
         let (provider, _) = name.split_once('/').unwrap_or((name, ""));
-        let here = self.endpoints.get(provider).is_some_and(|endpoint| is_loopback(&endpoint.base_url));
+        let here = self.endpoints().get(provider).is_some_and(|endpoint| is_loopback(&endpoint.base_url));
         here || name == "demo" || name.starts_with("demo:")
+    }
+
+    /// The model to use of a provider when only its key is known.
+    pub fn usual_model(&self, provider: &str) -> Option<&str> {
+        let UsualModels { anthropic, openai, gemini } = &self.model.usual;
+        let usual = [("anthropic", anthropic), ("openai", openai), ("gemini", gemini)];
+        usual.into_iter().find_map(|(name, model)| (name == provider).then_some(model.as_str()))
+    }
+
+    /// Where models are, by name: the built-in endpoints, and those of the file.
+    pub fn endpoints(&self) -> BTreeMap<String, Endpoint> {
+        let mut all = built_in(&self.local);
+        for (name, given) in &self.endpoint {
+            let endpoint = all.entry(name.clone()).or_insert_with(|| Endpoint {
+                name: name.clone(),
+                kind: EndpointKind::OpenAi,
+                base_url: String::new(),
+                key: KeySource::None,
+            });
+            let known = std::mem::replace(&mut endpoint.key, KeySource::None);
+            let file = given.key_file.clone().map(KeySource::File);
+            endpoint.key = given.key_env.clone().map(KeySource::Env).or(file).unwrap_or(known);
+            endpoint.kind = given.kind.unwrap_or(endpoint.kind);
+            if let Some(base_url) = &given.base_url {
+                endpoint.base_url.clone_from(base_url);
+            }
+        }
+        all
+    }
+
+    /// The variables in which keys of endpoints may be.
+    pub fn key_variables(&self) -> Vec<String> {
+        let variable = |endpoint: Endpoint| match endpoint.key {
+            KeySource::Env(name) => Some(name),
+            KeySource::None | KeySource::File(_) => None,
+        };
+        self.endpoints().into_values().filter_map(variable).collect()
+    }
+
+    /// The variables that commands and MCP servers do not get: those that look like secrets and those with keys of endpoints, without
+    /// the exceptions of `permissions.variables`.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::new(self.key_variables(), self.permissions.variables.clone())
+    }
+
+    /// What the agent may do in every conversation, unless the conversation has its own permissions.
+    pub fn permission(&self) -> Permission {
+        let Permissions { mode, allow, ask, deny, .. } = &self.permissions;
+        let rules = [(Ruling::Allow, allow), (Ruling::Ask, ask), (Ruling::Deny, deny)];
+        let read = |(ruling, texts): (Ruling, &Vec<String>)| -> Vec<_> {
+            texts.iter().filter_map(|text| Rule::read(ruling, text).ok()).collect()
+        };
+        Permission { mode: *mode, rules: rules.into_iter().flat_map(read).collect() }
+    }
+}
+
+/// The error of a setting that is of the right kind; its line is that of the setting or its table.
+fn wrong(text: &str, path: &[&str], problem: &str) -> SettingsError {
+    let line = read::line(text, path).or_else(|| read::line(text, &path[..path.len() - 1]));
+    SettingsError::Wrong { key: path.join("."), line, problem: problem.to_owned() }
+}
+
+/// The endpoints that need no settings.
+fn built_in(local: &Local) -> BTreeMap<String, Endpoint> {
+    let cloud = |variable: &str| KeySource::Env(variable.to_owned());
+    let here = |port: Whole<1, 65_535>, path: &str| format!("http://127.0.0.1:{}{path}", port.0);
+    let gemini = "https://generativelanguage.googleapis.com/v1beta".to_owned();
+    let all = [
+        (
+            "anthropic",
+            EndpointKind::Anthropic,
+            "https://api.anthropic.com/v1".to_owned(),
+            cloud("ANTHROPIC_API_KEY"),
+        ),
+        ("openai", EndpointKind::OpenAi, "https://api.openai.com/v1".to_owned(), cloud("OPENAI_API_KEY")),
+        ("gemini", EndpointKind::Gemini, gemini, cloud("GEMINI_API_KEY")),
+        ("ollama", EndpointKind::Ollama, here(local.ollama_port, ""), KeySource::None),
+        ("llamacpp", EndpointKind::OpenAi, here(local.llamacpp_port, "/v1"), KeySource::None),
+        ("lmstudio", EndpointKind::OpenAi, here(local.lmstudio_port, "/v1"), KeySource::None),
+    ];
+    all.map(|(name, kind, base_url, key)| {
+        (name.to_owned(), Endpoint { name: name.to_owned(), kind, base_url, key })
+    })
+    .into()
+}
+
+impl From<&Waits> for Timeouts {
+    fn from(waits: &Waits) -> Self {
+        Self {
+            connect: waits.connect_timeout_s.0,
+            first_byte: waits.first_byte_timeout_s.0,
+            idle: waits.idle_timeout_s.0,
+        }
+    }
+}
+
+impl From<&Retries> for RetryPolicy {
+    fn from(retries: &Retries) -> Self {
+        Self {
+            tries: u32::try_from(retries.tries.0).unwrap_or(u32::MAX),
+            first_wait: retries.first_wait_ms.0,
+            longest_wait: retries.longest_wait_s.0,
+            longest_retry_after: retries.longest_retry_after_s.0,
+        }
     }
 }
 
 /// How long earlier versions of files are kept, and how much of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Captures without a name are kept so long.
+    /// How long captures without a name are kept.
     pub retention: Duration,
-    /// All versions of files together may take so many bytes.
+    /// Bytes that all versions of files together may take.
     pub quota: u64,
+}
+
+impl From<&Files> for Retention {
+    fn from(files: &Files) -> Self {
+        Self { retention: files.retention_days.0, quota: files.quota_mb.0 * 1_000_000 }
+    }
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { retention: Duration::from_secs(30 * 24 * 3600), quota: 10_240_000_000 }
+        Self::from(&Files::default())
     }
 }
 

@@ -20,7 +20,7 @@ use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::model::{Answer, Message, Model, ModelError, ModelErrorKind, Models, Prompt};
 use retake_engine::secret::Environment;
-use retake_engine::settings::Settings;
+use retake_engine::settings::{Settings, Time, Whole};
 
 /// The key that must never show.
 const KEY: &str = "sk-test-0123456789";
@@ -28,19 +28,19 @@ const KEY: &str = "sk-test-0123456789";
 /// Bounds everything that should not take long.
 const SOON: Duration = Duration::from_secs(30);
 
-/// An endpoint `here` of a kind, and what a turn sees of it. AgentState of retries take no time.
-struct Face {
+/// An endpoint `here` of a kind, and what a turn sees of it. Waits of retries take no time.
+struct Connection {
     settings: Settings,
     clock: ManualClock,
 }
 
-impl Face {
+impl Connection {
     fn new(kind: &str, base_url: &str) -> Self {
         let text = format!(
             "[endpoint.here]\nbase_url = \"{base_url}\"\nkind = \"{kind}\"\nkey_env = \"HERE_KEY\"\n"
         );
         let mut settings = Settings::parse(&text).expect("valid settings");
-        settings.retry.tries = 1;
+        settings.retry.tries = Whole(1);
         Self { settings, clock: ManualClock::skipping(0) }
     }
 
@@ -50,18 +50,18 @@ impl Face {
         Self { settings: Settings::parse(&text).expect("valid settings"), ..Self::new(kind, base_url) }
     }
 
-    fn tries(mut self, tries: u32) -> Self {
-        self.settings.retry.tries = tries;
+    fn tries(mut self, tries: u64) -> Self {
+        self.settings.retry.tries = Whole(tries);
         self
     }
 
     fn idle(mut self, idle: Duration) -> Self {
-        self.settings.timeouts.idle = idle;
+        self.settings.network.idle_timeout_s = Time(idle);
         self
     }
 
     fn first_byte(mut self, first_byte: Duration) -> Self {
-        self.settings.timeouts.first_byte = first_byte;
+        self.settings.network.first_byte_timeout_s = Time(first_byte);
         self
     }
 

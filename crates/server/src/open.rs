@@ -71,7 +71,7 @@ pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<Strin
         let owner_info = Arc::new(OwnerInfo::new(data_dir, options.config_file, engine.by(None).time.0));
         let idle = match options.stays {
             Stays::UntilTold => None,
-            Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.idle)),
+            Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.owner.idle_s.0)),
         };
         let present = Arc::new(Present::new(idle, handed));
         engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);

@@ -43,8 +43,7 @@ impl OwnerInfo {
         let (Some(then), Some(now)) = (read(self.settings.as_deref()), read(now.as_deref())) else {
             return false;
         };
-        // What may be done is read again at once.
-        Settings { permission: then.permission.clone(), ..now } != then
+        then.needs_restart_for(&now)
     }
 
     /// Whether somebody waits to be told to stop.

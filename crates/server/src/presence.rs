@@ -135,8 +135,8 @@ impl InProcess {
             return Err(leaving());
         }
         for name in self.settings.key_variables() {
-            if let Some((_, value)) = attach.variables.iter().find(|(own, _)| own == name) {
-                self.present.handed.take(name, value);
+            if let Some((_, value)) = attach.variables.iter().find(|(own, _)| *own == name) {
+                self.present.handed.take(&name, value);
             }
         }
         let variables = attach.variables.into_iter().map(|(name, value)| (name.into(), value.into()));

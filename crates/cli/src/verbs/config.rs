@@ -71,7 +71,7 @@ impl RunVerb for Config {
             What::Set { key, .. } | What::Unset { key } => read_by(key),
             _ => None,
         };
-        let is_of_face = read_by == Some(ReadBy::Face);
+        let is_of_face = read_by == Some(ReadBy::Client);
         let (name, text) = match what {
             What::Check => {
                 let default = cx

@@ -42,7 +42,7 @@ impl Standing {
         let permission = match Settings::load(path) {
             Ok(settings) => {
                 self.untold = None;
-                settings.permission
+                settings.permission()
             }
             Err(error) => {
                 self.untold = Some(wrong(&error));

@@ -1,7 +1,8 @@
-//! Which models there are, and which one to use when nobody says.
+//! Which models there are, and which one to use when a request names none.
 //!
-//! What is asked for is used or refused, never replaced by another. Looking for servers asks only this computer.
+//! A requested model is used or refused, never replaced by another one. Only servers on this computer are searched for.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -15,7 +16,7 @@ use super::{Model, ModelError, ModelErrorKind, Retrying, probe};
 use crate::clock::Clock;
 use crate::ids::Random;
 use crate::secret::{Environment, KeyError, KeySource};
-use crate::settings::{Endpoint, Settings, is_loopback};
+use crate::settings::{Endpoint, Settings, is_loopback, most_alike};
 
 /// The providers whose key in the environment is enough, best first.
 const BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
@@ -78,6 +79,7 @@ impl Catalogue for Models {
 /// Makes models by name.
 pub struct Models {
     settings: Settings,
+    endpoints: BTreeMap<String, Endpoint>,
     environment: Environment,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
@@ -91,7 +93,8 @@ impl Models {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        Self { settings, environment, clock, random }
+        let endpoints = settings.endpoints();
+        Self { settings, endpoints, environment, clock, random }
     }
 
     /// The model of a name: `provider/model`, a provider that has a usual model, or `demo`. Asks nobody.
@@ -99,38 +102,37 @@ impl Models {
         let name = name.trim();
         if name == Demo::NAME {
             let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
-            return Ok(Arc::new(Demo::new(clock, random, self.settings.demo_pace)));
+            return Ok(Arc::new(Demo::new(clock, random, self.settings.demo.word_delay_ms.0)));
         }
         let (provider, model) = match name.split_once('/') {
             Some((provider, model)) => (provider, Some(model)),
-            None => (name, self.settings.usual_models.get(name).map(String::as_str)),
+            None => (name, self.settings.usual_model(name)),
         };
-        let endpoint = self.settings.endpoints.get(provider).ok_or_else(|| self.unknown(name, provider))?;
+        let endpoint = self.endpoints.get(provider).ok_or_else(|| self.unknown(name, provider))?;
         let Some(model) = model.filter(|model| !model.is_empty()) else {
             let error = ModelError::new(ModelErrorKind::UnknownModel, name)
                 .detail("the name of the model is missing");
             return Err(error.hinting(named(format!("name it as {provider}/MODEL;"))));
         };
         let info = self.settings.model_info(&format!("{provider}/{model}"));
-        let timeouts = self.settings.timeouts;
+        let timeouts = (&self.settings.network).into();
         let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
         let environment = self.environment.clone();
         let world = (Arc::clone(&clock), Arc::clone(&random));
         let provided = Provided::new(endpoint.clone(), model, info, timeouts, environment, world);
-        Ok(Arc::new(Retrying::new(Arc::new(provided), self.settings.retry, clock, random)))
+        Ok(Arc::new(Retrying::new(Arc::new(provided), (&self.settings.retry).into(), clock, random)))
     }
 
     fn unknown(&self, name: &str, provider: &str) -> ModelError {
         let error = ModelError::new(ModelErrorKind::UnknownModel, format!("“{name}”"));
         let error = error.detail(format!("no provider is called “{provider}”"));
-        let known = self.settings.endpoints.keys().map(String::as_str).chain([Demo::NAME]);
-        let scored = known.map(|known| (strsim::jaro_winkler(provider, known), known));
-        match scored.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
-            Some((score, nearest)) if score > 0.75 => {
-                error.hinting(named(format!("did you mean {nearest}?")))
-            }
-            _ => error.hinting(named("a model is named as provider/model;".to_owned())),
-        }
+        let known = self.endpoints.keys().map(String::as_str).chain([Demo::NAME]);
+        let nearest = most_alike(provider, known.map(|name| (name, name)));
+        let wrong = nearest.map_or_else(
+            || "a model is named as provider/model;".to_owned(),
+            |nearest| format!("did you mean {nearest}?"),
+        );
+        error.hinting(named(wrong))
     }
 
     /// The model to use: the one asked for, else the settings', else one whose key is there, else one of a server on
@@ -141,11 +143,11 @@ impl Models {
             if let Some(name) = asked {
                 return choice(name, "it was asked for");
             }
-            if let Some(name) = &self.settings.default_model {
+            if let Some(name) = &self.settings.model.default {
                 return choice(name, "model.default in the settings");
             }
             for provider in BY_KEY {
-                let Some(endpoint) = self.settings.endpoints.get(provider) else {
+                let Some(endpoint) = self.endpoints.get(provider) else {
                     continue;
                 };
                 if self.has_key(endpoint)? {
@@ -179,7 +181,7 @@ impl Models {
     pub async fn list(&self) -> Vec<Offer> {
         let local = self.local().await;
         let mut offers = Vec::new();
-        for (name, endpoint) in &self.settings.endpoints {
+        for (name, endpoint) in &self.endpoints {
             match local.iter().find(|(local, ..)| local == name) {
                 Some((_, title, found)) => offers.extend(local_offers(name, title, found)),
                 None => offers.extend(self.configured(name, endpoint)),
@@ -203,7 +205,7 @@ impl Models {
             Err(error) => format!("{error}; {}", error.hint()),
         };
         let prefix = format!("{name}/");
-        let usual = self.settings.usual_models.get(name).map(|model| format!("{prefix}{model}"));
+        let usual = self.settings.usual_model(name).map(|model| format!("{prefix}{model}"));
         let mut names: Vec<String> =
             self.settings.models.keys().filter(|name| name.starts_with(&prefix)).cloned().collect();
         names.extend(usual.filter(|usual| !names.contains(usual)));
@@ -227,16 +229,16 @@ impl Models {
             LOCAL.iter().find(|(known, _)| *known == name).map_or(name, |(_, title)| title).to_owned()
         };
         let rank = |name: &str| LOCAL.iter().position(|(known, _)| *known == name).unwrap_or(LOCAL.len());
-        if !self.settings.find_local {
+        if !self.settings.local.find {
             return Vec::new();
         }
         let mut here: Vec<&Endpoint> =
-            self.settings.endpoints.values().filter(|endpoint| is_loopback(&endpoint.base_url)).collect();
+            self.endpoints.values().filter(|endpoint| is_loopback(&endpoint.base_url)).collect();
         here.sort_by_key(|endpoint| rank(&endpoint.name));
         let asked = here.into_iter().map(|endpoint| async move {
             let key = endpoint.key.read(&self.environment).ok().flatten();
             let asking = Box::pin(probe::models(endpoint, key));
-            let found = match select(asking, self.clock.sleep(self.settings.find_within)).await {
+            let found = match select(asking, self.clock.sleep(self.settings.local.find_within_ms.0)).await {
                 Either::Left((found, _)) => found,
                 Either::Right(_) => Err(format!("nothing answers at {} in time", endpoint.base_url)),
             };

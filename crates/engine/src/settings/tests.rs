@@ -1,6 +1,7 @@
 //! Tests of the settings file: what it may say, what is refused and in which words, and changes that keep comments.
 
 use retake_core::{Mode, Steer};
+use retake_tools::Network;
 
 use super::*;
 
@@ -13,49 +14,42 @@ fn refused(text: &str) -> String {
 fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() {
     let text = documented_defaults();
     assert_eq!(Settings::parse(&text).expect("valid"), Settings::default());
-    for key in keys::KEYS {
-        let name = key.path.rsplit_once('.').expect("in a table").1.replace('*', "NAME");
+    for key in keys::KEYS.iter() {
+        let name = key.path.last().expect("a name").replace('*', "NAME");
         assert!(text.contains(&format!("\n# {name} =")), "{name}");
+        assert!(key.schema["description"].is_string(), "{name}");
     }
     let lines = text.lines().filter(|line| !line.starts_with("##"));
     let uncommented = lines.filter_map(|line| line.strip_prefix("# ")).filter(|line| !line.ends_with('='));
     let mut uncommented: String = uncommented.skip(1).map(|line| format!("{line}\n")).collect();
     uncommented = uncommented.replace("[endpoint.NAME]", "[endpoint.NAME]\nbase_url = \"http://h/v1\"");
     let mut settings = Settings::parse(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
-    settings.endpoints.remove("NAME").expect("the example");
+    settings.endpoint.remove("NAME").expect("the example");
+    settings.models.remove("provider/model").expect("the example");
     assert_eq!(settings, Settings::default());
 }
 
-/// A running owner reads the permission of the file, and nothing else of it (`agent/standing.rs`): the table says just that.
+/// A running owner reads the permissions of the file, and nothing else of it (`agent/settings_file.rs`): the schema says just that.
 #[test]
-fn trial_17_the_table_says_which_settings_a_running_owner_reads() {
+fn trial_17_the_schema_marks_the_settings_that_a_running_owner_reads() {
     let usual = Settings::default();
     let mut live = Vec::new();
-    for key in keys::KEYS {
-        let path = key.path.replace('*', "openai");
-        assert_eq!(read_by(&path), Some(key.read_by), "{path}");
-        assert_eq!(key.read_by == ReadBy::Face, path.starts_with("face."), "{path}");
-        let other = match (key.takes, &key.default) {
-            (keys::Takes::Flag, keys::Value::Flag(flag)) => (!flag).to_string(),
-            (keys::Takes::Whole(from, _), keys::Value::Whole(usual)) if from == *usual => {
-                (from + 1).to_string()
-            }
-            (keys::Takes::Whole(from, _), _) => from.to_string(),
-            (keys::Takes::Number, _) => "1".to_owned(),
-            (keys::Takes::Url, _) => "https://llm.example/v1".to_owned(),
-            (keys::Takes::Word(words), _) => words[1].to_owned(),
-            (keys::Takes::Rules, _) => "edit".to_owned(),
-            (keys::Takes::Folders, _) => "/home/ada".to_owned(),
-            _ => "OTHER".to_owned(),
-        };
-        let changed = set("", &path, &other).unwrap_or_else(|error| panic!("{path}: {error}"));
-        if Settings::parse(&changed).expect("valid").permission != usual.permission {
-            live.push(key.path);
+    for key in keys::KEYS.iter() {
+        let path = key.path.join(".").replace('*', "openai");
+        assert_eq!(read_by(&path), Some(key.read_by()), "{path}");
+        assert_eq!(key.read_by() == ReadBy::Client, path.starts_with("face."), "{path}");
+        let others = ["false", "7", "9000", "https://llm.example/v1", "edit", "/home/ada", "OTHER"];
+        let others = others.into_iter().chain(key.words());
+        let changed = others.filter_map(|other| Settings::parse(&set("", &path, other).ok()?).ok());
+        let changed: Vec<_> = changed.filter(|settings| *settings != usual).collect();
+        assert!(!changed.is_empty(), "{path}");
+        if changed.iter().any(|settings| settings.permission() != usual.permission()) {
+            live.push(path);
         }
     }
     assert_eq!(live, ["permissions.mode", "permissions.allow", "permissions.ask", "permissions.deny"]);
-    let said = keys::KEYS.iter().filter(|key| key.read_by == ReadBy::RunningOwner);
-    assert_eq!(live, said.map(|key| key.path).collect::<Vec<_>>());
+    let said = keys::KEYS.iter().filter(|key| key.read_by() == ReadBy::RunningOwner);
+    assert_eq!(live, said.map(|key| key.path.join(".")).collect::<Vec<_>>());
 }
 
 #[test]
@@ -82,23 +76,24 @@ fn a_whole_file_is_read() {
         idle_timeout_s = 7
     "#;
     let settings = Settings::parse(text).expect("valid");
-    assert_eq!(settings.default_model.as_deref(), Some("mine/m"));
-    let mine = &settings.endpoints["mine"];
+    assert_eq!(settings.model.default.as_deref(), Some("mine/m"));
+    let endpoints = settings.endpoints();
+    let mine = &endpoints["mine"];
     assert_eq!((mine.kind, mine.base_url.as_str()), (EndpointKind::Anthropic, "https://llm.example/v1"));
     assert_eq!(mine.key, KeySource::Env("MINE_KEY".into()));
-    let openai = &settings.endpoints["openai"];
+    let openai = &endpoints["openai"];
     assert_eq!(
         (openai.base_url.as_str(), &openai.key),
         ("https://api.openai.com/v1", &KeySource::File("~/.openai".into()))
     );
-    assert_eq!(settings.endpoints["ollama"].base_url, "http://127.0.0.1:4");
+    assert_eq!(endpoints["ollama"].base_url, "http://127.0.0.1:4");
     let info = settings.model_info("mine/m");
     assert_eq!(
         (info.context_tokens, info.input_price, info.cached_input_price),
         (Some(200_000), Some(3.0), None)
     );
     assert_eq!(settings.model_info("mine/other"), ModelInfo::default());
-    assert_eq!((settings.retry.tries, settings.timeouts.idle), (2, Duration::from_secs(7)));
+    assert_eq!((settings.retry.tries, settings.network.idle_timeout_s), (Whole(2), Seconds::new(7)));
 }
 
 #[test]
@@ -138,12 +133,14 @@ fn wrong_values_are_named_with_their_line_and_never_quoted() {
         ("[retry]\ntries = 0", "the setting retry.tries (line 2) takes a whole number from 1 to 100"),
         ("[local]\nfind = 1", "the setting local.find (line 2) takes true or false"),
         ("model = 1", "the setting model (line 1) is a table, not a value"),
+        ("demo = [5]", "the setting demo (line 1) is a table, not a value"),
+        ("[[retry]]\ntries = 1", "the setting retry (line 1) is a table, not a value"),
         (
             "[models.a]\ninput_price = -1",
             "the setting models.a.input_price (line 2) takes a number that is not negative",
         ),
-        ("[endpoint.x]\nkind = \"openai\"", "the setting endpoint.x.base_url (line 2) is missing"),
-        ("[endpoint.demo]\nbase_url = \"http://h\"", "the setting endpoint.demo (line 2) needs another name"),
+        ("[endpoint.x]\nkind = \"openai\"", "the setting endpoint.x.base_url (line 1) is missing"),
+        ("[endpoint.demo]\nbase_url = \"http://h\"", "the setting endpoint.demo (line 1) needs another name"),
     ];
     for (text, message) in cases {
         assert!(refused(text).starts_with(message), "{}", refused(text));
@@ -151,8 +148,48 @@ fn wrong_values_are_named_with_their_line_and_never_quoted() {
     assert!(refused("[a\nb").starts_with("line 1 is no TOML: "), "{}", refused("[a\nb"));
 }
 
+/// Every setting and every table with a value of each kind: an error has its line and never a value.
 #[test]
-fn what_might_be_a_key_is_refused_without_being_quoted() {
+fn odd_values_are_refused_with_their_line_and_never_quoted() {
+    let values = [
+        "1",
+        "-1",
+        "1.5",
+        "nan",
+        "true",
+        "1979-05-27",
+        "\"sesame\"",
+        "[\"sesame\"]",
+        "[1]",
+        "{ x = \"sesame\" }",
+    ];
+    for key in keys::KEYS.iter() {
+        for depth in 1..=key.path.len() {
+            let path = key.path[..depth].join(".").replace('*', "n");
+            for value in values {
+                for error in Settings::check(&format!("\n{path} = {value}\n[[odd]]\n")) {
+                    let said = format!("{error} {error:?} {}", error.hint());
+                    assert!(
+                        error.in_line().is_some() && !said.contains("sesame"),
+                        "{path} = {value}: {said}"
+                    );
+                }
+            }
+        }
+    }
+    for text in [
+        "[[retry]]\ntries = 1",
+        "[retry.tries]\nx = 1",
+        "[model.default.x]",
+        "[models]\n\"\".x = 1",
+        "[face]\nkeys.x.y = 1",
+    ] {
+        assert!(Settings::check(text).iter().any(|error| error.in_line().is_some()), "{text}");
+    }
+}
+
+#[test]
+fn possible_keys_are_refused_and_never_quoted() {
     let texts = [
         "[endpoint.x]\nbase_url = \"https://me:sk-secret@h/v1\"",
         "[endpoint.x]\nbase_url = \"https://h/v1?key=sk-secret\"",
@@ -167,15 +204,15 @@ fn what_might_be_a_key_is_refused_without_being_quoted() {
 }
 
 #[test]
-fn permissions_are_read_and_what_is_wrong_with_them_is_said() {
+fn permissions_are_read_and_errors_are_reported() {
     let text = "[permissions]\nmode = \"allow-edits\"\nallow = [\"shell( git push )\", \"edit\"]\ndeny = [\"write(/etc/**)\"]\n\
                 network = \"off\"\n[agent]\nsteering = \"join\"";
     let settings = Settings::parse(text).expect("valid");
-    let rules: Vec<_> = settings.permission.rules.iter().map(ToString::to_string).collect();
+    let rules: Vec<_> = settings.permission().rules.iter().map(ToString::to_string).collect();
     assert_eq!(rules, ["allow shell(git push)", "allow edit", "deny write(/etc/**)"]);
-    assert_eq!(settings.permission.mode, Mode::AllowEdits);
-    assert!(settings.sandbox);
-    assert_eq!(settings.steering, Steer::Join);
+    assert_eq!(settings.permission().mode, Mode::AllowEdits);
+    assert!(settings.permissions.sandbox);
+    assert_eq!(settings.agent.steering, Steer::Join);
     for (text, message) in [
         ("allow = \"edit\"", "the setting permissions.allow (line 2) takes a list of rules, such as"),
         (
@@ -194,7 +231,7 @@ fn permissions_are_read_and_what_is_wrong_with_them_is_said() {
 }
 
 #[test]
-fn the_network_is_asked_for_unless_it_is_said_otherwise() {
+fn the_network_needs_an_approval_by_default() {
     for (value, network) in [
         ("", Network::Ask),
         ("network = \"ask\"", Network::Ask),
@@ -204,14 +241,14 @@ fn the_network_is_asked_for_unless_it_is_said_otherwise() {
         ("network = false", Network::Off),
     ] {
         let settings = Settings::parse(&format!("[permissions]\n{value}")).expect("valid");
-        assert_eq!(settings.network, network, "{value}");
+        assert_eq!(settings.permissions.network, network, "{value}");
     }
     assert!(refused("[permissions]\nnetwork = \"no\"").contains("takes one of ask, on, off"));
-    assert!(refused("[permissions]\nmode = true").contains("takes a text in quotes"));
+    assert!(refused("[permissions]\nmode = true").contains("takes one of ask, allow-edits, allow-all, plan"));
 }
 
 #[test]
-fn what_is_said_for_good_is_added_once_and_can_be_forgotten() {
+fn permanent_rule_is_added_once_and_can_be_removed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = dir.path().join("settings.toml");
     let rule: retake_core::Rule = "allow shell(git push)".parse().expect("a rule");
@@ -229,9 +266,9 @@ fn what_is_said_for_good_is_added_once_and_can_be_forgotten() {
         more.starts_with("# mine\n[permissions]\nallow = [\n  \"edit\",") && more.contains("# edits"),
         "{more}"
     );
-    assert_eq!(Settings::parse(&more).expect("valid").permission.rules[1], rule);
+    assert_eq!(Settings::parse(&more).expect("valid").permission().rules[1], rule);
     let less = Settings::parse(&after(None, remove_rule)).expect("valid");
-    assert_eq!(less.permission, Settings::parse(text).expect("valid").permission);
+    assert_eq!(less.permission(), Settings::parse(text).expect("valid").permission());
 }
 
 #[test]
@@ -317,7 +354,7 @@ fn a_missing_file_means_the_defaults_and_a_saved_one_is_read_back() {
     let path = dir.path().join("new/settings.toml");
     assert_eq!(Settings::load(&path).expect("defaults"), Settings::default());
     save(&path, "[retry]\ntries = 9\n").expect("saved");
-    assert_eq!(Settings::load(&path).expect("read").retry.tries, 9);
+    assert_eq!(Settings::load(&path).expect("read").retry.tries, Whole(9));
 }
 
 #[test]
@@ -330,13 +367,13 @@ fn trial_16_a_link_to_the_settings_stays_a_link_also_before_there_is_a_file() {
     for tries in [8, 9] {
         save(&link, &format!("[retry]\ntries = {tries}\n")).expect("saved");
         assert!(std::fs::symlink_metadata(&link).expect("there").is_symlink());
-        assert_eq!(Settings::load(&file).expect("read").retry.tries, tries);
+        assert_eq!(Settings::load(&file).expect("read").retry.tries, Whole(tries));
     }
     assert_eq!(std::fs::read_to_string(&beside).expect("there"), "somebody's");
 }
 
 #[test]
-fn what_is_no_file_of_text_is_named_and_never_waited_for() {
+fn pipes_devices_and_binary_files_are_reported_and_never_block() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| dir.path().join(name);
     rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), rustix::fs::Mode::RWXU).expect("a pipe");
@@ -367,7 +404,7 @@ fn what_is_no_file_of_text_is_named_and_never_waited_for() {
 }
 
 #[test]
-fn loopback_addresses_are_told_from_others() {
+fn loopback_addresses_are_recognised() {
     for url in ["http://127.0.0.1:1/v1", "http://localhost:1", "http://[::1]:8080/v1"] {
         assert!(is_loopback(url), "{url}");
     }
@@ -378,21 +415,22 @@ fn loopback_addresses_are_told_from_others() {
 
 #[test]
 fn further_folders_are_absolute() {
-    let roots =
-        |list: &str| Settings::parse(&format!("[agent]\nroots = {list}")).map(|settings| settings.roots);
+    let roots = |list: &str| {
+        Settings::parse(&format!("[agent]\nroots = {list}")).map(|settings| settings.agent.roots)
+    };
     assert_eq!(roots("[\"/a\", \"/b c\"]").expect("valid"), [Path::new("/a"), Path::new("/b c")]);
-    assert!(Settings::default().roots.is_empty());
+    assert!(Settings::default().agent.roots.is_empty());
     assert!(
         refused("[agent]\nroots = [\"/a\", \"b\"]")
             .starts_with("the setting agent.roots (line 2) has a folder 2 ")
     );
     assert!(refused("[agent]\nroots = \"/a\"").contains("takes a list of folders"));
     let text = set("", "agent.roots", "/a").expect("set");
-    assert_eq!(roots("[\"/a\"]").expect("valid"), Settings::parse(&text).expect("valid").roots);
+    assert_eq!(roots("[\"/a\"]").expect("valid"), Settings::parse(&text).expect("valid").agent.roots);
 }
 
 #[test]
-fn what_is_set_for_the_face_is_told_as_it_is() {
+fn client_gets_its_settings_without_defaults() {
     let text = r#"
         [face]
         colours = "16"
@@ -401,10 +439,10 @@ fn what_is_set_for_the_face_is_told_as_it_is() {
         rewind = ["f5"]
         undo = []
     "#;
-    let told = Settings::face(text).expect("valid");
+    let told = Settings::client(text).expect("valid");
     let keys = serde_json::json!({"rewind": ["f5"], "undo": []});
     assert_eq!(told, serde_json::json!({"colours": "16", "notify_after_s": 0, "keys": keys}));
-    assert_eq!(Settings::face("").expect("valid"), serde_json::json!({}));
+    assert_eq!(Settings::client("").expect("valid"), serde_json::json!({}));
     for (text, says) in [
         ("[face]\ncolour = \"16\"", "unknown setting face.colour (line 2)"),
         (
@@ -417,16 +455,16 @@ fn what_is_set_for_the_face_is_told_as_it_is() {
         ),
         ("[model]\nx = 1", "unknown setting model.x (line 2)"),
     ] {
-        assert_eq!(Settings::face(text).expect_err("wrong").to_string(), says);
+        assert_eq!(Settings::client(text).expect_err("wrong").to_string(), says);
     }
 }
 
 #[test]
-fn keys_of_the_face_are_set_one_or_several() {
+fn keys_of_the_client_are_set_one_or_several() {
     let one = set("", "face.keys.rewind", "f5").expect("set");
     assert_eq!(get(&one, "face.keys.rewind").expect("known").as_deref(), Some("[\"f5\"]"));
     let two = set(&one, "face.keys.rewind", "[\"f5\", \"ctrl+r\"]").expect("set");
-    assert_eq!(Settings::face(&two).expect("valid")["keys"]["rewind"], serde_json::json!(["f5", "ctrl+r"]));
+    assert_eq!(Settings::client(&two).expect("valid")["keys"]["rewind"], serde_json::json!(["f5", "ctrl+r"]));
 }
 
 #[test]
@@ -448,7 +486,7 @@ fn the_demo_and_models_of_this_computer_cost_nothing() {
 fn trial_25_keys_of_endpoints_are_kept_back_unless_they_are_let_in() {
     let endpoint = "[endpoint.x]\nbase_url = \"http://h\"\nkey_env = \"CORP_LLM\"\n";
     let holds = |text: &str, name: &str| {
-        Settings::parse(text).expect("valid").secrets.holds(name.as_ref(), "x".as_ref())
+        Settings::parse(text).expect("valid").secrets().holds(name.as_ref(), "x".as_ref())
     };
     assert!(holds(endpoint, "CORP_LLM") && holds("", "OPENAI_API_KEY") && holds("", "PGPASSWORD"));
     assert!(!holds("", "CORP_LLM") && !holds("", "PATH"));

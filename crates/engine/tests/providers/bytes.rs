@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use retake_core::{Part, Role, Usage};
 use retake_engine::model::{EndReason, Message, ModelErrorKind};
+use retake_engine::settings::Whole;
 
-use super::{Face, ask, quoted};
+use super::{Connection, ask, quoted};
 use crate::raw::{Raw, Step, answer, stream_head};
 
 /// An answer that streams these events and closes.
@@ -20,8 +21,8 @@ pub(super) fn lines(lines: &[&str]) -> Vec<Step> {
     std::iter::once(stream_head()).chain(lines).collect()
 }
 
-fn openai(server: &Raw) -> Face {
-    Face::new("openai", &format!("{}/v1", server.address()))
+fn openai(server: &Raw) -> Connection {
+    Connection::new("openai", &format!("{}/v1", server.address()))
 }
 
 const HELLO: &str = r#"data: {"choices":[{"delta":{"content":"Hello"}}]}"#;
@@ -63,9 +64,9 @@ async fn trial_17_a_provider_without_a_key_is_sent_none() {
     ];
     for (kind, place) in kinds {
         let server = Raw::answering("500 Oops", "", "{}");
-        let mut face = super::Face::keyless(kind, &format!("{}/v1", server.address()));
-        face.settings.retry.tries = 1;
-        face.error("m", "hi").await;
+        let mut connection = super::Connection::keyless(kind, &format!("{}/v1", server.address()));
+        connection.settings.retry.tries = Whole(1);
+        connection.error("m", "hi").await;
         let request = server.requests().remove(0);
         let (head, body) = request.split_once("\r\n\r\n").expect("a head");
         assert!(head.starts_with(&format!("POST {place}")), "{kind}: {head}");
@@ -78,12 +79,12 @@ async fn trial_17_a_provider_without_a_key_is_sent_none() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_is_waited_for_and_one_that_is_too_long_is_told() {
+async fn a_rate_limit_is_waited_for_and_one_that_is_too_long_is_reported() {
     let limited = |seconds: u32| answer("429 Too Many", &format!("retry-after: {seconds}\r\n"), "{}");
     let server = Raw::start(vec![vec![Step::Say(limited(9))], events(&[HELLO, STOP, DONE])]);
-    let face = openai(&server).tries(4);
-    assert_eq!(face.answer("m", "hi").await.text(), "Hello");
-    assert_eq!(face.clock.slept(), [Duration::from_secs(9)]);
+    let connection = openai(&server).tries(4);
+    assert_eq!(connection.answer("m", "hi").await.text(), "Hello");
+    assert_eq!(connection.clock.slept(), [Duration::from_secs(9)]);
     let server = Raw::start(vec![vec![Step::Say(limited(86_400))]]);
     let error = openai(&server).tries(4).error("m", "hi").await;
     assert!(error.to_string().ends_with("rate limit (HTTP 429, retry after 86400 s)"), "{error}");
@@ -97,9 +98,9 @@ async fn a_date_to_come_back_at_counts_from_the_servers_own_clock() {
         vec![Step::Say(answer("429 Too Many", limited, "{}"))],
         events(&[HELLO, STOP, DONE]),
     ]);
-    let face = openai(&server).tries(4);
-    assert_eq!(face.answer("m", "hi").await.text(), "Hello");
-    assert_eq!(face.clock.slept(), [Duration::from_secs(30)]);
+    let connection = openai(&server).tries(4);
+    assert_eq!(connection.answer("m", "hi").await.text(), "Hello");
+    assert_eq!(connection.clock.slept(), [Duration::from_secs(30)]);
 }
 
 #[tokio::test]
@@ -111,7 +112,7 @@ async fn a_server_error_is_tried_again_a_bounded_number_of_times() {
 }
 
 #[tokio::test]
-async fn a_stream_cut_in_the_middle_is_told_and_keeps_what_came() {
+async fn a_stream_cut_in_the_middle_is_reported_and_keeps_what_came() {
     for frames in [vec![HELLO], vec![HELLO, STOP], vec![HELLO, "data: {\"choices\":[{\"del"]] {
         let server = Raw::start(vec![events(&frames)]);
         let (text, kind) = openai(&server).tries(3).broken("m", "hi").await;
@@ -194,12 +195,12 @@ async fn an_error_within_a_stream_is_the_providers() {
     );
     let event = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}";
     let server = Raw::start(vec![events(&[event])]);
-    let face = Face::new("anthropic", &format!("{}/v1", server.address()));
-    assert_eq!(face.error("m", "hi").await.kind(), ModelErrorKind::Overloaded);
+    let connection = Connection::new("anthropic", &format!("{}/v1", server.address()));
+    assert_eq!(connection.error("m", "hi").await.kind(), ModelErrorKind::Overloaded);
 }
 
 #[tokio::test]
-async fn refusals_are_told_apart_from_answers() {
+async fn refusals_are_distinguished_from_answers() {
     let refusal = r#"data: {"choices":[{"delta":{"refusal":"I cannot."}}]}"#;
     let server = Raw::start(vec![events(&[refusal, STOP, DONE])]);
     let answer = openai(&server).answer("m", "hi").await;
@@ -207,7 +208,7 @@ async fn refusals_are_told_apart_from_answers() {
     let blocked =
         r#"data: {"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":3}}"#;
     let server = Raw::start(vec![events(&[blocked])]);
-    let error = Face::new("gemini", &format!("{}/v1beta", server.address())).error("m", "hi").await;
+    let error = Connection::new("gemini", &format!("{}/v1beta", server.address())).error("m", "hi").await;
     assert_eq!((error.kind(), quoted(&error).as_str()), (ModelErrorKind::SafetyRefusal, "SAFETY"));
 }
 
@@ -226,15 +227,15 @@ const THINKING: [&str; 9] = [
 #[tokio::test]
 async fn anthropics_signed_reasoning_comes_and_goes_back_verbatim() {
     let server = Raw::start(vec![events(&THINKING)]);
-    let face = Face::new("anthropic", &format!("{}/v1", server.address()));
-    let answer = face.answer("m", "hi").await;
+    let connection = Connection::new("anthropic", &format!("{}/v1", server.address()));
+    let answer = connection.answer("m", "hi").await;
     let reasoning = Part::Reasoning { text: "hm".into(), signature: Some("c2ln".into()) };
     assert_eq!(answer.parts(), [reasoning, Part::text("Hello")]);
     let expected = Usage { input_tokens: Some(40), cached_input_tokens: Some(30), output_tokens: Some(5) };
     assert_eq!(answer.usage(), Some(expected));
     let own = Message { role: Role::Assistant, parts: answer.parts(), model: Some("here/m".into()) };
     let messages = vec![Message::text(Role::User, "hi"), own, Message::text(Role::User, "and?")];
-    ask(&*face.models().open("here/m").expect("a model"), messages).await;
+    ask(&*connection.models().open("here/m").expect("a model"), messages).await;
     let request = server.requests().pop().expect("the second");
     let (_, body) = request.split_once("\r\n\r\n").expect("a body");
     let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
@@ -248,16 +249,16 @@ async fn ollama_answers_break_off_and_fail_as_they_are() {
     let hello = r#"{"message":{"role":"assistant","content":"Hello","thinking":"hm"},"done":false}"#;
     let done =
         r#"{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":2}"#;
-    let face = |server: &Raw| Face::new("ollama", &server.address());
+    let connection = |server: &Raw| Connection::new("ollama", &server.address());
     let server = Raw::start(vec![lines(&[hello, done])]);
-    let answer = face(&server).answer("m", "hi").await;
+    let answer = connection(&server).answer("m", "hi").await;
     let reasoning = Part::Reasoning { text: "hm".into(), signature: None };
     assert_eq!(answer.parts(), [reasoning, Part::text("Hello")]);
     assert_eq!(answer.usage().and_then(|usage| usage.input_tokens), Some(9));
     let server = Raw::start(vec![lines(&[hello])]);
-    assert_eq!(face(&server).broken("m", "hi").await, ("Hello".into(), ModelErrorKind::Cut));
+    assert_eq!(connection(&server).broken("m", "hi").await, ("Hello".into(), ModelErrorKind::Cut));
     let server = Raw::start(vec![lines(&[hello, r#"{"error":"out of memory"}"#])]);
-    let (_, _, error) = face(&server).ask("m", "hi").await;
+    let (_, _, error) = connection(&server).ask("m", "hi").await;
     assert_eq!(error.map(|error| quoted(&error)).as_deref(), Some("out of memory"));
 }
 

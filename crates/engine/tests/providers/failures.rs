@@ -8,21 +8,21 @@ use retake_engine::model::{Answer, EndReason, Message, ModelError, ModelErrorKin
 use serde_json::{Value, json};
 
 use super::bytes::{DONE, events, lines};
-use super::{Face, ask};
+use super::{Connection, ask};
 use crate::raw::{Raw, Step, answer};
 
 const KINDS: [(&str, &str); 4] =
     [("openai", "/v1"), ("anthropic", "/v1"), ("gemini", "/v1beta"), ("ollama", "")];
 
-fn face(server: &Raw, kind: &str) -> Face {
+fn connection(server: &Raw, kind: &str) -> Connection {
     let path = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, path)| path);
-    Face::new(kind, &format!("{}{path}", server.address())).tries(2)
+    Connection::new(kind, &format!("{}{path}", server.address())).tries(2)
 }
 
 /// What comes of an answer with this status and body, and how often it was asked for.
 async fn refused(kind: &str, status: &str, body: &Value) -> (ModelError, usize) {
     let server = Raw::start(vec![vec![Step::Say(answer(status, "", &body.to_string()))]]);
-    let error = face(&server, kind).error("m", "hi").await;
+    let error = connection(&server, kind).error("m", "hi").await;
     (error, server.requests().len())
 }
 
@@ -31,7 +31,7 @@ async fn streamed(kind: &str, frames: &[String]) -> (Answer, Option<ModelError>)
     let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
     let script = if kind == "ollama" { lines(&frames) } else { events(&frames) };
     let server = Raw::start(vec![script]);
-    let (answer, _, error) = face(&server, kind).tries(1).ask("m", "hi").await;
+    let (answer, _, error) = connection(&server, kind).tries(1).ask("m", "hi").await;
     (answer, error)
 }
 
@@ -49,7 +49,7 @@ fn told(error: &ModelError) -> (Kind, String, String) {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_told_at_once() {
+async fn a_refused_key_is_reported_at_once() {
     let hint = "check the key and what it may use, or choose another model with `model`";
     for (kind, _) in KINDS {
         for status in [401, 403] {
@@ -63,7 +63,7 @@ async fn a_refused_key_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_limit_and_an_overload_are_waited_out_and_then_told() {
+async fn a_limit_and_an_overload_are_waited_out_and_then_reported() {
     let hint = "wait a little, then `retry`, or choose another model with `model`";
     for (kind, _) in KINDS {
         let (error, asked) = refused(kind, "429 Slow", &json!({"error": {"message": "slow down"}})).await;
@@ -119,7 +119,7 @@ async fn sent_back(call: Part) -> Value {
     let id = call.call_id().unwrap_or_default().to_owned();
     let result = Part::ToolResult { call: id, content: "no such tool".into(), outcome: ToolOutcome::Failed };
     let messages = vec![Message::new(Role::Assistant, vec![call]), Message::new(Role::Tool, vec![result])];
-    let model = face(&server, "openai").models().open("here/m").expect("a model");
+    let model = connection(&server, "openai").models().open("here/m").expect("a model");
     let (_, _, error) = ask(&*model, messages).await;
     assert!(error.is_none(), "{error:?}");
     let request = server.requests().pop().expect("a request");
@@ -240,13 +240,13 @@ async fn a_safety_refusal_is_none_of_the_answers() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_and_what_does_not_answer_are_told_apart() {
+async fn unknown_model_and_silent_server_are_different_errors() {
     let (error, _) = refused("openai", "404 No", &json!({"error": {"message": "no model m"}})).await;
     let hint = "check the name and the endpoint's base_url; `models` lists what there is".to_owned();
     assert_eq!(told(&error), (Kind::UnknownModel, "there is no such model (HTTP 404)".into(), hint));
     let silent = Raw::start(vec![vec![Step::Hang]]);
-    let face = face(&silent, "openai").tries(1).first_byte(Duration::from_millis(200));
-    let error = face.error("m", "hi").await;
+    let connection = connection(&silent, "openai").tries(1).first_byte(Duration::from_millis(200));
+    let error = connection.error("m", "hi").await;
     assert_eq!(
         told(&error),
         (Kind::TimedOut, "nothing arrived for too long".into(), "`retry` asks again".into())

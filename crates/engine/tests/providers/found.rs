@@ -7,9 +7,9 @@ use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::model::{ModelErrorKind, Models, Offer};
 use retake_engine::secret::Environment;
-use retake_engine::settings::Settings;
+use retake_engine::settings::{Settings, Time};
 
-use super::Face;
+use super::Connection;
 use crate::poster::Poster;
 use crate::raw::{Raw, Step};
 
@@ -45,7 +45,7 @@ async fn without_key_and_server_it_is_the_demo() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_beats_settings_key_and_server_in_this_order() {
+async fn requested_model_beats_settings_key_and_server_in_this_order() {
     let server = ollama();
     let with = |more, variable| models(server.port(), CLOSED, more, variable);
     let default = "[model]\ndefault = \"openai/x\"";
@@ -135,9 +135,9 @@ async fn a_server_that_is_not_looked_for_has_no_model_to_use() {
 }
 
 #[tokio::test]
-async fn an_unreachable_port_is_told_with_its_address_after_the_tries() {
-    let face = Face::new("openai", &format!("http://127.0.0.1:{CLOSED}/v1")).tries(2);
-    let (_, notices, error) = face.ask("m", "hi").await;
+async fn an_unreachable_port_is_reported_with_its_address_after_the_tries() {
+    let connection = Connection::new("openai", &format!("http://127.0.0.1:{CLOSED}/v1")).tries(2);
+    let (_, notices, error) = connection.ask("m", "hi").await;
     let error = error.expect("an error");
     assert_eq!((error.kind(), notices.len()), (ModelErrorKind::Unreachable, 1));
     let expected =
@@ -146,17 +146,17 @@ async fn an_unreachable_port_is_told_with_its_address_after_the_tries() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_told_rather_than_trusted() {
+async fn a_server_without_tls_is_reported_and_not_trusted() {
     let server = ollama();
-    let mut face = Face::new("openai", &format!("https://127.0.0.1:{}/v1", server.port()));
-    face.settings.timeouts.connect = Duration::from_millis(500);
-    let error = face.error("m", "hi").await;
+    let mut connection = Connection::new("openai", &format!("https://127.0.0.1:{}/v1", server.port()));
+    connection.settings.network.connect_timeout_s = Time(Duration::from_millis(500));
+    let error = connection.error("m", "hi").await;
     assert_eq!(error.kind(), ModelErrorKind::Unreachable);
     assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
-async fn a_missing_key_is_told_before_anything_is_sent() {
+async fn a_missing_key_is_reported_before_anything_is_sent() {
     let server = ollama();
     let more = format!("[endpoint.mine]\nbase_url = \"{}\"\nkey_env = \"MINE_KEY\"", server.address());
     let model = models(CLOSED, CLOSED, &more, "OTHER").open("mine/m").expect("a model");

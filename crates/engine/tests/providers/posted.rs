@@ -5,7 +5,7 @@ use std::time::Duration;
 use retake_core::{Part, Usage};
 use retake_engine::model::{EndReason, ModelErrorKind};
 
-use super::{Face, KEY, quoted};
+use super::{Connection, KEY, quoted};
 use crate::poster::Poster;
 
 const FIXTURES: &str = r#"
@@ -47,17 +47,17 @@ fixtures:
 const FORMATS: [(&str, &str); 3] = [("openai", "v1"), ("anthropic", "v1"), ("gemini", "v1beta")];
 
 /// Runs a check on each format, on a server of its own.
-async fn on_each<C: AsyncFn(Face, &'static str)>(check: C) {
+async fn on_each<C: AsyncFn(Connection, &'static str)>(check: C) {
     for (kind, path) in FORMATS {
         let poster = Poster::start(FIXTURES);
-        check(Face::new(kind, &format!("{}/{path}", poster.address())), kind).await;
+        check(Connection::new(kind, &format!("{}/{path}", poster.address())), kind).await;
     }
 }
 
 #[tokio::test]
 async fn an_answer_is_streamed_whole() {
-    on_each(async |face, kind| {
-        let answer = face.answer("m", "plain").await;
+    on_each(async |connection, kind| {
+        let answer = connection.answer("m", "plain").await;
         assert_eq!(answer.parts(), [Part::text("Sieben Äpfel, 七个苹果, of course.")], "{kind}");
         assert_eq!(answer.end(), Some(&EndReason::Stop), "{kind}");
     })
@@ -68,19 +68,20 @@ async fn an_answer_is_streamed_whole() {
 async fn the_usage_is_what_the_server_reports() {
     let poster = Poster::start(FIXTURES);
     for (kind, path) in [("anthropic", "v1"), ("gemini", "v1beta")] {
-        let answer = Face::new(kind, &format!("{}/{path}", poster.address())).answer("m", "plain").await;
+        let answer =
+            Connection::new(kind, &format!("{}/{path}", poster.address())).answer("m", "plain").await;
         let usage = answer.usage().expect("reported");
         assert!(usage.input_tokens > Some(0) && usage.output_tokens > Some(0), "{kind}: {usage:?}");
     }
     // This server reports none in OpenAI's format, and none is made up.
-    let answer = Face::new("openai", &format!("{}/v1", poster.address())).answer("m", "plain").await;
+    let answer = Connection::new("openai", &format!("{}/v1", poster.address())).answer("m", "plain").await;
     assert_eq!(answer.usage().unwrap_or_default(), Usage::default());
 }
 
 #[tokio::test]
 async fn a_tool_call_arrives_with_its_arguments() {
-    on_each(async |face, kind| {
-        let answer = face.answer("m", "tool").await;
+    on_each(async |connection, kind| {
+        let answer = connection.answer("m", "tool").await;
         let [Part::ToolCall { id, name, arguments }] = &answer.parts()[..] else {
             panic!("{kind}: {answer:?}")
         };
@@ -97,19 +98,19 @@ async fn a_tool_call_arrives_with_its_arguments() {
 #[tokio::test]
 async fn an_answer_at_the_limit_of_tokens_says_so() {
     let poster = Poster::start(FIXTURES);
-    let answer = Face::new("openai", &format!("{}/v1", poster.address())).answer("m", "long").await;
+    let answer = Connection::new("openai", &format!("{}/v1", poster.address())).answer("m", "long").await;
     assert_eq!(answer.end(), Some(&EndReason::Length));
 }
 
 #[tokio::test]
-async fn a_rate_limit_is_waited_for_as_long_as_asked_and_said() {
-    on_each(async |face, kind| {
-        let face = face.tries(2);
-        let (answer, notices, error) = face.ask("m", "limited").await;
+async fn a_rate_limit_is_waited_for_as_long_as_requested() {
+    on_each(async |connection, kind| {
+        let connection = connection.tries(2);
+        let (answer, notices, error) = connection.ask("m", "limited").await;
         assert!(error.is_none(), "{kind}: {error:?}");
         assert_eq!(answer.text(), "now", "{kind}");
         assert_eq!(notices, ["retrying in 7 s: rate limit (HTTP 429, retry after 7 s)"], "{kind}");
-        assert_eq!(face.clock.slept(), [Duration::from_secs(7)], "{kind}");
+        assert_eq!(connection.clock.slept(), [Duration::from_secs(7)], "{kind}");
     })
     .await;
 }
@@ -123,9 +124,9 @@ async fn errors_have_their_kind_and_the_providers_words() {
         ("busy", ModelErrorKind::Overloaded, "overloaded"),
         ("limited", ModelErrorKind::RateLimited { retry_after: Some(Duration::from_secs(7)) }, "slow down"),
     ];
-    on_each(async |face, format| {
+    on_each(async |connection, format| {
         for (text, kind, words) in cases {
-            let error = face.error("m", text).await;
+            let error = connection.error("m", text).await;
             assert_eq!((error.kind(), quoted(&error).as_str()), (kind, words), "{format}");
             assert!(error.to_string().contains("here/m at http://127.0.0.1:"), "{error}");
         }
@@ -136,8 +137,8 @@ async fn errors_have_their_kind_and_the_providers_words() {
 #[tokio::test]
 async fn a_refused_key_is_shown_nowhere_even_if_the_provider_quotes_it() {
     assert!(FIXTURES.contains(KEY));
-    on_each(async |face, kind| {
-        let error = face.error("m", "refused").await;
+    on_each(async |connection, kind| {
+        let error = connection.error("m", "refused").await;
         assert!(!super::shown(&error).contains("0123456789"), "{kind}");
         assert!(error.hint().to_string().contains("check the key"), "{kind}");
     })
@@ -148,25 +149,25 @@ async fn a_refused_key_is_shown_nowhere_even_if_the_provider_quotes_it() {
 async fn a_cut_answer_keeps_what_came_and_is_no_end() {
     for (kind, path) in FORMATS {
         let poster = Poster::start(FIXTURES);
-        let face = Face::new(kind, &format!("{}/{path}", poster.address())).tries(3);
-        let (text, error) = face.broken("m", "cut").await;
+        let connection = Connection::new(kind, &format!("{}/{path}", poster.address())).tries(3);
+        let (text, error) = connection.broken("m", "cut").await;
         assert_eq!(error, ModelErrorKind::Cut, "{kind}");
         assert!(!text.is_empty() && "one two three four five six seven".starts_with(&text), "{kind}: {text}");
-        assert!(face.clock.slept().is_empty(), "{kind}: content had begun");
+        assert!(connection.clock.slept().is_empty(), "{kind}: content had begun");
     }
 }
 
 #[tokio::test]
 async fn an_answer_in_no_format_is_a_bad_reply() {
     let poster = Poster::start(FIXTURES);
-    let face = Face::new("openai", &format!("{}/v1", poster.address()));
-    assert_eq!(face.error("m", "nonsense").await.kind(), ModelErrorKind::BadReply);
+    let connection = Connection::new("openai", &format!("{}/v1", poster.address()));
+    assert_eq!(connection.error("m", "nonsense").await.kind(), ModelErrorKind::BadReply);
 }
 
 #[tokio::test]
 async fn a_slow_answer_outlasts_the_idle_timeout() {
     let poster = Poster::start(FIXTURES);
     let idle = Duration::from_secs(1);
-    let face = Face::new("openai", &format!("{}/v1", poster.address())).idle(idle);
-    assert_eq!(face.answer("m", "slow").await.text(), "one two three four five six seven");
+    let connection = Connection::new("openai", &format!("{}/v1", poster.address())).idle(idle);
+    assert_eq!(connection.answer("m", "slow").await.text(), "one two three four five six seven");
 }

@@ -13,7 +13,7 @@ use retake_engine::model::{Message, Prompt};
 use retake_store::{Memory, Store};
 use serde_json::Value;
 
-use super::{Face, gather};
+use super::{Connection, gather};
 use crate::raw::Raw;
 
 /// What happens in a conversation. A number names an entry that is there, counted round and round.
@@ -192,8 +192,10 @@ fn picture() -> Part {
 
 /// The body of the request that this prompt becomes.
 async fn body(server: &Raw, kind: &str, path: &str, messages: Vec<Message>) -> Value {
-    let model =
-        Face::new(kind, &format!("{}{path}", server.address())).models().open("here/m").expect("a model");
+    let model = Connection::new(kind, &format!("{}{path}", server.address()))
+        .models()
+        .open("here/m")
+        .expect("a model");
     let system = Some("Be brief.".into());
     drop(gather(&*model, Prompt { system, messages, ..Prompt::default() }).await);
     let request = server.requests().pop().expect("a request");

@@ -5,16 +5,16 @@ use retake_engine::model::{Answer, EndReason, Message, ModelError, ModelErrorKin
 use serde_json::{Value, json};
 
 use super::bytes::{DONE, events, lines};
-use super::{Face, gather};
+use super::{Connection, gather};
 use crate::poster::Poster;
 use crate::raw::Raw;
 
 const KINDS: [(&str, &str); 4] =
     [("openai", "/v1"), ("anthropic", "/v1"), ("gemini", "/v1beta"), ("ollama", "")];
 
-fn face(server: &Raw, kind: &str) -> Face {
+fn connection(server: &Raw, kind: &str) -> Connection {
     let path = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, path)| path);
-    Face::new(kind, &format!("{}{path}", server.address()))
+    Connection::new(kind, &format!("{}{path}", server.address()))
 }
 
 fn tools() -> Vec<ToolSpec> {
@@ -24,21 +24,21 @@ fn tools() -> Vec<ToolSpec> {
     vec![spec("write"), spec("read")]
 }
 
-async fn asked(face: &Face, messages: Vec<Message>) -> (Answer, Option<ModelError>) {
-    let model = face.models().open("here/m").expect("a model");
+async fn asked(connection: &Connection, messages: Vec<Message>) -> (Answer, Option<ModelError>) {
+    let model = connection.models().open("here/m").expect("a model");
     let system = Some("Be brief.".into());
     let (answer, _, error) =
         gather(&*model, Prompt { system, messages, tools: tools(), ..Prompt::default() }).await;
     (answer, error)
 }
 
-async fn hi(face: &Face) -> (Answer, Option<ModelError>) {
-    asked(face, vec![Message::text(Role::User, "hi")]).await
+async fn hi(connection: &Connection) -> (Answer, Option<ModelError>) {
+    asked(connection, vec![Message::text(Role::User, "hi")]).await
 }
 
 /// The calls of an answer that must be whole: id, name, arguments.
-async fn calls(face: &Face) -> Vec<(String, String, String)> {
-    let (answer, error) = hi(face).await;
+async fn calls(connection: &Connection) -> Vec<(String, String, String)> {
+    let (answer, error) = hi(connection).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(answer.end(), Some(&EndReason::ToolUse));
     calls_of(&answer)
@@ -54,8 +54,8 @@ fn calls_of(answer: &Answer) -> Vec<(String, String, String)> {
 }
 
 /// The kind of the error, and that no call came before it.
-async fn failure(face: &Face) -> ModelErrorKind {
-    let (answer, error) = hi(face).await;
+async fn failure(connection: &Connection) -> ModelErrorKind {
+    let (answer, error) = hi(connection).await;
     assert!(calls_of(&answer).is_empty(), "{answer:?}");
     error.expect("an error").kind()
 }
@@ -95,7 +95,7 @@ fn openai(frames: &[String]) -> Raw {
 async fn tools_reach_every_provider_in_the_same_order() {
     for (kind, _) in KINDS {
         let server = Raw::answering("500 Oops", "", "{}");
-        drop(hi(&face(&server, kind)).await);
+        drop(hi(&connection(&server, kind)).await);
         let body = body(&server);
         let sent = match kind {
             "openai" | "ollama" => body["tools"].pointer("/0/function"),
@@ -133,7 +133,7 @@ async fn a_call_in_pieces_is_put_together_as_the_model_wrote_it() {
         DONE.into(),
     ]);
     let expected = ("call_9pw2kq".into(), "write".into(), "{\"path\":  \"a\"}".into());
-    assert_eq!(calls(&face(&server, "openai")).await, [expected]);
+    assert_eq!(calls(&connection(&server, "openai")).await, [expected]);
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn two_calls_at_once_are_two_also_without_ids() {
             finish("stop"),
             DONE.into(),
         ]);
-        let calls = calls(&face(&server, "openai")).await;
+        let calls = calls(&connection(&server, "openai")).await;
         let arguments: Vec<&str> = calls.iter().map(|(_, _, arguments)| arguments.as_str()).collect();
         assert_eq!(arguments, ["{\"path\":\"a\"}", "{\"path\":\"b\"}"], "{a:?}");
         assert!(calls[0].0 != calls[1].0 && calls.iter().all(|(id, _, _)| !id.is_empty()), "{calls:?}");
@@ -159,13 +159,13 @@ async fn two_calls_at_once_are_two_also_without_ids() {
 }
 
 #[tokio::test]
-async fn an_id_that_the_conversation_has_is_made_anew() {
+async fn an_id_that_the_conversation_has_is_made_again() {
     let script = [piece(0, Some("abc-xyz"), Some("read"), "{}"), finish("tool_calls"), DONE.into()];
     let server = openai(&script);
     let earlier = Part::ToolCall { id: "abc-xyz".into(), name: "read".into(), arguments: "{}".into() };
     let result = Part::ToolResult { call: "abc-xyz".into(), content: "x".into(), outcome: ToolOutcome::Ok };
     let messages = vec![Message::new(Role::Assistant, vec![earlier]), Message::new(Role::Tool, vec![result])];
-    let (answer, error) = asked(&face(&server, "openai"), messages).await;
+    let (answer, error) = asked(&connection(&server, "openai"), messages).await;
     assert!(error.is_none(), "{error:?}");
     assert!(calls_of(&answer)[0].0.starts_with("call_1_"), "{answer:?}");
 }
@@ -187,7 +187,7 @@ async fn gemini_and_ollama_give_no_ids_and_get_some() {
     let ollama =
         Raw::start(vec![lines(&[&line, r#"{"message":{"content":""},"done":true,"done_reason":"stop"}"#])]);
     for (server, kind) in [(&gemini, "gemini"), (&ollama, "ollama")] {
-        let calls = calls(&face(server, kind)).await;
+        let calls = calls(&connection(server, kind)).await;
         assert_eq!(calls.len(), 2, "{kind}: {calls:?}");
         assert!(calls[0].0 != calls[1].0, "{kind}: {calls:?}");
         assert!(
@@ -203,15 +203,15 @@ async fn geminis_signatures_go_back_with_their_calls() {
     let frame =
         format!("data: {}", json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}));
     let server = openai(&[frame]);
-    let face = face(&server, "gemini");
-    let (answer, error) = hi(&face).await;
+    let connection = connection(&server, "gemini");
+    let (answer, error) = hi(&connection).await;
     assert!(error.is_none(), "{error:?}");
     let call = calls_of(&answer).remove(0).0;
     let own = Message { role: Role::Assistant, parts: answer.parts(), model: Some("here/m".into()) };
     let result = Part::ToolResult { call, content: "x".into(), outcome: ToolOutcome::Ok };
     let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) };
     let messages = vec![Message::text(Role::User, "hi"), own, Message::new(Role::Tool, vec![result, image])];
-    drop(asked(&face, messages).await);
+    drop(asked(&connection, messages).await);
     let body = body(&server);
     let call = &body["contents"][1]["parts"][0];
     assert_eq!(
@@ -235,7 +235,7 @@ async fn anthropics_results_hold_pictures_and_say_that_they_are_failures() {
         Message::new(Role::Assistant, vec![call]),
         Message::new(Role::Tool, vec![result, image]),
     ];
-    drop(asked(&face(&server, "anthropic"), messages).await);
+    drop(asked(&connection(&server, "anthropic"), messages).await);
     let body = body(&server);
     let sent = &body["messages"][2]["content"][0];
     assert_eq!((&sent["type"], &sent["is_error"]), (&json!("tool_result"), &json!(true)), "{body}");
@@ -250,7 +250,7 @@ async fn a_pdf_reaches_every_provider_that_takes_one() {
         let source = Source::Inline(b"%PDF-1.7\n".to_vec());
         let pdf = Part::File { name: "a.pdf".into(), media_type: Some("application/pdf".into()), source };
         let words = Part::text("sum it up");
-        drop(asked(&face(&server, kind), vec![Message::new(Role::User, vec![words, pdf])]).await);
+        drop(asked(&connection(&server, kind), vec![Message::new(Role::User, vec![words, pdf])]).await);
         let body = body(&server);
         let data = "JVBERi0xLjcK";
         let (sent, expected) = match kind {
@@ -274,17 +274,20 @@ async fn a_pdf_reaches_every_provider_that_takes_one() {
 async fn malformed_arguments_stay_the_text_that_the_model_wrote() {
     let server =
         openai(&[piece(0, Some("abc-xyz"), Some("read"), "{oops"), finish("tool_calls"), DONE.into()]);
-    assert_eq!(calls(&face(&server, "openai")).await, [("abc-xyz".into(), "read".into(), "{oops".into())]);
+    assert_eq!(
+        calls(&connection(&server, "openai")).await,
+        [("abc-xyz".into(), "read".into(), "{oops".into())]
+    );
 }
 
 #[tokio::test]
 async fn a_cut_in_the_middle_of_a_call_is_an_error_and_never_half_a_call() {
     let begun = piece(0, Some("abc-xyz"), Some("write"), "{\"path\": \"a\", \"content\": \"one");
     let server = openai(std::slice::from_ref(&begun));
-    assert_eq!(failure(&face(&server, "openai")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&connection(&server, "openai")).await, ModelErrorKind::Cut);
     // The limit of its answer is no reason to ask the same again.
     let server = openai(&[begun, finish("length"), DONE.into()]);
-    let again = face(&server, "openai").tries(3);
+    let again = connection(&server, "openai").tries(3);
     assert_eq!(failure(&again).await, ModelErrorKind::OutputLimit);
     assert_eq!(server.requests().len(), 1);
     let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_a1b2c3d","name":"write","input":{}}}"#;
@@ -298,27 +301,27 @@ async fn a_cut_in_the_middle_of_a_call_is_an_error_and_never_half_a_call() {
     };
     let begun = [("content_block_start", start), ("content_block_delta", delta)];
     let server = anthropic(&begun);
-    assert_eq!(failure(&face(&server, "anthropic")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&connection(&server, "anthropic")).await, ModelErrorKind::Cut);
     let ended =
         [begun[0], begun[1], ("message_delta", limit), ("message_stop", r#"{"type":"message_stop"}"#)];
     let server = anthropic(&ended);
-    assert_eq!(failure(&face(&server, "anthropic")).await, ModelErrorKind::OutputLimit);
+    assert_eq!(failure(&connection(&server, "anthropic")).await, ModelErrorKind::OutputLimit);
     let call = json!({"functionCall": {"name": "read", "args": {"path": "a"}}});
     let server = openai(&[format!("data: {}", json!({"candidates": [{"content": {"parts": [call]}}]}))]);
-    assert_eq!(failure(&face(&server, "gemini")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&connection(&server, "gemini")).await, ModelErrorKind::Cut);
     let call = json!({"function": {"name": "read", "arguments": {"path": "a"}}});
     let server = Raw::start(vec![lines(&[&json!({"message": {"tool_calls": [call]}}).to_string()])]);
-    assert_eq!(failure(&face(&server, "ollama")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&connection(&server, "ollama")).await, ModelErrorKind::Cut);
 }
 
 #[tokio::test]
-async fn a_call_that_is_none_is_told_and_asked_for_again() {
+async fn a_call_that_is_none_is_reported_and_requested_again() {
     let server = openai(&[finish("tool_calls"), DONE.into()]);
-    assert_eq!(failure(&face(&server, "openai").tries(2)).await, ModelErrorKind::BadCall);
+    assert_eq!(failure(&connection(&server, "openai").tries(2)).await, ModelErrorKind::BadCall);
     assert_eq!(server.requests().len(), 2);
     let frame = json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]});
     let server = openai(&[format!("data: {frame}")]);
-    assert_eq!(failure(&face(&server, "gemini")).await, ModelErrorKind::BadCall);
+    assert_eq!(failure(&connection(&server, "gemini")).await, ModelErrorKind::BadCall);
 }
 
 #[tokio::test]
@@ -328,7 +331,7 @@ async fn a_refusal_takes_the_calls_before_it_along() {
         finish("content_filter"),
         DONE.into(),
     ]);
-    let (answer, error) = hi(&face(&server, "openai")).await;
+    let (answer, error) = hi(&connection(&server, "openai")).await;
     assert!(error.is_none() && calls_of(&answer).is_empty(), "{error:?} {answer:?}");
     assert_eq!(answer.end(), Some(&EndReason::Refusal));
 }
@@ -349,9 +352,9 @@ fixtures:
 "#;
     for (kind, path) in [("openai", "v1"), ("anthropic", "v1"), ("gemini", "v1beta")] {
         let poster = Poster::start(fixtures);
-        let face = Face::new(kind, &format!("{}/{path}", poster.address()));
+        let connection = Connection::new(kind, &format!("{}/{path}", poster.address()));
         let mut messages = vec![Message::text(Role::User, "work")];
-        let (answer, error) = asked(&face, messages.clone()).await;
+        let (answer, error) = asked(&connection, messages.clone()).await;
         assert!(error.is_none(), "{kind}: {error:?}");
         let calls = calls_of(&answer);
         assert_eq!(calls.len(), 2, "{kind}: {answer:?}");
@@ -364,7 +367,7 @@ fixtures:
             // This server does not take a prompt in Gemini's format that ends with results.
             messages.push(Message::text(Role::User, "go on with the work"));
         }
-        let (answer, error) = asked(&face, messages).await;
+        let (answer, error) = asked(&connection, messages).await;
         assert!(error.is_none(), "{kind}: {error:?}");
         assert_eq!(answer.text(), "done", "{kind}");
     }

@@ -164,7 +164,7 @@ impl InProcess {
             retake_wire::Steer::Queue => retake_core::Steer::Queue,
             retake_wire::Steer::Join => retake_core::Steer::Join,
             retake_wire::Steer::Interrupt => retake_core::Steer::Interrupt,
-            retake_wire::Steer::Usual => self.settings.steering,
+            retake_wire::Steer::Usual => self.settings.agent.steering,
         })
     }
 }

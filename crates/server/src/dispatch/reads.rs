@@ -368,7 +368,7 @@ impl InProcess {
             // What there is can be listed all the same.
             Err(error) => {
                 let problem = problem(retake_engine::EngineError::model(&error));
-                let default = self.settings.default_model.clone().unwrap_or_default();
+                let default = self.settings.model.default.clone().unwrap_or_default();
                 let told = std::iter::once(problem.message).chain(problem.causes).collect::<Vec<_>>();
                 (default, "model.default in the settings".to_owned(), Some(told.join(": ")))
             }

@@ -9,7 +9,7 @@ const EDGES: &[&str] = &[
     "crates/store/src/record",
     "crates/wire/src/",
     "crates/engine/src/settings",
-    // The face reads its part of the settings file.
+    // The full-screen program reads its part of the settings file.
     "crates/tui/src/ui/settings.rs",
     "crates/engine/src/model",
     "crates/tools/src/",

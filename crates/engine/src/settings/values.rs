@@ -1,0 +1,193 @@
+//! What settings take beyond the types of TOML: ranges, units, words, rules, addresses. An error never quotes a value.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use retake_core::{Mode, Rule, Ruling, Steer};
+use retake_tools::{Network, check_guarded};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A whole number from `FROM` to `TO`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Whole<const FROM: u64, const TO: u64>(pub u64);
+
+impl<'de, const FROM: u64, const TO: u64> Deserialize<'de> for Whole<FROM, TO> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = Some(u64::deserialize(deserializer)?).filter(|number| (FROM..=TO).contains(number));
+        number.map(Self).ok_or_else(|| D::Error::custom("is out of range"))
+    }
+}
+
+impl<const FROM: u64, const TO: u64> JsonSchema for Whole<FROM, TO> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("from_{FROM}_to_{TO}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": FROM, "maximum": TO })
+    }
+}
+
+/// A time: in the file a whole number from `FROM` to `TO` of units of so many milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time<const UNIT_MS: u64, const FROM: u64, const TO: u64>(pub Duration);
+
+/// A time in seconds.
+pub type Seconds<const FROM: u64, const TO: u64> = Time<1000, FROM, TO>;
+
+/// A time in milliseconds.
+pub type Millis<const FROM: u64, const TO: u64> = Time<1, FROM, TO>;
+
+/// A time in days.
+pub type Days<const FROM: u64, const TO: u64> = Time<86_400_000, FROM, TO>;
+
+impl<const UNIT_MS: u64, const FROM: u64, const TO: u64> Time<UNIT_MS, FROM, TO> {
+    /// A time of so many units.
+    pub const fn new(units: u64) -> Self {
+        Self(Duration::from_millis(units * UNIT_MS))
+    }
+}
+
+impl<'de, const UNIT_MS: u64, const FROM: u64, const TO: u64> Deserialize<'de> for Time<UNIT_MS, FROM, TO> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Whole::<FROM, TO>::deserialize(deserializer).map(|units| Self::new(units.0))
+    }
+}
+
+impl<const UNIT_MS: u64, const FROM: u64, const TO: u64> Serialize for Time<UNIT_MS, FROM, TO> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u128(self.0.as_millis() / u128::from(UNIT_MS))
+    }
+}
+
+impl<const UNIT_MS: u64, const FROM: u64, const TO: u64> JsonSchema for Time<UNIT_MS, FROM, TO> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Whole::<FROM, TO>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Whole::<FROM, TO>::json_schema(generator)
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Mode", rename_all = "kebab-case")]
+pub(super) enum ModeWord {
+    Ask,
+    AllowEdits,
+    AllowAll,
+    Plan,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Steer", rename_all = "lowercase")]
+pub(super) enum SteerWord {
+    Queue,
+    Join,
+    Interrupt,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Network", rename_all = "lowercase")]
+pub(super) enum NetworkWord {
+    Ask,
+    On,
+    Off,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NetworkOrFlag {
+    Flag(bool),
+    Word(#[serde(with = "NetworkWord")] Network),
+}
+
+/// Which commands reach the network; the setting was true or false before.
+pub(super) fn network<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Network, D::Error> {
+    NetworkOrFlag::deserialize(deserializer).map(|given| match given {
+        NetworkOrFlag::Flag(true) => Network::On,
+        NetworkOrFlag::Flag(false) => Network::Off,
+        NetworkOrFlag::Word(word) => word,
+    })
+}
+
+/// Rules without their first word, in their usual form.
+pub(super) fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let read = |text: &str| Rule::read(Ruling::Allow, text).map(|rule| rule.short());
+    each(deserializer, "a rule", "rules, such as [\"shell(git push)\"]", |text| {
+        read(text).map_err(|bad| bad.why())
+    })
+}
+
+/// Absolute folders.
+pub(super) fn folders<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    let absolute = |text: &str| Some(PathBuf::from(text)).filter(|path| path.is_absolute());
+    let read = |text: &str| absolute(text).ok_or("it does not begin with a slash");
+    each(deserializer, "a folder", "folders, such as [\"/home/me/notes\"]", read)
+}
+
+/// Any texts.
+pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    each(deserializer, "an item", "texts in quotes, such as [\"f5\"]", |text| {
+        Ok::<_, String>(text.to_owned())
+    })
+}
+
+/// Paths and patterns of files that hold secrets.
+pub(super) fn guarded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let read = |text: &str| check_guarded(&[text.to_owned()]).map(|()| text.to_owned());
+    each(deserializer, "an item", "paths and patterns, such as [\"~/vault\", \"*.secret\"]", read)
+}
+
+fn each<'de, D: Deserializer<'de>, T, E: Display>(
+    deserializer: D,
+    item: &str,
+    takes: &str,
+    read: impl Fn(&str) -> Result<T, E>,
+) -> Result<Vec<T>, D::Error> {
+    let wrong = |_| D::Error::custom(format!("takes a list of {takes}"));
+    let items = Vec::<toml::Value>::deserialize(deserializer).map_err(wrong)?;
+    let read = |(number, value): (usize, &toml::Value)| match value.as_str().map(&read) {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(bad)) => Err(D::Error::custom(format!("has {item} {} that is none: {bad}", number + 1))),
+        None => Err(D::Error::custom(format!("has {item} {} that is no text in quotes", number + 1))),
+    };
+    items.iter().enumerate().map(read).collect()
+}
+
+/// A number that is not negative.
+pub(super) fn price<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    let is_price = number.is_finite() && number >= 0.0;
+    is_price.then_some(Some(number)).ok_or_else(|| D::Error::custom("is negative"))
+}
+
+/// The name of an environment variable.
+pub(super) fn variable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let valid = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let problem = "takes the name of an environment variable; a key never stands in the settings";
+    valid.then_some(Some(name)).ok_or_else(|| D::Error::custom(problem))
+}
+
+/// An http or https address without credentials.
+pub(super) fn url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let url = reqwest::Url::parse(&text)
+        .map_err(|_| D::Error::custom("takes an address such as \"https://llm.example/v1\""))?;
+    let more = [url.password(), url.query(), url.fragment()];
+    let has_more = !url.username().is_empty() || more.iter().any(Option::is_some);
+    let is_other = !matches!(url.scheme(), "http" | "https") || !url.has_host();
+    match (has_more, is_other) {
+        (true, _) => {
+            Err("takes an address without user, password, ? and #; give the key with key_env or key_file")
+        }
+        (_, true) => Err("takes an address that begins with http:// or https://"),
+        _ => Ok(Some(text.trim_end_matches('/').to_owned())),
+    }
+    .map_err(D::Error::custom)
+}
