@@ -51,9 +51,9 @@ pub struct AgentConfig {
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.
     pub server_wait: Duration,
-    /// How long what is asked waits after the last client that could answer has left.
+    /// How long an approval request or a question waits after the last client that could answer has left.
     pub answer_wait: Duration,
-    /// Where rules are written that hold for good: what it says there holds as it stands now, instead of `permission`.
+    /// The settings file, where permanent rules are stored. Its present content replaces `permission`.
     pub settings: Option<PathBuf>,
 }
 
@@ -63,13 +63,13 @@ pub(crate) struct AgentState {
     /// Calls that were begun in the background, or that left something running.
     jobs: Mutex<HashSet<String>>,
     /// In which environments the commands of requests run.
-    surroundings: Mutex<environment::Given>,
+    environments: Mutex<environment::Given>,
     /// In which one they run where that is not known.
     own: OnceLock<Arc<Surroundings>>,
     /// Who says whether a person is there.
     audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.
-    standing: Mutex<settings_file::Standing>,
+    settings_file: Mutex<settings_file::SettingsFile>,
 }
 
 impl AgentState {

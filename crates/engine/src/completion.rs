@@ -1,5 +1,5 @@
-//! Work that is done to its end once it has begun, whoever waits for it: a client that goes away leaves nothing half done. Must never
-//! be given what only reads, as nobody would be there to read it.
+//! Work that is completed once it has begun, even when its caller is gone: a client that disconnects leaves nothing half done. Must never
+//! be used for reads, as nobody would get their results.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;

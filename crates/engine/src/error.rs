@@ -70,7 +70,7 @@ impl EngineError {
         self
     }
 
-    /// With more that whoever asked must know, and that nobody else will tell.
+    /// With more sentences that the caller must get, and that are reported nowhere else.
     #[must_use]
     pub(crate) fn also(mut self, told: &[String]) -> Self {
         for sentence in told {
@@ -169,7 +169,7 @@ impl From<StoreError> for EngineError {
             StoreError::UnknownRevision { .. } => (
                 Kind::NotFound,
                 "unknown_revision",
-                "read the conversation anew; a backup may be in its place".into(),
+                "read the conversation again; a backup may have replaced it".into(),
             ),
             StoreError::Damaged { .. } | StoreError::MissingOperation(_) => (
                 Kind::Storage,

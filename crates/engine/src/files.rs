@@ -99,7 +99,7 @@ pub(crate) struct Files {
     config: Option<FilesConfig>,
     objects: OnceCell<Arc<PackObjects>>,
     open: Mutex<HashMap<WorkspaceNo, Arc<tokio::sync::Mutex<Workspace>>>>,
-    /// Held for reading by whoever holds a workspace: what is named then may not be in a row yet.
+    /// Held for reading by every holder of a workspace: objects that it names may not be in a row yet.
     at_work: Arc<tokio::sync::RwLock<()>>,
     /// Captures since the last collection.
     captures: AtomicU64,

@@ -1,5 +1,5 @@
-//! The MCP servers of folders: started when they are first asked for, once for each folder, and anew when their files have changed.
-//! Must never start a project's server without leave, nor change a file that is not the user's.
+//! The MCP servers of folders: started at the first request, once for each folder, and again when their files have changed.
+//! Must never start a project's server without permission, nor change a file that is not the user's.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -152,8 +152,8 @@ impl Started {
 }
 
 impl Engine {
-    /// The MCP servers of a folder, which may still be starting. What they offer does not change under whoever has asked for the
-    /// tools: ask once a turn. Those that are started now get this environment; that of this process, without.
+    /// The MCP servers of a folder, which may still be starting. Their tools do not change while a caller uses the
+    /// returned ones: call this once a turn. Servers that start now get this environment, or that of this process.
     pub(crate) fn servers<'a>(
         &'a self,
         folder: &'a Path,
@@ -240,8 +240,8 @@ impl Engine {
         Ok(McpWritten { bytes: remove(&path, name)?, path })
     }
 
-    /// Gives leave for a server that the project in a folder names, as its file says now; where somebody saw an entry before, for
-    /// that one only.
+    /// Permits a server that the project in a folder names, as its file says now. Where somebody saw an entry before, it permits that
+    /// one only.
     pub fn allow_server(&self, folder: &Path, name: &str, seen: Option<&str>) -> Result<McpWritten> {
         let files = self.mcp_files()?;
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
@@ -252,7 +252,7 @@ impl Engine {
                 .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
         };
         if entry.origin == Origin::User {
-            let message = format!("the MCP server `{name}` is your own and needs no leave");
+            let message = format!("the MCP server `{name}` is your own and needs no permission");
             return Err(EngineError::new(Kind::Refused, "mcp", message).hint("it is used as it is"));
         }
         if seen.is_some_and(|seen| seen != entry.digest) {

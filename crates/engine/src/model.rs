@@ -36,7 +36,7 @@ pub struct Prompt {
     pub variant: u32,
 }
 
-/// A tool, as a model is told of it.
+/// A tool, as the model sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSpec {
     /// Its name: ASCII letters, digits, `_` and `-`.
@@ -48,7 +48,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// What a model is told of a tool.
+    /// What the model sees of a tool.
     pub fn of(tool: &dyn retake_tools::Tool) -> Self {
         Self { name: tool.name().to_owned(), about: tool.about().to_owned(), schema: tool.schema() }
     }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_stays_unknown() {
+    fn unknown_price_makes_the_cost_unknown() {
         assert_eq!(cost(&usage(1, None, 1), &ModelInfo::default()), None);
         assert_eq!(cost(&usage(1, None, 1), &ModelInfo { output_price: None, ..PRICED }), None);
         assert_eq!(cost(&Usage { output_tokens: Some(1), ..Usage::default() }, &PRICED), None);

@@ -1,9 +1,8 @@
 //! From what people type to ids: conversations by id or prefix; entries by id, prefix, label, `tN` or `@`.
 //!
-//! `tN` is the message that opened the turn; where a mark is taken away, it is everything in the turn that has the mark. `@` is the last
-//! message that is seen. Neither is ever a label, nor is what looks like one of them, like a head or like the number of an operation, nor
-//! the id of another message or its beginning. Of a message that is said later the id may begin like a label: then the label counts, and
-//! a whole id names the message.
+//! `tN` is the message that opened the turn; where a mark is removed, it is everything in the turn that has the mark. `@` is the last
+//! visible message. A label never looks like one of them, like a head, like the number of an operation, or like the beginning of a
+//! message's id. The id of a later message may begin like a label: then the label counts, and the whole id names the message.
 //!
 //! A name that means nothing is answered with the nearest one that does.
 

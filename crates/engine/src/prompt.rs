@@ -1,13 +1,13 @@
-//! What a model is told besides the conversation: who it is, what the folder's instruction files say, and what a person
+//! What a model gets in addition to the conversation: its instructions, the folder's instruction files, and the files that a person
 //! mentions.
 //!
 //! Nothing of it may change within a conversation without an entry that says so: a prompt is a function of the path, and its
 //! beginning stays the same from call to call, so that a provider's cache keeps hitting.
 //!
-//! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] says what of them is
-//! not known yet on the path, or has changed there; that is stored as a synthetic entry of [`Role::System`], which tells each
-//! version by a fact `instructions/<path>`. A rewind to before that entry takes the facts along, so that the files are told
-//! again; one to after it finds the prompt as it was, whatever the files say by now.
+//! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] finds those that are
+//! new on the path or have changed. They are stored as a synthetic entry of [`Role::System`], with a fact
+//! `instructions/<path>` for each version. A rewind to before that entry removes the facts, so that the model gets the files
+//! again. A rewind to after it finds the prompt as it was, whatever the files contain by now.
 //!
 //! [`Role::System`]: retake_core::Role::System
 

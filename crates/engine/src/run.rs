@@ -46,7 +46,7 @@ pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEve
 pub(crate) use feed::{Events, Feed, Listening};
 pub use feed::{RunNow, RunSubscription};
 pub(crate) use opening::Changed;
-pub(crate) use queue::told_unsaid;
+pub(crate) use queue::unsent_notice;
 
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub enum Start {
     Answer,
 }
 
-/// What one run may do besides what its conversation's agent may. Nothing of it is kept.
+/// Permissions of one run, in addition to those of its conversation's agent. They are not stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permit {
     /// In another mode.
@@ -79,7 +79,7 @@ pub struct RunRequest {
     pub model: Option<String>,
     /// What becomes of words where another run goes on; a refusal, without.
     pub steer: Option<Steer>,
-    /// What it may do besides; words that have to wait lose it.
+    /// Additional permissions. Messages that wait for another run lose them.
     pub permit: Permit,
     /// What a step back to another answer or another wording does with files.
     pub files: FileOptions,
@@ -155,11 +155,11 @@ struct Ground {
     by: Option<By>,
     /// Who asks for the run: the same request again hears it.
     asked: Option<By>,
-    /// What the run may do besides.
+    /// Additional permissions of the run.
     permit: Permit,
-    /// What whoever asks should know.
+    /// Notices for the author of the request.
     notices: Vec<String>,
-    /// Its leave to write, where it has been claimed already.
+    /// Its fence, where it has been claimed already.
     fence: Option<Fence>,
 }
 
@@ -353,7 +353,7 @@ impl Engine {
                 let (parts, mut notices) = self.with_mentions(conversation, parts).await?;
                 let reworded = self.reword(claim, entry, parts, files, seen, by).await?;
                 let step = reworded.moved.receipt.ops.last().map(|no| Step::Op(*no));
-                notices.extend(told_unsaid(&reworded.waited));
+                notices.extend(unsent_notice(&reworded.waited));
                 let ground = self.on_prompt(conversation, reworded.said, step).await;
                 let ground = ground.map_err(|error| error.also(&notices))?;
                 let back = Some(Arc::new(reworded.moved));
@@ -364,8 +364,8 @@ impl Engine {
                 let retry = Apply { action: Action::Retry(entry), seen, by };
                 let leaves = self.leaves(conversation, &retry.action, &files).await?;
                 let back = self.apply_claimed(claim, retry, files).await?.leaving(leaves);
-                let unsaid = self.words_back(conversation, may, false).await?;
-                let notices: Vec<String> = told_unsaid(&unsaid).into_iter().collect();
+                let unsent = self.returned_messages(conversation, may, false).await?;
+                let notices: Vec<String> = unsent_notice(&unsent).into_iter().collect();
                 let ground = self.on_retry(conversation, back.receipt.clone()).await;
                 let ground = ground.map_err(|error| error.also(&notices))?;
                 Ok(Ground { notices, back: Some(Arc::new(back)), ..ground })

@@ -206,7 +206,7 @@ impl Drop for OpenQuestion {
     }
 }
 
-/// A plan of files that is being carried out in a conversation: its subscribers are told nothing meanwhile.
+/// A plan of files that is being carried out in a conversation: its subscribers get no events meanwhile.
 #[must_use = "the plan is open only while this lives"]
 pub(crate) struct OpenPlan(Arc<Session>);
 

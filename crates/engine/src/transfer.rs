@@ -1,7 +1,7 @@
 //! What goes out of the engine and comes into it: exports, imports, backups, and the check of the store.
 //!
 //! An import is kept in memory until its end and then stored as one step, so that a crash or a bad line leaves
-//! nothing of it. Nobody's files are touched here: lines come and go as text.
+//! nothing of it. No files are read or written here: lines come and go as text.
 
 mod chat_messages;
 mod import_lines;

@@ -78,7 +78,7 @@ async fn store_case_22_a_run_is_made_once_and_tells_the_same_again() {
 }
 
 #[tokio::test]
-async fn what_was_never_answered_is_answered_now() {
+async fn unanswered_message_is_answered_now() {
     let table = Table::new().await;
     let (began, ended) = first(&table, "r", ask("hi"), vec![failure()]).await;
     assert_eq!(ended.outcome, Outcome::Failed);
@@ -88,7 +88,7 @@ async fn what_was_never_answered_is_answered_now() {
 }
 
 #[tokio::test]
-async fn what_was_stopped_is_not_run_by_a_lost_reply() {
+async fn stopped_run_is_not_repeated_by_a_lost_reply() {
     let table = Table::new().await;
     let old = starts(&table).await;
     for (number, start) in old.into_iter().take(3).enumerate() {

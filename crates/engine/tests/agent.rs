@@ -1,10 +1,10 @@
 //! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
 
 mod again;
+mod approvals;
 mod commits;
 mod guarded;
 mod hostile;
-mod leave;
 mod ledger;
 mod opening;
 mod queue;

@@ -138,7 +138,7 @@ async fn while_a_model_answers_nothing_goes_back() {
 }
 
 #[tokio::test]
-async fn another_answer_ends_the_run_at_work_first_where_that_is_wished() {
+async fn another_answer_ends_the_run_at_work_first_on_request() {
     let table = Table::new().await;
     table.turn(ask("hi"), vec![text("old"), done()]).await;
     let old = table.newest().await;

@@ -99,7 +99,7 @@ fn trial_27_planted_files_in_nested_repositories_and_by_jobs_are_reported() {
         ),
         "{told}"
     );
-    assert!(told.contains("told by what was changed: own/pre-push (changed; git runs it)"), "{told}");
+    assert!(told.contains("reads as settings were changed: own/pre-push (changed; git runs it)"), "{told}");
     assert!(!told.contains("made/.git"), "who makes a repository is told nothing of it: {told}");
     let told = card(&model, &world, shell("mkdir -p made/.git/hooks; echo evil > made/.git/hooks/y"));
     assert!(told.contains("made/.git/hooks/y (new; git runs it"), "{told}");
@@ -129,7 +129,7 @@ fn trial_27_git_init_in_the_workspace_is_reported_and_reverted() {
     let line = "echo b > a; mv .git/HEAD .git/old; mkdir objects refs; echo ref: refs/heads/main > HEAD; \
                 printf '[core]\\nbare = false\\nworktree = .\\nfsmonitor = ./evil\\n' > config";
     let told = card(&model, &world, shell(line));
-    assert!(told.contains("told by what was changed: config (new; git does what it says)"), "{told}");
+    assert!(told.contains("reads as settings were changed: config (new; git does what it says)"), "{told}");
     let told = card(&model, &world, shell("echo '[alias]' >> config"));
     assert!(told.contains("config (changed; git does what it says"), "{told}");
     let receipt = world.does(&["rewind", "t1"]);

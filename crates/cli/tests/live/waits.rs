@@ -77,7 +77,7 @@ fn trial_18_an_approval_is_rejected_when_no_person_was_present_for_the_configure
     let (world, mut pty) = asked(&model, 1);
     pty.kill_at_once();
     let told = told(&model, &world);
-    assert!(told.contains("nobody is there to be asked"), "{told}");
+    assert!(told.contains("no client is there to answer"), "{told}");
     assert_eq!(world.read("b"), None);
 }
 
@@ -89,7 +89,7 @@ fn trial_18_a_suspended_terminal_does_not_count_as_present_for_approvals() {
     let pid = pty.pid();
     signal(&pid, Signal::STOP);
     let told = told(&model, &world);
-    assert!(told.contains("nobody is there to be asked"), "{told}");
+    assert!(told.contains("no client is there to answer"), "{told}");
     assert_eq!(world.read("b"), None);
     signal(&pid, Signal::CONT);
 }

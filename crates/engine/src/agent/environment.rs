@@ -1,4 +1,4 @@
-//! In which environment the commands of a turn run: that of the client that asked for it. Held in memory only.
+//! The environment in which the commands of a turn run: that of the client that requested it. Held in memory only.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -10,10 +10,10 @@ use retake_tools::Surroundings;
 use super::locked;
 use crate::Engine;
 
-/// Of so many requests it is known: of those that are at work or wait, and more.
+/// So many requests have one: those that run or wait, and more.
 const MOST: usize = 1024;
 
-/// The surroundings of requests, the last one first.
+/// The environments of requests, the last one first.
 pub(crate) type Given = VecDeque<(RequestId, Arc<Surroundings>)>;
 
 /// The environment variables and the umask of a client, for the commands of its requests. Cheap to clone; `Debug` shows no value.
@@ -30,7 +30,7 @@ impl CommandEnvironment {
 impl Engine {
     /// Sets the environment in which the commands of a request run.
     pub fn set_environment(&self, request: RequestId, environment: CommandEnvironment) {
-        let mut given = locked(&self.waits.surroundings);
+        let mut given = locked(&self.waits.environments);
         given.push_front((request, environment.0));
         given.truncate(MOST);
     }
@@ -42,28 +42,28 @@ impl Engine {
 
     /// The umask of files whose client hands over none.
     pub fn own_umask(&self) -> Option<u32> {
-        self.own_surroundings().and_then(|own| own.umask())
+        self.own_environment().and_then(|own| own.umask())
     }
 
     /// The environment of this process.
-    pub(crate) fn own_surroundings(&self) -> Option<Arc<Surroundings>> {
+    pub(crate) fn own_environment(&self) -> Option<Arc<Surroundings>> {
         self.waits.own.get().cloned()
     }
 
     /// The environment of a request.
-    pub(crate) fn surroundings_of(&self, request: &RequestId) -> Option<Arc<Surroundings>> {
-        let given = locked(&self.waits.surroundings);
+    pub(crate) fn environment_of(&self, request: &RequestId) -> Option<Arc<Surroundings>> {
+        let given = locked(&self.waits.environments);
         let theirs =
-            given.iter().find(|(of, _)| of == request).map(|(_, surroundings)| Arc::clone(surroundings));
+            given.iter().find(|(of, _)| of == request).map(|(_, environment)| Arc::clone(environment));
         drop(given);
-        theirs.or_else(|| self.own_surroundings())
+        theirs.or_else(|| self.own_environment())
     }
 
-    /// The environment of whoever asked last for what is at work in a conversation.
-    pub(crate) fn surroundings_in(&self, conversation: ConversationId) -> Option<Arc<Surroundings>> {
+    /// The environment of the client that last requested a run or step of a conversation.
+    pub(crate) fn environment_in(&self, conversation: ConversationId) -> Option<Arc<Surroundings>> {
         match self.served_last(conversation) {
-            Some(request) => self.surroundings_of(&request),
-            None => self.own_surroundings(),
+            Some(request) => self.environment_of(&request),
+            None => self.own_environment(),
         }
     }
 }

@@ -138,7 +138,7 @@ impl Engine {
     /// When no job has that name, or several have.
     pub async fn jobs_of(&self, conversation: ConversationId, before: Option<&str>) -> Result<Vec<JobShown>> {
         let facts = self.store().facts(conversation, JOBS.to_owned()).await?;
-        let mut jobs = self.jobs_told(facts).await?;
+        let mut jobs = self.jobs_of_facts(facts).await?;
         if let Some(name) = before {
             jobs.truncate(job_named(&jobs, name)?);
         }
@@ -146,7 +146,7 @@ impl Engine {
     }
 
     /// The jobs that facts tell of, as they are now.
-    async fn jobs_told(&self, facts: Vec<Fact>) -> Result<Vec<JobShown>> {
+    async fn jobs_of_facts(&self, facts: Vec<Fact>) -> Result<Vec<JobShown>> {
         let spool = self.parts().agent.as_ref().map(|config| config.spool.clone()).unwrap_or_default();
         let jobs = facts.iter().filter_map(|fact| Some((job_of(fact)?.to_owned(), noted(&fact.value)?)));
         let jobs: Vec<_> = jobs.collect();
@@ -165,7 +165,7 @@ impl Engine {
         if facts.iter().filter_map(job_of).eq(known.iter()) {
             return Ok(Vec::new());
         }
-        let jobs = self.jobs_told(facts).await?.into_iter();
+        let jobs = self.jobs_of_facts(facts).await?.into_iter();
         let new = jobs.filter(|job| !known.contains(&job.call));
         Ok(new.filter(|job| !job.running && job.code != Some(0)).map(|job| job.command).collect())
     }
@@ -261,7 +261,7 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
     }
 }
 
-/// A job as it is now. What is said to be printed elsewhere than by its own call is nobody's to read.
+/// A job as it is now. A log outside of its own call's place in the spool is not read.
 fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
     let log = noted.log.filter(|log| is_log_of(spool, &call, log));
     JobShown {

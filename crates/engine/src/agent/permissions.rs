@@ -58,14 +58,14 @@ impl Engine {
     pub fn permission_for_all(&self) -> Permission {
         let Some(config) = &self.parts().agent else { return Permission::default() };
         match &config.settings {
-            Some(path) => locked(&self.waits.standing).look(path, &config.permission),
+            Some(path) => locked(&self.waits.settings_file).look(path, &config.permission),
             None => config.permission.clone(),
         }
     }
 
     /// That the settings file is wrong, and what that means; nothing, where it is not, or where that was told.
     pub(crate) fn wrong_settings(&self) -> Option<String> {
-        locked(&self.waits.standing).untold()
+        locked(&self.waits.settings_file).unreported()
     }
 
     /// Changes what a conversation's agent may do; of a run that goes on, from its next call.

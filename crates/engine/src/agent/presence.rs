@@ -1,5 +1,5 @@
-//! Whether a person is there who could answer what is asked, and how long that waits for one. Must never keep an answer from anybody who
-//! comes in time.
+//! Whether a client is present that could answer approval requests and questions, and how long they wait for one. Must never refuse an
+//! answer that comes in time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub enum Present {
         /// Others are there that can't ask anybody; who listens is one of them.
         others: bool,
     },
-    /// There was never such a client: whoever listens may be able to answer.
+    /// There was never such a client: any subscriber may be able to answer.
     Unknown,
 }
 
@@ -55,7 +55,7 @@ impl Engine {
         i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Whether nobody is there to be asked, nor has just left.
+    /// Whether no client is there that could answer, and none has just left.
     pub(crate) fn is_unattended(&self, listening: &Listening) -> bool {
         let now = self.now().0;
         let since = self.unattended_since(listening, now);

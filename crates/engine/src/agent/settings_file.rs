@@ -1,6 +1,6 @@
-//! What the settings file allows as it stands now: it is looked at before each decision, and read where it has changed. Must never
-//! go on allowing what was taken out of it, nor allow anything by a file that can't be read. Which settings these are the
-//! table of settings says, too (`settings::ReadBy`).
+//! The permissions of the settings file as it is now: checked before each decision, and read again when it has changed. Must never
+//! go on allowing what was removed from it, nor allow anything by a file that cannot be read. The settings are those of
+//! `settings::ReadBy::RunningOwner`.
 
 use std::error::Error as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,11 +12,11 @@ use crate::settings::{Settings, SettingsError};
 
 /// The permissions of the settings file.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct SettingsFile {
     /// What was read, and what the file was then.
     read: Option<(Option<Stamp>, Permission)>,
-    /// Why the file is not as it was read, where nobody has been told yet.
-    untold: Option<String>,
+    /// Why the present file is wrong, until that is reported.
+    unreported: Option<String>,
 }
 
 /// What changes when somebody writes a file: its inode, its size in bytes, when its content and its inode were changed, in seconds
@@ -30,8 +30,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some([meta.ino().into(), meta.size().into(), modified, modified_ns, changed, changed_ns])
 }
 
-impl Standing {
-    /// What the file at this path says now. A file that is wrong allows nothing; what it has forbidden before stays forbidden.
+impl SettingsFile {
+    /// The permissions of the file at this path now. A wrong file allows nothing; what it denied before stays denied.
     pub(super) fn look(&mut self, path: &Path, configured: &Permission) -> Permission {
         let now = stamp(path);
         if let Some((then, known)) = &self.read
@@ -41,11 +41,11 @@ impl Standing {
         }
         let permission = match Settings::load(path) {
             Ok(settings) => {
-                self.untold = None;
+                self.unreported = None;
                 settings.permission()
             }
             Err(error) => {
-                self.untold = Some(wrong(&error));
+                self.unreported = Some(wrong(&error));
                 self.read.as_ref().map_or(configured, |(_, known)| known).forbidding()
             }
         };
@@ -53,9 +53,9 @@ impl Standing {
         permission
     }
 
-    /// That the file is wrong, once.
-    pub(super) fn untold(&mut self) -> Option<String> {
-        self.untold.take()
+    /// The error of a wrong file, once.
+    pub(super) fn unreported(&mut self) -> Option<String> {
+        self.unreported.take()
     }
 }
 
@@ -66,7 +66,7 @@ fn wrong(error: &SettingsError) -> String {
         text.push_str(&format!(": {cause}"));
         source = cause.source();
     }
-    format!("{text}; until that is mended, no rule of them allows anything")
+    format!("{text}; until that is corrected, no rule of them allows anything")
 }
 
 #[cfg(test)]
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_of_the_file_is_allowed_no_more() {
+    fn removed_rule_allows_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("config.toml");
         let write = |text: &str| std::fs::write(&path, text).expect("written");
-        let mut standing = Standing::default();
+        let mut file = SettingsFile::default();
         let configured = Permission::default();
-        let mut look = || standing.look(&path, &configured);
+        let mut look = || file.look(&path, &configured);
         assert_eq!(look(), Permission::default(), "there is no file");
         write("[permissions]\nmode = \"allow-edits\"\nallow = [\"shell(touch)\"]\ndeny = [\"shell(rm)\"]\n");
         assert_eq!(rules(&look()), ["allow shell(touch)", "deny shell(rm)"]);
@@ -100,32 +100,32 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_allows_nothing_and_that_is_said_once() {
+    fn wrong_file_allows_nothing_and_is_reported_once() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("config.toml");
         let configured = Permission::default();
         for spoilt in ["[permissions\n", "[permissions]\nallow = 7\n", "\0"] {
-            let mut standing = Standing::default();
+            let mut file = SettingsFile::default();
             std::fs::write(
                 &path,
                 "[permissions]\nmode = \"allow-all\"\nallow = [\"shell\"]\ndeny = [\"fetch\"]\n",
             )
             .expect("written");
-            assert_eq!(standing.look(&path, &configured).mode, Mode::AllowAll);
+            assert_eq!(file.look(&path, &configured).mode, Mode::AllowAll);
             std::fs::write(&path, spoilt).expect("written");
             for time in 0..3 {
-                let stays = standing.look(&path, &configured);
+                let stays = file.look(&path, &configured);
                 assert_eq!((rules(&stays), stays.mode), (vec!["deny fetch".to_owned()], Mode::Ask));
-                let told = standing.untold();
+                let told = file.unreported();
                 assert_eq!(told.is_some(), time == 0, "{told:?}");
             }
         }
-        let mut standing = Standing::default();
+        let mut file = SettingsFile::default();
         std::fs::write(&path, "[permissions]\nallow = [\"shell\"]\n").expect("written");
-        assert_eq!(rules(&standing.look(&path, &configured)), ["allow shell"]);
+        assert_eq!(rules(&file.look(&path, &configured)), ["allow shell"]);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("closed");
         if std::fs::read(&path).is_err() {
-            assert!(rules(&standing.look(&path, &configured)).is_empty());
+            assert!(rules(&file.look(&path, &configured)).is_empty());
         }
     }
 }

@@ -39,24 +39,25 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: &Action,
-        wish: &FileOptions,
+        options: &FileOptions,
         files: &[FolderPlan],
     ) -> Result<Vec<Note>> {
         let mut adopted =
             files.iter().flat_map(|folder| &folder.plan.paths).filter(|path| path.adopts).count();
         let mut returned = 0;
         let returns = matches!(action, Action::Checkout(_) | Action::Choose(..));
-        if wish.restore.is_none()
-            && (wish.scope == Scope::Conversation || returns)
+        if options.restore.is_none()
+            && (options.scope == Scope::Conversation || returns)
             && self.store().has_changes(conversation).await?
         {
-            let half = wish.half(Apply { action: action.clone(), seen: Seen::Anything, by: By::default() });
+            let half =
+                options.half(Apply { action: action.clone(), seen: Seen::Anything, by: By::default() });
             let wanted = self.store().wanted(conversation, half.action).await?;
             adopted += wanted.adopted;
             returned = wanted.returned;
         }
         let marks = match action {
-            Action::Restore(head) if wish.scope != Scope::Files => {
+            Action::Restore(head) if options.scope != Scope::Files => {
                 self.marks_left(conversation, *head).await?
             }
             _ => None,

@@ -24,13 +24,13 @@ impl Engine {
         &self,
         of: ConversationId,
         action: &Action,
-        wish: &FileOptions,
+        options: &FileOptions,
     ) -> Result<Vec<Note>> {
         let snapshot = self.store().snapshot(of).await?;
         let own = snapshot.conversation();
         let depth = own.tree.depth();
-        let is_asked = wish.restore.is_none() && !matches!(action, Action::Files(_));
-        if depth == 0 || !is_asked || wish.scope == Scope::Conversation {
+        let is_asked = options.restore.is_none() && !matches!(action, Action::Files(_));
+        if depth == 0 || !is_asked || options.scope == Scope::Conversation {
             return Ok(Vec::new());
         }
         let gone = match self.store().plan(of, action.clone()).await {

@@ -48,7 +48,7 @@ pub struct AppliedFiles {
     pub unseen: Uncaptured,
     /// Calls that were taken back without a result: what they did is not known.
     pub unanswered: Vec<Unanswered>,
-    /// Words that waited for a run, and come back to whoever asked.
+    /// Messages that waited for a run. They return to the author of the step.
     pub waited: Vec<Words>,
     /// Commands of background jobs that came back to the conversation, and do not run again.
     pub ended: Vec<String>,
@@ -71,20 +71,21 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> BoxFuture<'_, Result<AppliedFiles>> {
         Box::pin(async move {
-            let apply = worded(apply, &wish);
+            let apply = worded(apply, &options);
             if let Some(receipt) = self.recorded(conversation, &apply).await? {
                 return Ok(AppliedFiles::without_files(receipt));
             }
             let engine = Arc::clone(self);
-            self.run_to_completion(async move { engine.apply_first(conversation, apply, wish).await }).await
+            self.run_to_completion(async move { engine.apply_first(conversation, apply, options).await })
+                .await
         })
     }
 
-    /// Refuses several steps that were seen as one plan and are no longer so, and what is chosen for a name that none of them has. Each of
-    /// them is then planned anew when it is taken.
+    /// Refuses several steps that were planned together and have changed since, and choices for names that none of them has. Each step
+    /// is then planned again when it is taken.
     ///
     /// # Errors
     ///
@@ -93,15 +94,15 @@ impl Engine {
         &self,
         of: ConversationId,
         action: &Action,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> Result<FileOptions> {
-        let chooses = !(wish.chosen.paths.is_empty() && wish.elsewhere.is_empty());
-        let seen = wish.seen;
-        let wish = FileOptions { seen: None, of_several: true, ..wish };
+        let chooses = !(options.chosen.paths.is_empty() && options.elsewhere.is_empty());
+        let seen = options.seen;
+        let options = FileOptions { seen: None, of_several: true, ..options };
         if seen.is_none() && !chooses {
-            return Ok(wish);
+            return Ok(options);
         }
-        let planned = self.plan_both(of, action.clone(), wish.clone()).await?;
+        let planned = self.plan_both(of, action.clone(), options.clone()).await?;
         if seen.is_some_and(|seen| seen != planned.digest) {
             return Err(stale_plan());
         }
@@ -113,14 +114,14 @@ impl Engine {
         let mut plans = planned.files;
         // What one step makes and the next one takes away is in no plan of both.
         for count in (1..fewer).rev() {
-            if unplanned(&plans, &wish).is_none() {
+            if unplanned(&plans, &options).is_none() {
                 break;
             }
-            plans.extend(self.plan_both(of, step(count), wish.clone()).await?.files);
+            plans.extend(self.plan_both(of, step(count), options.clone()).await?.files);
         }
-        match unplanned(&plans, &wish) {
+        match unplanned(&plans, &options) {
             Some(name) => Err(nothing_called(&name, &clashes(&plans))),
-            None => Ok(wish),
+            None => Ok(options),
         }
     }
 
@@ -129,22 +130,22 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
         ahead: &ActionContext,
     ) -> Result<AppliedFiles> {
-        let unseen = self.unseen(conversation, &ahead.said, &wish).await?;
-        if !self.takes_of(conversation, &apply.action, &wish, ahead.changes).await? {
-            if wish.scope == Scope::Files {
+        let unseen = self.unseen(conversation, &ahead.said, &options).await?;
+        if !self.takes_of(conversation, &apply.action, &options, ahead.changes).await? {
+            if options.scope == Scope::Files {
                 return Err(unchanged());
             }
-            wish.fits_nothing()?;
-            let notes = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
-            let done = AppliedFiles::without_files(self.apply(conversation, wish.half(apply)).await?);
-            return Ok(AppliedFiles { scope: wish.scope, notes, unseen, ..done });
+            options.fits_nothing()?;
+            let notes = self.kept_by(conversation, &apply.action, &options, &[]).await?;
+            let done = AppliedFiles::without_files(self.apply(conversation, options.half(apply)).await?);
+            return Ok(AppliedFiles { scope: options.scope, notes, unseen, ..done });
         }
         // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
         let _alone = self.claim_exclusively(conversation).await?;
-        let done = self.apply_alone(conversation, apply, wish).await?;
+        let done = self.apply_alone(conversation, apply, options).await?;
         Ok(AppliedFiles { unseen, ..done })
     }
 
@@ -153,16 +154,17 @@ impl Engine {
         self: &Arc<Self>,
         claim: &Claim,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> Result<AppliedFiles> {
         let conversation = claim.conversation();
-        if !self.takes_files(conversation, &apply.action, &wish).await? {
-            let notes = self.kept_by(conversation, &apply.action, &wish, &[]).await?;
-            let done = AppliedFiles::without_files(self.store().apply(conversation, wish.half(apply)).await?);
-            return Ok(AppliedFiles { scope: wish.scope, notes, ..done });
+        if !self.takes_files(conversation, &apply.action, &options).await? {
+            let notes = self.kept_by(conversation, &apply.action, &options, &[]).await?;
+            let done =
+                AppliedFiles::without_files(self.store().apply(conversation, options.half(apply)).await?);
+            return Ok(AppliedFiles { scope: options.scope, notes, ..done });
         }
         let _access = self.exclusive(conversation).await;
-        self.apply_alone(conversation, apply, wish).await
+        self.apply_alone(conversation, apply, options).await
     }
 
     /// An action with its files, where nobody else says anything meanwhile.
@@ -170,22 +172,22 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> Result<AppliedFiles> {
-        self.without_jobs(conversation, &apply.action, wish.stop).await?;
-        let (held, mut stays) = self.concerned(conversation, &apply.action, &wish).await?;
+        self.without_jobs(conversation, &apply.action, options.stop).await?;
+        let (held, mut stays) = self.concerned(conversation, &apply.action, &options).await?;
         let (held, locks) = lock_each(held).await?;
         let held = self.capture_each(held, None).await?;
-        let (held, plans, git) = self.plan_files(held, conversation, &apply.action, &wish).await?;
-        check(&plans, &wish)?;
-        let notes = self.kept_by(conversation, &apply.action, &wish, &plans).await?;
+        let (held, plans, git) = self.plan_files(held, conversation, &apply.action, &options).await?;
+        check(&plans, &options)?;
+        let notes = self.kept_by(conversation, &apply.action, &options, &plans).await?;
         stays.extend(git);
-        let apply = match wish.scope {
-            Scope::Files => wish.half(apply),
+        let apply = match options.scope {
+            Scope::Files => options.half(apply),
             _ => self.conversation_half(conversation, apply, &plans).await?,
         };
         let applied = Applying::new(self, held, locks, plans).run(conversation, apply).await?;
-        Ok(AppliedFiles { scope: wish.scope, notes, stays, ..applied })
+        Ok(AppliedFiles { scope: options.scope, notes, stays, ..applied })
     }
 
     async fn recorded(&self, conversation: ConversationId, apply: &Apply) -> Result<Option<Receipt>> {
@@ -234,9 +236,9 @@ impl AppliedFiles {
 
 /// The same, with what tells it from another request: its wording, or else what it asks for. What is stored in the end is
 /// not always what was asked: an exact head, files alone.
-fn worded(mut apply: Apply, wish: &FileOptions) -> Apply {
+fn worded(mut apply: Apply, options: &FileOptions) -> Apply {
     if apply.by.request.is_some() && apply.by.wording.is_none() {
-        let arguments = json!([action_value(&apply.action, apply.seen), wish.digest_value()]);
+        let arguments = json!([action_value(&apply.action, apply.seen), options.digest_value()]);
         apply.by.wording = Some(of_arguments("apply with files", &arguments));
     }
     apply
@@ -272,12 +274,12 @@ fn against(plans: &[FolderPlan]) -> &'static str {
 
 /// Refuses a plan that leaves something to be chosen, that has nothing of a name that was chosen for, or that is not the one that was
 /// seen.
-fn check(plans: &[FolderPlan], wish: &FileOptions) -> Result<()> {
-    if wish.seen.is_some_and(|seen| seen != digest_of(plans)) {
+fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
+    if options.seen.is_some_and(|seen| seen != digest_of(plans)) {
         return Err(stale_plan());
     }
     let clashes = clashes(plans);
-    if let Some(name) = unplanned(plans, wish).filter(|_| !wish.of_several) {
+    if let Some(name) = unplanned(plans, options).filter(|_| !options.of_several) {
         return Err(nothing_called(&name, &clashes));
     }
     if clashes.is_empty() {
@@ -294,7 +296,7 @@ fn check(plans: &[FolderPlan], wish: &FileOptions) -> Result<()> {
         Some(name) => format!("{what}; not all can be taken away there: move what is in {name} elsewhere"),
         None => what,
     };
-    let hint = match wish.restore {
+    let hint = match options.restore {
         Some(_) => Hint::new("choose for each with {}", [Remedy::ChooseFiles]),
         None => {
             let remedies = [Remedy::ChooseFiles, Remedy::WithoutFiles];
@@ -311,15 +313,15 @@ fn few(names: &[String]) -> String {
 }
 
 /// A name that something was chosen for, and that is not in the plan; as it is shown.
-fn unplanned(plans: &[FolderPlan], wish: &FileOptions) -> Option<String> {
+fn unplanned(plans: &[FolderPlan], options: &FileOptions) -> Option<String> {
     let is_planned = |name: &[u8], is_whole: bool| {
         plans.iter().any(|folder| {
             let below = folder.folder.as_deref().or_else(|| is_whole.then_some(&*folder.root));
             folder.plan.paths.iter().any(|path| named_in(below, &path.path) == name)
         })
     };
-    let here = wish.chosen.paths.keys().find(|path| !is_planned(path.as_bytes(), false));
-    let elsewhere = wish.elsewhere.keys().find(|path| !is_planned(path.as_os_str().as_bytes(), true));
+    let here = options.chosen.paths.keys().find(|path| !is_planned(path.as_bytes(), false));
+    let elsewhere = options.elsewhere.keys().find(|path| !is_planned(path.as_os_str().as_bytes(), true));
     here.map(ToString::to_string).or_else(|| {
         let below = elsewhere?.as_os_str().as_bytes();
         let below = FilePath::new(below.strip_prefix(b"/").unwrap_or(below));

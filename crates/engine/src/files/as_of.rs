@@ -119,7 +119,7 @@ impl Engine {
         })
     }
 
-    /// Why a name means nothing here; a checkpoint of another folder is told as one.
+    /// Why a name means nothing here. A checkpoint of another folder is reported as such.
     async fn no_moment(
         &self,
         here: retake_core::WorkspaceNo,

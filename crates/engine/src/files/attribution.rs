@@ -1,5 +1,5 @@
-//! Whose a change is: of what was found between two captures, the calls that were open then. Nobody's
-//! is the user's.
+//! Finds the author of a change: changes between two captures belong to the calls that were open then. A change without an open
+//! call is the user's.
 
 use retake_core::{FileChange, Grade, Uncertain};
 use retake_store::{OpenCall, Owned};
@@ -19,8 +19,8 @@ pub(super) struct Calls {
 /// What was found, by whom.
 #[derive(Debug, Default)]
 pub(super) struct Attributed {
-    /// Nobody's.
-    pub(super) nobodys: Vec<FileChange>,
+    /// Changes that belong to no call.
+    pub(super) unowned: Vec<FileChange>,
     /// That of calls, one of each conversation at most.
     pub(super) owned: Vec<Owned>,
 }
@@ -47,8 +47,8 @@ impl Calls {
             }
         }
         if owners.is_empty() {
-            let nobodys = findings.changes.iter().chain(&findings.late).cloned().collect();
-            return Attributed { nobodys, owned: Vec::new() };
+            let unowned = findings.changes.iter().chain(&findings.late).cloned().collect();
+            return Attributed { unowned, owned: Vec::new() };
         }
         let grade = self.grade();
         let found = findings.changes.iter().map(|change| (grade, change.clone()));
@@ -60,7 +60,7 @@ impl Calls {
             changes: changes.clone(),
         });
         Attributed {
-            nobodys: Vec::new(),
+            unowned: Vec::new(),
             owned: if changes.is_empty() { Vec::new() } else { owned.collect() },
         }
     }
@@ -139,16 +139,16 @@ mod tests {
     /// Who has it, how sure that is, and which path.
     fn told(calls: &Calls, findings: &Findings) -> Vec<String> {
         let attributed = calls.attribute(findings);
-        let nobodys = attributed.nobodys.iter().map(|change| format!("nobody {}", change.path));
+        let unowned = attributed.unowned.iter().map(|change| format!("nobody {}", change.path));
         let owned = attributed.owned.iter().flat_map(|owned| {
             let no = owned.entry.uuid().as_u128();
             owned.changes.iter().map(move |(grade, change)| format!("{no} {grade:?} {}", change.path))
         });
-        nobodys.chain(owned).collect()
+        unowned.chain(owned).collect()
     }
 
     #[test]
-    fn what_one_call_did_is_seen_and_what_several_did_is_ambiguous() {
+    fn change_of_one_open_call_is_seen_and_of_several_ambiguous() {
         let mut calls = Calls::default();
         assert_eq!(told(&calls, &found(&["mine"], &["too"])), ["nobody mine", "nobody too"]);
         calls.begin(call(1, 1));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_job_may_have_done_is_its_own_until_it_has_ended() {
+    fn change_during_a_job_belongs_to_the_job_until_it_ends() {
         let mut calls = Calls::after_restart(vec![call(1, 1)], vec!["1".to_owned()]);
         calls.begin(call(2, 2));
         calls.end("2", true);

@@ -1,5 +1,5 @@
-//! What is known of versions of a path that are no layers in it now: what nobody's call wrote last, and what calls of the
-//! conversation left there, also those that were dropped. Asked for only where a plan has to say whose something is.
+//! Known versions of a path that are no layers in it now: the last one that no call wrote, and those that calls of the conversation
+//! left there, dropped ones included. Read only where a plan must name the author of a change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,10 +17,10 @@ const LOOK_BACK: usize = 256;
 
 /// Who wrote what.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
-    /// The last version of each path that nobody's call wrote, as far as captures are looked through.
+pub(super) struct KnownVersions {
+    /// The last version of each path that no call wrote, in the captures that are searched.
     pub(super) theirs: HashMap<FilePath, Option<Record>>,
-    /// What calls of the conversation left at the paths that are asked about, newest first.
+    /// What calls of the conversation left at the requested paths, newest first.
     pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaId)>>,
     /// The deltas that are the person's own.
     pub(super) adopted: HashSet<DeltaId>,
@@ -56,8 +56,8 @@ impl Engine {
         held: &Held,
         conversation: ConversationId,
         plan: &FilePlan,
-    ) -> Result<Told> {
-        let mut told = Told::default();
+    ) -> Result<KnownVersions> {
+        let mut told = KnownVersions::default();
         for capture in self.store().captures(held.no, None, LOOK_BACK).await? {
             for change in capture.changes {
                 told.theirs.entry(change.path).or_insert(change.after);

@@ -35,7 +35,7 @@ pub(crate) struct Around {
     own: WorkspaceNo,
     /// What captures did not cover there.
     outside: Vec<(WorkspaceNo, Outside)>,
-    /// What git runs or is told by there.
+    /// The hooks and settings of git there.
     planted: Vec<(WorkspaceNo, Planted)>,
     /// What it can be held from changing, beside the folders' own repositories: other ones, settings, programs that run as their owner.
     pub(crate) held: Vec<PathBuf>,
@@ -51,7 +51,7 @@ pub(crate) struct AroundEnded {
     pub(crate) changed: usize,
     /// How many of its processes live on.
     pub(crate) living: usize,
-    /// What it changed of what git runs or is told by, a sentence.
+    /// Its changes of hooks and settings of git, as a sentence.
     pub(crate) planted: Option<String>,
     /// Why its changes could not be seen, not all of them.
     pub(crate) unseen: Option<EngineError>,
@@ -76,10 +76,10 @@ struct After {
     delta: NewDelta,
     /// What was changed and is not covered, and why it is not.
     uncovered: Vec<(String, String)>,
-    /// What was changed of what git runs or is told by.
+    /// Changes of hooks and settings of git.
     planted: Vec<(String, Change)>,
-    /// The same, of files that captures cover, and what is said of each.
-    besides: Vec<String>,
+    /// The same, of files that captures cover, a text for each.
+    captured: Vec<String>,
 }
 
 impl Engine {
@@ -245,8 +245,9 @@ impl Engine {
         let uncovered: Vec<_> = after.iter().flat_map(|after: &After| after.uncovered.clone()).collect();
         let planted =
             self.planted(&of.id, after.iter_mut().flat_map(|after| std::mem::take(&mut after.planted)));
-        let besides: Vec<_> = after.iter_mut().flat_map(|after| std::mem::take(&mut after.besides)).collect();
-        let told = planted_said(&planted, &besides);
+        let captured: Vec<_> =
+            after.iter_mut().flat_map(|after| std::mem::take(&mut after.captured)).collect();
+        let told = planted_notice(&planted, &captured);
         if let Some(told) = &told {
             remark(&mut say, &format!("\n[{told}]"));
         }
@@ -301,11 +302,11 @@ impl Engine {
         held.lingers = living > 0 || held.calls.linger(&over);
         let own = held.no == of.own;
         // What captures cover, a step back undoes.
-        let (besides, planted): (Vec<_>, Vec<_>) =
+        let (captured, planted): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| is_covered(&held, &change.path));
-        let besides =
-            besides.iter().map(|change| format!("{} ({})", shown(&held, own, change), change.said()));
-        let besides = besides.collect();
+        let captured =
+            captured.iter().map(|change| format!("{} ({})", shown(&held, own, change), change.said()));
+        let captured = captured.collect();
         let planted = planted.into_iter().map(|change| (shown(&held, own, &change), change)).collect();
         let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
         let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
@@ -322,7 +323,7 @@ impl Engine {
         over.extend((living == 0).then(|| of.id.clone()));
         let calls = CallsSeen { owned, over: over.clone() };
         let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
-        Ok(After { held, capture, over, delta, uncovered, planted, besides })
+        Ok(After { held, capture, over, delta, uncovered, planted, captured })
     }
 }
 
@@ -333,20 +334,23 @@ fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
     inside.filter_map(|name| FilePath::new(name.as_os_str().as_bytes()).ok()).collect()
 }
 
-/// So many changes of git's own files are told of one call.
+/// At most so many changes of git's own files are reported for one call.
 const PLANTED: usize = 4;
 
-/// What a call changed of what git runs or is told by, as a sentence; and `besides`, of files that captures cover.
-fn planted_said(planted: &[(String, String)], besides: &[String]) -> Option<String> {
+/// A call's changes of hooks and settings of git, as a sentence. `captured` are those of files that captures cover.
+fn planted_notice(planted: &[(String, String)], captured: &[String]) -> Option<String> {
     let list = |all: Vec<String>| {
         let more = all.len().saturating_sub(PLANTED);
         let more = if more == 0 { String::new() } else { format!(", and {more} more") };
         (!all.is_empty()).then(|| format!("{}{more}", all[..all.len().min(PLANTED)].join(", ")))
     };
     let stays = list(planted.iter().map(|(path, how)| format!("{path} ({how})")).collect()).map(|list| {
-        format!("while it ran, what git runs or is told by was changed, and no step back undoes that: {list}")
+        format!(
+            "while it ran, hooks or settings of git were changed, and a rewind does not undo that: {list}"
+        )
     });
-    let goes = list(besides.to_vec()).map(|list| format!("git runs or is told by what was changed: {list}"));
+    let goes = list(captured.to_vec())
+        .map(|list| format!("files that git runs or reads as settings were changed: {list}"));
     let told: Vec<String> = stays.into_iter().chain(goes).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }

@@ -72,7 +72,7 @@ impl Engine {
         let call = self.store().entry_id(of, at).await?;
         let asked = self.store().content(of, call).await.or_log("a call has no words").unwrap_or_default();
         let id = answered(&told);
-        // Before it was written down it waited, for leave or for other calls.
+        // Before its row was written it waited for an approval or for other calls.
         if let Some(name) = id.and_then(|id| named(call, &asked, id)) {
             let began = self.store().began(vec![name]).await?;
             called.began = began.into_iter().next().flatten().map(|(began, _)| began);

@@ -9,7 +9,7 @@ use retake_core::{
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 
 use super::Workspace;
-use super::authors::Told;
+use super::authors::KnownVersions;
 
 /// Why a path is left alone whose version to be is gone (erased, collected by the quota, or lost).
 const NOT_KEPT: &str = "the version that it takes is not kept any more";
@@ -18,7 +18,7 @@ const NOT_KEPT: &str = "the version that it takes is not kept any more";
 pub(super) struct Looking<'a> {
     workspace: &'a Workspace,
     merging: Merging,
-    told: &'a Told,
+    told: &'a KnownVersions,
     git_s: &'a HashSet<FilePath>,
     /// The path that is looked at.
     at: Option<FilePath>,
@@ -30,14 +30,14 @@ impl<'a> Looking<'a> {
     pub(super) fn new(
         workspace: &'a Workspace,
         objects: Arc<dyn Objects>,
-        told: &'a Told,
+        told: &'a KnownVersions,
         git_s: &'a HashSet<FilePath>,
     ) -> Self {
         Self { workspace, merging: Merging::new(objects), told, git_s, at: None, gone: HashSet::new() }
     }
 
     /// What takes a version that is not kept any more is left alone, and says so.
-    pub(super) fn leave_what_is_gone(&self, plan: &mut FilePlan) {
+    pub(super) fn skip_collected(&self, plan: &mut FilePlan) {
         for path in &mut plan.paths {
             let change = &path.step.change;
             let written = change.after.as_ref().filter(|_| change.after != change.before);

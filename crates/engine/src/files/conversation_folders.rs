@@ -143,10 +143,10 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: &Action,
-        wish: &FileOptions,
+        options: &FileOptions,
     ) -> Result<(HeldAll, Vec<String>)> {
         let mut nos = BTreeSet::new();
-        if let Some(restore) = &wish.restore {
+        if let Some(restore) = &options.restore {
             for folder in restore.paths.iter().filter_map(|named| named.folder.clone()) {
                 nos.insert(self.workspace_row_at(folder).await?.0.no);
             }

@@ -1,4 +1,4 @@
-//! What faces ask of files besides plans: how a change looks as a diff, and what came of a command that is asked for again.
+//! What clients read about files apart from plans: a change as a diff, and the result of a command that is requested again.
 //! Must never run anything.
 
 use std::sync::Arc;

@@ -44,7 +44,7 @@ impl Engine {
                 "damaged parts of the object store hold nothing that is needed; they go with a collection";
             checked.details.push(format!("{unneeded} {what}"));
         }
-        self.tell_lost(&lost, checked).await
+        self.report_lost(&lost, checked).await
     }
 
     /// Rewinds whose files are not settled.
@@ -105,7 +105,7 @@ impl Engine {
         Ok(lost)
     }
 
-    async fn tell_lost(
+    async fn report_lost(
         &self,
         lost: &BTreeMap<ContentHash, Vec<Claimant>>,
         checked: &mut Checked,
@@ -142,7 +142,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Looks at every folder that is there, afresh: what is in it is put into the object store again.
+    /// Captures every existing folder completely: its content is put into the object store again.
     async fn take_in_again(&self) -> Result<()> {
         for row in self.store().workspaces().await? {
             if !self.files.is_idle() {

@@ -4,7 +4,7 @@
 use crate::Engine;
 use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
 
-/// So many calls are told one by one.
+/// So many calls are listed one by one.
 const SHOWN: usize = 10;
 
 /// Calls that can't be taken back.

@@ -101,10 +101,10 @@ impl Engine {
         let call = Part::ToolCall { id: id.clone(), name: "exec".into(), arguments };
         let receipt =
             self.store().say(conversation, self.saying(Role::Assistant, vec![call], exec.by.clone())).await?;
-        let entry = receipt.entries.first().copied().expect("BUG: what is said has an entry");
+        let entry = receipt.entries.first().copied().expect("BUG: a message has an entry");
         let around = self.open_call(&mut before, conversation, entry, id.clone()).await?;
         drop(before);
-        let theirs = exec.by.request.as_ref().and_then(|request| self.surroundings_of(request));
+        let theirs = exec.by.request.as_ref().and_then(|request| self.environment_of(request));
         match processes::start(&exec.command, &folder, &id, theirs.as_deref()).await {
             Ok(child) => Ok(Call { claim, around, child, receipt }),
             Err(error) => {
@@ -208,7 +208,7 @@ impl Engine {
     }
 }
 
-/// What is said of processes that outlive their call.
+/// The sentence about processes that outlive their call.
 pub(crate) fn lives_on(living: usize) -> Option<String> {
     let still = match living {
         0 => return None,

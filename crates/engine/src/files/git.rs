@@ -37,8 +37,8 @@ pub(super) async fn look(held: Held) -> Result<(Held, Option<GitState>)> {
 }
 
 impl Engine {
-    /// What stays in git where these moves are taken back, and which of the wished paths with it. What was taken back earlier
-    /// is told no more, and git still has its files.
+    /// What stays in git where these moves are taken back, and which of the wanted paths with it. What was taken back earlier
+    /// is not reported again, and git still has its files.
     pub(super) async fn git_half(
         &self,
         held: Held,

@@ -1,6 +1,6 @@
-//! What git runs or is told by: hooks, settings, attributes, lines of a rebase. Captures leave git's own folder alone, and a command that
-//! changes it acts at the person's next `git commit` (trial 27): so it is looked at around each call, and what is not as it was is told,
-//! with the command that puts it back. Must never write to a repository.
+//! What git runs or reads as settings: hooks, settings, attributes, lines of a rebase. Captures skip git's own folder, and a command that
+//! changes it acts at the person's next `git commit` (trial 27). So it is compared before and after each call, and changes are reported
+//! with the command that reverts them. Must never write to a repository.
 
 mod back;
 mod place;
@@ -39,7 +39,7 @@ const MOST_KEPT: usize = 2 << 20;
 /// A file or folder, whatever its name is.
 pub(super) type Id = (u64, u64);
 
-/// What git runs or is told by, of a workspace's repositories, as it was at a moment. Cheap to clone.
+/// Hooks and settings of a workspace's repositories at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Planted(Arc<State>);
 
@@ -71,8 +71,8 @@ pub(super) struct Change {
     is_there: bool,
 }
 
-/// Looks before a call. Where processes of earlier calls lived on, it is as it was when the last call ended: what they changed is told
-/// with this one.
+/// The state before a call. Where processes of earlier calls live on, it is that of the end of the last call: what they changed is
+/// reported with this one.
 pub(super) async fn before_call(held: Held) -> Result<(Held, Planted)> {
     let (mut held, now) = look(held).await?;
     if !held.lingers {
@@ -112,7 +112,7 @@ impl Engine {
         Ok((held, told))
     }
 
-    /// What was changed of what git runs or is told by, each with what it is and how it is put back.
+    /// Changes of hooks and settings of git, each with its kind and the command that reverts it.
     pub(super) fn planted(
         &self,
         id: &str,
@@ -126,7 +126,7 @@ impl Engine {
     }
 }
 
-/// The path of a change as a person is told.
+/// The path of a change as a person sees it.
 pub(super) fn shown(held: &Held, own: bool, change: &Change) -> String {
     let below = change.path.strip_prefix(held.root.path()).ok().filter(|_| own);
     below.unwrap_or(&change.path).to_string_lossy().into_owned()
@@ -170,8 +170,8 @@ impl Planted {
                 todo.extend(place::real(&path).map(|real| (real, what)));
             }
             // What is empty says nothing; a call that runs may have had it made.
-            let says_nothing = meta.is_dir() || meta.is_file() && meta.len() == 0;
-            if says_nothing || files.contains_key(&path) {
+            let is_blank = meta.is_dir() || meta.is_file() && meta.len() == 0;
+            if is_blank || files.contains_key(&path) {
                 continue;
             }
             let stamp = stamp(&meta);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_27_what_changed_is_named_and_its_command_puts_it_back() {
+    fn trial_27_changed_git_files_are_named_with_a_command_that_reverts_them() {
         let dir = tempfile::tempdir().expect("a folder");
         let (root, spool) = (dir.path().join("it's work"), dir.path().join("output"));
         let git = root.join(".git");
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn trial_27_a_worktree_s_repository_is_looked_at_and_nothing_is_waited_for() {
+    fn trial_27_a_worktrees_repository_is_looked_at_and_nothing_is_waited_for() {
         let dir = tempfile::tempdir().expect("a folder");
         let (root, spool) = (dir.path().join("work"), dir.path().join("output"));
         let own = dir.path().join("repo/.git/worktrees/w");

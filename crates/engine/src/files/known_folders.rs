@@ -188,7 +188,7 @@ impl Engine {
         }
     }
 
-    /// Since when what calls and operations did is kept; for ever, where nothing is said.
+    /// Since when the changes of calls and operations are kept; `None` means since the beginning.
     pub async fn files_kept_since(&self) -> Result<Option<Time>> {
         Ok(self.store().kept_since().await?)
     }

@@ -12,7 +12,7 @@ use crate::Engine;
 use crate::error::Result;
 
 /// Shorter lines, such as a bracket, stand in every file.
-const TELLING: usize = 4;
+const SHORTEST_LINE: usize = 4;
 
 /// Larger files are not compared.
 const LARGEST: u64 = 1 << 20;
@@ -113,5 +113,5 @@ fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objec
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| line.len() >= TELLING)
+    bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| line.len() >= SHORTEST_LINE)
 }

@@ -23,7 +23,7 @@ pub(super) struct Moved {
 
 /// The folders of a plan that git keeps something in and that calls have moved.
 pub(super) async fn moved(held: Held, plan: &FilePlan) -> Result<(Held, Vec<Moved>)> {
-    let came = |to: FilePath| match came_from(plan, &to) {
+    let came = |to: FilePath| match source_folder(plan, &to) {
         Some((from, true)) => Some(Moved { from, to }),
         _ => None,
     };
@@ -59,7 +59,7 @@ pub(super) fn blame(plan: &mut FilePlan, moved: &[Moved]) {
 }
 
 /// What stays of folders in which git keeps something: a sentence each, with the command that moves one back, or removes it where git
-/// has one. Of the worktrees with these names something is said already.
+/// has one. The worktrees with these names have a sentence already.
 pub(super) async fn stays(
     held: Held,
     plan: &FilePlan,
@@ -71,7 +71,8 @@ pub(super) async fn stays(
         paths.any(|path| path.path == of.from && path.verdict == Verdict::GitHas)
     };
     let moved: Vec<Moved> = moved.into_iter().filter(is_left).collect();
-    let folders: Vec<_> = of_git(plan).map(|to| (came_from(plan, &to).map(|(from, _)| from), to)).collect();
+    let folders: Vec<_> =
+        of_git(plan).map(|to| (source_folder(plan, &to).map(|(from, _)| from), to)).collect();
     if moved.is_empty() && folders.is_empty() {
         return Ok((held, Vec::new()));
     }
@@ -100,7 +101,7 @@ pub(super) async fn stays(
     .await
 }
 
-/// What is said of a folder that stays, and that may be what was in another one.
+/// The sentence about a folder that stays, and that may be the content of another one.
 fn left_alone(of: Nested, name: &str, from: Option<String>) -> String {
     let command = |command: &str| match shell(name) {
         Some(name) => format!("`{command} {name}` removes it"),
@@ -148,7 +149,7 @@ fn of_git(plan: &FilePlan) -> impl Iterator<Item = FilePath> {
 
 /// The folder that a call removed when this one came, by what was in both; and whether it is this one: most of its files came here as
 /// they were, and nothing is in its place.
-fn came_from(plan: &FilePlan, to: &FilePath) -> Option<(FilePath, bool)> {
+fn source_folder(plan: &FilePlan, to: &FilePath) -> Option<(FilePath, bool)> {
     let made: BTreeMap<&[u8], &Record> = below(plan, to)
         .filter_map(|(name, path)| Some((name, path.step.stack_before.layers().first()?.after.as_ref()?)))
         .collect();

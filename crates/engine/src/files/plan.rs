@@ -12,7 +12,7 @@ use retake_core::{
 use retake_store::{Wanted, WantedFiles};
 use retake_worktree::Objects;
 
-use super::authors::{self, Told};
+use super::authors::{self, KnownVersions};
 use super::blocking;
 use super::capture_state::Looking;
 use super::conversation_folders::HeldAll;
@@ -92,9 +92,9 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: Action,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> BoxFuture<'_, Result<PlannedFiles>> {
-        Box::pin(async move { self.plan_on(conversation, action, wish, Sight::New).await })
+        Box::pin(async move { self.plan_on(conversation, action, options, Sight::New).await })
     }
 
     /// The same on what a plan of the same request has captured just now: one more of its steps, say.
@@ -102,19 +102,19 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: Action,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> BoxFuture<'_, Result<PlannedFiles>> {
-        Box::pin(async move { self.plan_on(conversation, action, wish, Sight::JustNow).await })
+        Box::pin(async move { self.plan_on(conversation, action, options, Sight::JustNow).await })
     }
 
     async fn plan_on(
         &self,
         conversation: ConversationId,
         action: Action,
-        wish: FileOptions,
+        options: FileOptions,
         sight: Sight,
     ) -> Result<PlannedFiles> {
-        let planned = match wish.scope {
+        let planned = match options.scope {
             Scope::Files => None,
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
@@ -122,25 +122,25 @@ impl Engine {
             // Where there is no folder, no call was looked around; that is known without a reading.
             Some(planned) if self.folder_of(conversation).await?.is_none() => (planned.changes, Vec::new()),
             _ => {
-                let ahead = self.ahead(conversation, &action, wish.scope).await?;
+                let ahead = self.ahead(conversation, &action, options.scope).await?;
                 (ahead.changes, ahead.said)
             }
         };
         // Where only files are meant, all calls stay where they are.
         let effects = planned.as_ref().map(|planned| planned.effects.clone()).unwrap_or_default();
         let effects = self.left_behind(conversation, effects).await;
-        let unseen = self.unseen(conversation, &said, &wish).await?;
-        let takes_files = self.takes_of(conversation, &action, &wish, changes).await?;
+        let unseen = self.unseen(conversation, &said, &options).await?;
+        let takes_files = self.takes_of(conversation, &action, &options, changes).await?;
         let (files, stays, running) = match takes_files {
             false => {
-                wish.fits_nothing()?;
+                options.fits_nothing()?;
                 (Vec::new(), Vec::new(), Vec::new())
             }
             true => {
-                let (held, mut stays) = self.concerned(conversation, &action, &wish).await?;
+                let (held, mut stays) = self.concerned(conversation, &action, &options).await?;
                 let is_seen = sight == Sight::JustNow && held.all.iter().all(|held| held.tree.is_known());
                 let held = if is_seen { held } else { self.capture_each(held, None).await? };
-                let (_, plan, git) = self.plan_files(held, conversation, &action, &wish).await?;
+                let (_, plan, git) = self.plan_files(held, conversation, &action, &options).await?;
                 stays.extend(git);
                 let running = self.jobs(conversation, &action).await?;
                 let running =
@@ -148,8 +148,8 @@ impl Engine {
                 (plan, stays, running.collect())
             }
         };
-        let mut notes = self.kept_by(conversation, &action, &wish, &files).await?;
-        notes.extend(self.of_ancestors(conversation, &action, &wish).await?);
+        let mut notes = self.kept_by(conversation, &action, &options, &files).await?;
+        notes.extend(self.of_ancestors(conversation, &action, &options).await?);
         let digest = digest_of(&files);
         let moves_tip = action.traits().moves_tip;
         let at_work = self.is_running(conversation) && (takes_files || moves_tip);
@@ -173,10 +173,10 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: &Action,
-        wish: &FileOptions,
+        options: &FileOptions,
     ) -> Result<bool> {
         let changes = self.store().has_changes(conversation).await?;
-        self.takes_of(conversation, action, wish, changes).await
+        self.takes_of(conversation, action, options, changes).await
     }
 
     /// The same, where it is known whether there are changes at all.
@@ -184,11 +184,11 @@ impl Engine {
         &self,
         conversation: ConversationId,
         action: &Action,
-        wish: &FileOptions,
+        options: &FileOptions,
         changes: bool,
     ) -> Result<bool> {
-        if wish.restore.is_some() || wish.scope == Scope::Conversation || !changes {
-            return Ok(wish.restore.is_some());
+        if options.restore.is_some() || options.scope == Scope::Conversation || !changes {
+            return Ok(options.restore.is_some());
         }
         match action {
             Action::Mark { verb: Reason::Show, .. } => {
@@ -221,10 +221,10 @@ impl Engine {
         held: HeldAll,
         conversation: ConversationId,
         action: &Action,
-        wish: &FileOptions,
+        options: &FileOptions,
     ) -> Result<(HeldAll, Vec<FolderPlan>, Vec<String>)> {
-        wish.fits(held.all.iter().map(|held| held.root.path()))?;
-        let wanted = match &wish.restore {
+        options.fits(held.all.iter().map(|held| held.root.path()))?;
+        let wanted = match &options.restore {
             Some(_) => None,
             None => Some(self.store().wanted(conversation, action.clone()).await?),
         };
@@ -233,7 +233,7 @@ impl Engine {
         for held in all {
             let folder = (held.no != own).then(|| held.root.path().to_owned());
             let (held, plan, git) = self
-                .plan_folder(held, conversation, (action, wanted.as_ref()), wish, folder.is_none())
+                .plan_folder(held, conversation, (action, wanted.as_ref()), options, folder.is_none())
                 .await?;
             let plan = self.with_layers(conversation, held.no, plan).await?;
             told.extend(git.into_iter().map(|line| (folder.clone(), line)));
@@ -272,11 +272,11 @@ impl Engine {
         held: Held,
         conversation: ConversationId,
         (action, wanted): (&Action, Option<&Wanted>),
-        wish: &FileOptions,
+        options: &FileOptions,
         own: bool,
     ) -> Result<(Held, FilePlan, Vec<String>)> {
-        let chosen = &wish.chosen_in(held.root.path(), own);
-        let (held, wishes, moves) = match (&wish.restore, wanted) {
+        let chosen = &options.chosen_in(held.root.path(), own);
+        let (held, wishes, moves) = match (&options.restore, wanted) {
             (Some(restore), _) => {
                 let (held, wishes) = self.put_back(held, conversation, restore, own).await?;
                 (held, wishes, Vec::new())
@@ -290,19 +290,20 @@ impl Engine {
         };
         let (held, GitHalf { stays, has, worktrees }) = self.git_half(held, moves, &wishes).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let mut first = draw(held, wishes.clone(), chosen, &objects, Told::default(), has).await?;
+        let mut first = draw(held, wishes.clone(), chosen, &objects, KnownVersions::default(), has).await?;
         let (held, moved) = nested_repositories::moved(first.held, &first.plan).await?;
         first.held = held;
         if !moved.is_empty() {
             first.git_s.extend(nested_repositories::with_them(&first.plan, &moved));
-            first = draw(first.held, wishes.clone(), chosen, &objects, Told::default(), first.git_s).await?;
+            first = draw(first.held, wishes.clone(), chosen, &objects, KnownVersions::default(), first.git_s)
+                .await?;
         }
         let drawn = match authors::is_asked(&first.plan) || *chosen != Chosen::default() {
             true => self.drawn_again(first, wishes, conversation, chosen, &objects).await?,
             false => first,
         };
         let Drawn { held, mut plan, .. } = drawn;
-        if wish.restore.is_none() {
+        if options.restore.is_none() {
             refuse_mounted(&held, &plan, (!own).then(|| held.root.path()), chosen)?;
         }
         nested_repositories::blame(&mut plan, &moved);
@@ -463,7 +464,7 @@ async fn draw(
     wishes: Vec<Wish>,
     chosen: &Chosen,
     objects: &Arc<dyn Objects>,
-    told: Told,
+    told: KnownVersions,
     git_s: HashSet<FilePath>,
 ) -> Result<Drawn> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
@@ -472,7 +473,7 @@ async fn draw(
         let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
         let mut in_the_way = Vec::new();
         if let Ok(plan) = &mut plan {
-            looking.leave_what_is_gone(plan);
+            looking.skip_collected(plan);
             in_the_way = plan.in_the_way(&chosen, &mut looking);
         }
         let error = looking.take_error();

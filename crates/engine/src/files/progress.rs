@@ -1,4 +1,4 @@
-//! What is being done to files right now, for whoever waits for it. It only tells.
+//! What is being done to files right now, for clients that wait for it. It only reports.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_told_while_it_lasts() {
+    fn it_is_reported_while_it_lasts() {
         let work = Work::default();
         assert_eq!(work.now(), None);
         let busy = work.begin(Doing::Writing { files: 3 });

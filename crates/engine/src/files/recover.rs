@@ -15,7 +15,7 @@ use crate::error::{EngineError, Kind, Result};
 use crate::log::{self, LogFailure as _};
 
 impl Engine {
-    /// Finishes what is open; what can't be, is said, a sentence each.
+    /// Finishes open steps. Returns a sentence for each one that cannot be finished.
     pub fn settle_files(&self) -> BoxFuture<'_, Result<Vec<String>>> {
         let work = async move {
             let mut notices = self.settle_rewinds().await?;

@@ -19,7 +19,7 @@ pub(super) struct Settling<'a> {
     pub(super) stacks: Vec<(FilePath, Stack)>,
     pub(super) entering: Vec<Vec<Layer>>,
     pub(super) is_wanted: &'a HashMap<DeltaId, bool>,
-    /// Whether a step may be reversed; otherwise all is told as layers.
+    /// Whether a step may be reversed; otherwise all of it is reported as layers.
     pub(super) reverses: bool,
 }
 
@@ -131,7 +131,7 @@ impl Open {
         layers
     }
 
-    /// Whether what this step took out is just what comes back, and nothing came upon it.
+    /// Whether exactly what this step took out comes back, and nothing was written over it.
     fn is_reversal_of(&self, step: &PathMove, is_merge: bool) -> bool {
         let is_part = || self.parts.iter().any(|delta| step.parted(*delta));
         !self.met && step.led_from(&self.wanted(), &self.stack) && (is_merge || is_part())

@@ -18,7 +18,7 @@ use super::uncaptured::{UNSEEN, Uncaptured};
 use crate::Engine;
 use crate::agent::JOBS;
 use crate::error::{EngineError, Kind, Result};
-use crate::run::told_unsaid;
+use crate::run::unsent_notice;
 use crate::session::Claim;
 
 /// How long a run has to end after it was asked to.
@@ -30,38 +30,38 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> Result<AppliedFiles> {
         let traits = apply.action.traits();
         if traits.needs_exact_head {
             // Before anything is looked for: who saw another state is told so, and gets the head of now.
             let now = self.head(conversation).await?;
-            match wish.stop && self.is_running(conversation) {
+            match options.stop && self.is_running(conversation) {
                 true => fits(apply.seen, now)?,
                 false => apply.seen.fits(now).map_err(StoreError::from)?,
             }
         }
         // Where only files are meant, all calls stay where they are.
-        let calls_go = wish.scope != Scope::Files && !matches!(apply.action, Action::Files(_));
-        let outlook = self.ahead(conversation, &apply.action, wish.scope).await?;
+        let calls_go = options.scope != Scope::Files && !matches!(apply.action, Action::Files(_));
+        let outlook = self.ahead(conversation, &apply.action, options.scope).await?;
         let effects = if calls_go { outlook.effects.clone() } else { Vec::new() };
         let effects = self.left_behind(conversation, effects).await;
         let unanswered = if calls_go { outlook.unanswered.clone() } else { Vec::new() };
         // What runs has its results when it is ended.
         let at_work = self.is_running(conversation);
         let unanswered = unanswered.into_iter().filter(|call| !(call.newest && at_work)).collect();
-        let of_ancestors = self.of_ancestors(conversation, &apply.action, &wish).await?;
+        let of_ancestors = self.of_ancestors(conversation, &apply.action, &options).await?;
         let may = MayWait::of(&outlook.runs);
-        let halting = (wish.stop && self.is_running(conversation)).then(|| self.halting(conversation));
+        let halting = (options.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
-            true => self.halt_and_apply(conversation, apply, wish).await,
-            false => self.apply_idle(conversation, apply, wish, &outlook).await,
+            true => self.halt_and_apply(conversation, apply, options).await,
+            false => self.apply_idle(conversation, apply, options, &outlook).await,
         };
         drop(halting);
         let mut waited = Vec::new();
         if done.is_ok() && traits.moves_tip {
-            waited = self.words_back(conversation, may, halted).await?;
+            waited = self.returned_messages(conversation, may, halted).await?;
         } else if halted {
             // What they answer is still there.
             self.next_run(conversation).await;
@@ -70,7 +70,7 @@ impl Engine {
         let ended = match outlook.facts.filter(|_| traits.moves_tip) {
             Some(jobs) => {
                 let ended = self.ended_since(conversation, &jobs).await;
-                ended.map_err(|error| error.also(told_unsaid(&waited).as_slice()))?
+                ended.map_err(|error| error.also(unsent_notice(&waited).as_slice()))?
             }
             None => Vec::new(),
         };
@@ -83,12 +83,12 @@ impl Engine {
         &self,
         of: ConversationId,
         action: &Action,
-        wish: &FileOptions,
-    ) -> Result<Leaves> {
-        let ActionContext { effects, said, unanswered, .. } = self.ahead(of, action, wish.scope).await?;
-        let unseen = self.unseen(of, &said, wish).await?;
-        let of_ancestors = self.of_ancestors(of, action, wish).await?;
-        Ok(Leaves { effects: self.left_behind(of, effects).await, unseen, unanswered, of_ancestors })
+        options: &FileOptions,
+    ) -> Result<Remaining> {
+        let ActionContext { effects, said, unanswered, .. } = self.ahead(of, action, options.scope).await?;
+        let unseen = self.unseen(of, &said, options).await?;
+        let of_ancestors = self.of_ancestors(of, action, options).await?;
+        Ok(Remaining { effects: self.left_behind(of, effects).await, unseen, unanswered, of_ancestors })
     }
 
     /// Ends the run that is at work, and then does what was asked: what the run has stored until its end goes along.
@@ -96,13 +96,13 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> Result<AppliedFiles> {
         let before = self.head(conversation).await?;
         fits(apply.seen, before)?;
         if !apply.action.traits().moves_tip {
             self.end_run(conversation).await?;
-            return self.apply_ended(conversation, apply, wish).await;
+            return self.apply_ended(conversation, apply, options).await;
         }
         let planned = self.plan(conversation, apply.action.clone()).await?;
         let all = match apply.action {
@@ -137,7 +137,7 @@ impl Engine {
             action => action,
         };
         let apply = Apply { action, seen: Seen::Exactly(head), ..apply };
-        self.apply_ended(conversation, apply, wish).await
+        self.apply_ended(conversation, apply, options).await
     }
 
     /// Does what was asked, after what the run has done until its end.
@@ -145,10 +145,10 @@ impl Engine {
         self: &Arc<Self>,
         conversation: ConversationId,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> Result<AppliedFiles> {
-        let outlook = self.ahead(conversation, &apply.action, wish.scope).await?;
-        self.apply_idle(conversation, apply, wish, &outlook).await
+        let outlook = self.ahead(conversation, &apply.action, options.scope).await?;
+        self.apply_idle(conversation, apply, options, &outlook).await
     }
 
     /// What is to be known before an action is done.
@@ -243,7 +243,7 @@ impl Engine {
     }
 
     /// The words whose ground a step has taken away, or that waited for the run that it has ended. Said to who waits with them, too.
-    pub(crate) async fn words_back(
+    pub(crate) async fn returned_messages(
         &self,
         conversation: ConversationId,
         may: MayWait,
@@ -263,16 +263,16 @@ impl Engine {
             words.extend(
                 self.unqueue(conversation)
                     .await
-                    .map_err(|error| error.also(told_unsaid(&words).as_slice()))?,
+                    .map_err(|error| error.also(unsent_notice(&words).as_slice()))?,
             );
         }
-        self.tell_gone(conversation).await;
+        self.notify_unsent(conversation).await;
         Ok(words)
     }
 }
 
 /// What an action leaves behind.
-pub(crate) struct Leaves {
+pub(crate) struct Remaining {
     effects: Effects,
     unseen: Uncaptured,
     unanswered: Vec<Unanswered>,
@@ -281,8 +281,8 @@ pub(crate) struct Leaves {
 
 impl AppliedFiles {
     /// The same, with what it leaves behind.
-    pub(crate) fn leaving(self, leaves: Leaves) -> Self {
-        let Leaves { effects, unseen, unanswered, of_ancestors } = leaves;
+    pub(crate) fn leaving(self, leaves: Remaining) -> Self {
+        let Remaining { effects, unseen, unanswered, of_ancestors } = leaves;
         let notes = [self.notes, of_ancestors].concat();
         Self { notes, effects, unseen, unanswered, ..self }
     }

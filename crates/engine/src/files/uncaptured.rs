@@ -15,8 +15,7 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
 
-/// The key of these facts. What calls that are taken back made known of it is asked for along what is taken back, so that nothing
-/// is read of others.
+/// The key of these facts. They are read from the calls that are taken back only, so that no facts of other conversations are read.
 pub(super) const UNSEEN: &str = "unseen";
 
 /// So many paths of a folder are looked at before and after each call.
@@ -25,7 +24,7 @@ const LOOKED_AT: usize = 256;
 /// So many are kept by name.
 const NAMED: usize = 8;
 
-/// So many calls are told of behind which nothing could be seen.
+/// At most so many calls whose changes could not be seen are reported.
 const BLIND: usize = 8;
 
 /// What calls that are taken back did, and what stays as it is.
@@ -122,10 +121,10 @@ impl Engine {
         &self,
         of: ConversationId,
         said: &[String],
-        wish: &FileOptions,
+        options: &FileOptions,
     ) -> Result<Uncaptured> {
         let mut unseen = Uncaptured::default();
-        if wish.scope == Scope::Conversation {
+        if options.scope == Scope::Conversation {
             return Ok(unseen);
         }
         let noted: Vec<Noted> = said.iter().rev().filter_map(|said| Noted::read(said)).collect();

@@ -55,9 +55,9 @@ pub(crate) struct Workspace {
     pub(super) mark_kept: Option<ContentHash>,
     /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
     pub(super) called: bool,
-    /// A step back or forth has begun in it and was not seen to end: whoever holds it next finishes it first.
+    /// A step has begun in it and was not seen to end: the next holder finishes it first.
     pub(super) unsettled: bool,
-    /// Where it is told what is being done.
+    /// Where work in progress is reported.
     work: Work,
 }
 
@@ -238,7 +238,7 @@ impl Engine {
     ) -> Result<()> {
         self.files.captures.fetch_add(1, Ordering::Relaxed);
         let mark = capture.mark().0;
-        let Attributed { nobodys, owned } = held.calls.attribute(&capture.findings);
+        let Attributed { unowned, owned } = held.calls.attribute(&capture.findings);
         if name.is_some() || held.mark_kept != Some(mark) {
             let calls = CallsSeen { owned, over: over.clone() };
             // What somebody names is kept whole.
@@ -246,7 +246,7 @@ impl Engine {
                 Some(_) => Some(self.manifest_of(held, capture).await?),
                 None => None,
             };
-            let new = NewCapture { time: self.now(), name, changes: nobodys, calls, mark, manifest };
+            let new = NewCapture { time: self.now(), name, changes: unowned, calls, mark, manifest };
             self.store().captured(held.no, new).await?;
         } else if !over.is_empty() {
             self.store().forget_calls(held.no, over.clone()).await?;

@@ -139,7 +139,7 @@ impl Remote {
         }
     }
 
-    /// For a server that asks for no key. The library wants one for its headers, so that it is told these.
+    /// For a server that needs no key. The library wants one for its headers, so it gets these headers instead.
     fn keyless(&self, base: &str) -> AuthData {
         let (path, headers) = match self.endpoint.kind {
             EndpointKind::OpenAi => ("chat/completions".to_owned(), Vec::new()),

@@ -1,4 +1,4 @@
-//! Asks a server which models it has, and thereby whether it is a model server at all.
+//! Asks a server which models it has. The answer also shows whether it is a model server at all.
 //!
 //! A port that is open proves nothing: only the expected answer to the expected question does.
 

@@ -78,7 +78,7 @@ fn trouble_before_the_first_content_is_repeated_with_growing_waits() {
 }
 
 #[test]
-fn tries_are_bounded_and_the_last_error_is_told() {
+fn tries_are_bounded_and_the_last_error_is_reported() {
     let (items, waits) = play(vec![vec![Err(Overloaded)], vec![Err(Overloaded)], vec![Err(Cut)]]);
     assert_eq!((items.last().map(String::as_str), waits.len()), (Some("error Cut"), 2));
 }
@@ -91,7 +91,7 @@ fn a_retry_after_is_kept_exactly_up_to_its_cap() {
 }
 
 #[test]
-fn what_cannot_help_is_not_repeated() {
+fn permanent_errors_are_not_retried() {
     assert_eq!(play(vec![vec![Err(Refused)]]), (vec!["error Refused".into()], vec![]));
 }
 

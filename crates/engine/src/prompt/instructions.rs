@@ -68,7 +68,7 @@ pub fn instructions(places: &Places) -> Vec<Instruction> {
 }
 
 /// The folder and those above it, the nearest first, up to the repository's root, or else to home; and that root.
-/// Where there is neither, only the folder itself: what stands further up is nobody's word on it.
+/// Where there is neither, only the folder itself: files further up are not meant for it.
 fn folders(places: &Places) -> (Vec<PathBuf>, Option<PathBuf>) {
     let above: Vec<&Path> = places.folder.ancestors().take(MOST_FOLDERS).collect();
     let root = above.iter().position(|folder| folder.join(".git").symlink_metadata().is_ok());

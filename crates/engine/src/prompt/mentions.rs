@@ -1,7 +1,7 @@
 //! `@path` in what a person says: the file comes along.
 //!
-//! It is the person's word, so that it may name any file that they can read. What is not attached is told, never silently
-//! left out; the words themselves stay as they are.
+//! It is the person's word, so that it may name any file that they can read. What is not attached is reported, never silently
+//! left out; the message itself stays as it is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ const MOST_TEXT: u64 = 64 * 1024;
 /// The largest picture that is attached: more no provider takes.
 const MOST_PICTURE: u64 = 5 * 1024 * 1024;
 
-/// The largest PDF that is attached; it is sent anew in every turn.
+/// The largest PDF that is attached; it is sent again in every turn.
 const MOST_PDF: u64 = 10 * 1024 * 1024;
 
 /// So many files of one message are attached.
@@ -70,7 +70,7 @@ struct Mention<'a> {
     quoted: bool,
 }
 
-/// What is mentioned, without what stands in blocks of code, and in quotes: those are the words of others.
+/// The mentions of a message, without those in blocks of code and in quotes, which somebody else may have written.
 fn mentioned(text: &str) -> Vec<Mention<'_>> {
     let mut mentions = Vec::new();
     let mut fenced = false;
@@ -164,8 +164,8 @@ impl Found<'_> {
         }
     }
 
-    /// Why a file is not the one that the person names: a link of the folder leads out of it, or to what holds secrets. Whoever means that
-    /// file names it.
+    /// Why a file is not the one that the person names: a link of the folder leads out of it, or to a file with secrets. To attach that
+    /// file, its own path must be named.
     fn led_away(&self, path: &Path, whole: &Path) -> Option<String> {
         let folder = &self.places.folder;
         let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());

@@ -12,7 +12,7 @@ pub struct About<'a> {
     pub folder: &'a Path,
     /// Further folders that it works in.
     pub roots: &'a [std::path::PathBuf],
-    /// When the conversation began; the day is told.
+    /// When the conversation began; the prompt names the day.
     pub began: Time,
 }
 

@@ -85,7 +85,7 @@ fn instruction_files_come_from_the_settings_down_to_the_folder() {
 }
 
 #[test]
-fn what_could_block_or_leads_elsewhere_is_no_instruction() {
+fn pipe_or_link_out_of_the_folder_is_no_instruction_file() {
     let world = world();
     let file = |name: &str| world.repo.join("sub").join(name);
     fifo(&file("AGENTS.md"));
@@ -146,7 +146,7 @@ fn a_huge_file_is_cut_and_says_so_and_the_nearest_has_the_room() {
 }
 
 #[test]
-fn a_version_is_told_once_and_what_changes_or_goes_is_told_again() {
+fn a_version_is_reported_once_and_what_changes_or_goes_is_reported_again() {
     let file = |name: &str, text: &str| Instruction { path: name.into(), text: text.into(), cut: 0 };
     let told = |current: &[Instruction], given: &[Fact]| {
         let parts = due(current, given)?;
@@ -251,7 +251,7 @@ fn a_mention_is_a_path_at_the_beginning_of_a_word() {
 }
 
 #[test]
-fn what_is_not_attached_is_told() {
+fn mention_that_is_not_attached_is_reported() {
     let World { _dir, places, repo } = world();
     let file = |name: &str| repo.join("sub").join(name);
     write(file("p.bin"), b"\x89PNG\r\n\x1a\nrest");

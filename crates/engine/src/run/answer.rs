@@ -66,7 +66,7 @@ impl Driver {
         for notice in notices {
             self.events.send(RunEvent::Notice(notice));
         }
-        self.engine.tell_joined(conversation, &stepped).await;
+        self.engine.notify_joined(conversation, &stepped).await;
         for receipt in stepped.said {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
             let prompt = Pos::new(depth, receipt.head.seq.0);

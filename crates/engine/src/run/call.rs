@@ -25,7 +25,7 @@ use crate::log::LogFailure as _;
 const RESULT_MAX: usize = 256 << 10;
 
 /// Why a call is not run that a person would have to allow.
-const UNATTENDED: &str = "it needs leave, and nobody is there to be asked";
+const UNATTENDED: &str = "it needs an approval, and no client is there to answer";
 
 /// A call that an answer asks for, looked at.
 #[derive(Clone)]
@@ -185,10 +185,10 @@ impl Driver {
     }
 
     /// Asks a person whether a call may run.
-    pub(super) async fn seek_leave(&mut self, key: String) -> Option<TurnInput> {
+    pub(super) async fn request_approval(&mut self, key: String) -> Option<TurnInput> {
         let listening = self.events.listening();
         if self.engine.is_unattended(&listening) {
-            let hint = "leave it, and say at the end what it is needed for";
+            let hint = "skip it, and say at the end what it is needed for";
             return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
         }
         // Without rules to offer it can be asked all the same.
@@ -219,7 +219,7 @@ impl Driver {
         tokio::spawn(async move {
             tokio::select! {
                 () = engine.until_unattended(&listening) => {
-                    let left = "whoever could be asked has left; leave it, and say at the end what it is needed for";
+                    let left = "the last client that could approve it has left; skip it, and say at the end what it is needed for";
                     // Somebody may have answered at this very moment.
                     drop(engine.decide(conversation, &key, Decision::Unattended(left.to_owned())));
                 }

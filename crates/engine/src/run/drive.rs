@@ -1,4 +1,4 @@
-//! Carries a run out: what the machines of core decide is done here, and what comes of it is told to them. It decides nothing
+//! Carries a run out: it does what the machines of core decide, and hands them the results. It decides nothing
 //! itself.
 
 use std::collections::{HashMap, VecDeque};
@@ -128,7 +128,7 @@ impl Driver {
                     TurnEffect::Over(end) => return end,
                     TurnEffect::AskModel => Some(self.ask_model().await),
                     TurnEffect::Look(key) => Some(self.look(key).await),
-                    TurnEffect::SeekLeave(key) => self.seek_leave(key).await,
+                    TurnEffect::SeekLeave(key) => self.request_approval(key).await,
                     TurnEffect::DropLeave(key) => {
                         self.engine.session(self.claim.conversation()).withdraw_approval(&key);
                         None
@@ -165,7 +165,7 @@ impl Driver {
         }
     }
 
-    /// Gives a sign of life, and hears whether the run has lost its leave to write.
+    /// Renews the claim, and learns whether the fence of the run is no longer valid.
     pub(super) async fn beat(&mut self) -> Option<TurnInput> {
         let input = RunInput::Beat(self.fence, self.engine.now());
         match self.engine.store().step_runs(self.claim.conversation(), vec![input]).await {

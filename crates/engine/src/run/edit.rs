@@ -10,21 +10,21 @@ use retake_core::{
     RunState, Seen, Steer, Words,
 };
 
-use super::queue::{said_of, skipped, started, told_unsaid};
+use super::queue::{said_of, skipped, started, unsent_notice};
 use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions, Scope};
 use crate::session::Claim;
 use crate::{Engine, not_blank};
 
-/// Words in the place of others.
+/// A message that replaces another one.
 pub(super) struct Reworded {
     /// The step back.
     pub(super) moved: AppliedFiles,
-    /// The words.
+    /// The new message.
     pub(super) said: Receipt,
     /// Words that waited here, and will not be said: they come back.
     pub(super) waited: Vec<Words>,
-    /// The leave to write of the run that they began, where they began one.
+    /// The fence of the run that they began, where they began one.
     pub(super) fence: Option<Fence>,
 }
 
@@ -46,13 +46,13 @@ impl Engine {
             if let Some(fence) = reworded.fence {
                 let end = RunInput::End(fence, RunEnding::Succeeded, self.now());
                 let ended = self.store().step_runs(conversation, vec![end]).await.map_err(EngineError::from);
-                ended.map_err(|error| error.also(told_unsaid(&reworded.waited).as_slice()))?;
+                ended.map_err(|error| error.also(unsent_notice(&reworded.waited).as_slice()))?;
             }
             Ok((reworded.said, AppliedFiles { waited: reworded.waited, ..reworded.moved }))
         })
     }
 
-    /// The step back, and what is said there. The request is that of the words.
+    /// The step back, and the new message. The request is that of the message.
     pub(super) async fn reword(
         self: &Arc<Self>,
         claim: &Claim,
@@ -76,7 +76,7 @@ impl Engine {
             let moved = AppliedFiles::without_files(moved).leaving(leaves);
             let notes = [kept, moved.notes].concat();
             let moved = AppliedFiles { scope: files.scope, notes, ..moved };
-            let waited = self.words_back(conversation, may, false).await?;
+            let waited = self.returned_messages(conversation, may, false).await?;
             return Ok(Reworded { moved, said, waited, fence: None });
         }
         // Files take more than one transaction: the words wait in the store meanwhile, and are said when the step is done.
@@ -102,19 +102,19 @@ impl Engine {
                 let again =
                     waiting.into_iter().flat_map(waits_again).map(|new| RunInput::Enqueue(new, self.now()));
                 runs([RunInput::Unqueue(self.now())].into_iter().chain(again).collect()).await?;
-                self.tell_gone(conversation).await;
+                self.notify_unsent(conversation).await;
                 return Err(error);
             }
         };
         let waited = waiting.map(|run| run.words).unwrap_or_default();
         let stepped = runs(vec![RunInput::Claim(self.now())]).await.map_err(EngineError::from);
-        let stepped = stepped.map_err(|error| error.also(told_unsaid(&waited).as_slice()))?;
+        let stepped = stepped.map_err(|error| error.also(unsent_notice(&waited).as_slice()))?;
         let fence = started(&stepped);
         let said = said_of(&stepped, &name);
-        self.tell_joined(conversation, &stepped).await;
+        self.notify_joined(conversation, &stepped).await;
         match (said, fence) {
             (Some(said), Some(fence)) => Ok(Reworded { moved, said, waited, fence: Some(fence) }),
-            _ => Err(skipped(&stepped.over).also(told_unsaid(&waited).as_slice())),
+            _ => Err(skipped(&stepped.over).also(unsent_notice(&waited).as_slice())),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Engine {
                 }
                 // Somebody has said something since, or has changed the files: the prompt stays.
                 Err(error) => {
-                    self.tell_gone(conversation).await;
+                    self.notify_unsent(conversation).await;
                     let error = Some(error);
                     return Ended { outcome: Outcome::Interrupted, receipt, entry: None, error };
                 }
@@ -46,7 +46,7 @@ impl Engine {
         }
         self.forget_stream(conversation).await;
         // Words that were said to what is gone now, a moment ago.
-        self.tell_gone(conversation).await;
+        self.notify_unsent(conversation).await;
         Ended { outcome: Outcome::RolledBack, receipt, entry: None, error: None }
     }
 
@@ -59,7 +59,7 @@ impl Engine {
             receipt = back.or_log("a step that came to nothing is not taken back");
         }
         self.forget_stream(conversation).await;
-        self.tell_gone(conversation).await;
+        self.notify_unsent(conversation).await;
         Ended { outcome: Outcome::Failed, receipt, entry: None, error: Some(error) }
     }
 

@@ -55,7 +55,7 @@ pub struct CallShown {
     pub detail: Option<String>,
 }
 
-/// A call that waits for leave.
+/// A call that waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asks {
     /// What a decision names.
@@ -96,7 +96,7 @@ pub struct Called {
     pub entry: EntryId,
 }
 
-/// What somebody says to a call that waits for leave.
+/// The answer to a call that waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Run it.
@@ -105,8 +105,8 @@ pub enum Decision {
     InConversation(Rule),
     /// Run it, and what this rule fits, for good.
     Always(Rule),
-    /// Don't; the model is told so, with these words.
+    /// Do not run it; the model gets these words as the reason.
     Deny(Option<String>),
-    /// Nobody is there to be asked: it does not run, and the model is told what would allow it.
+    /// No client can answer: it does not run, and the result tells the model what would allow it.
     Unattended(String),
 }

@@ -1,5 +1,5 @@
-//! What runs say, for whoever started one and for everybody who follows the conversation. Must never make a run wait for somebody
-//! who listens: who is too slow misses pieces of what calls print, or is dropped and reads afresh.
+//! The events of runs, for the client that started one and for the subscribers of the conversation. A run must never wait for a
+//! subscriber: a slow one misses pieces of the output of calls, or is dropped and reads a new snapshot.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -10,19 +10,19 @@ use tokio::sync::{broadcast, mpsc, watch};
 use super::event::{Asks, CallShown, Question, RunEvent};
 use crate::Engine;
 
-/// Who follows may be so many events behind. It is the owner itself, which is prompt; and room for them is taken at once.
+/// A subscriber may be so many events behind. It is the owner itself, which is fast; and memory for them is taken at once.
 const BEHIND: usize = 256;
 
-/// So many events may wait for who started a run before pieces of output are left out.
+/// So many events may wait for the client that started a run before pieces of output are left out.
 const PENDING: usize = 1024;
 
-/// So much of what a call has printed is told to who comes later.
-const PRINTED: usize = 16 * 1024;
+/// Bytes of a call's output that a later subscriber gets.
+const OUTPUT_BYTES: usize = 16 * 1024;
 
-/// So much of an answer is: more than any model says, less than a command may print.
-const SAID: usize = 1024 * 1024;
+/// Bytes of an answer that it gets: more than any model says, less than a command may print.
+const ANSWER_BYTES: usize = 1024 * 1024;
 
-/// What the run at work has said so far: for who begins to follow in the middle of it.
+/// The events so far of the run at work, for a client that subscribes in the middle of it.
 #[derive(Clone, Debug, Default)]
 pub struct RunNow {
     /// The model that answers; nothing, while nothing runs.
@@ -33,7 +33,7 @@ pub struct RunNow {
     pub reasoning: String,
     /// The calls that run, with the end of what each has printed.
     pub calls: Vec<(CallShown, String)>,
-    /// The calls that wait for leave.
+    /// The calls that wait for an approval.
     pub asks: Vec<Asks>,
     /// What tools ask.
     pub questions: Vec<Question>,
@@ -44,8 +44,8 @@ impl RunNow {
     pub fn heard(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started(_, model, _) => *self = Self { model: Some(model.clone()), ..Self::default() },
-            RunEvent::Text(text) => append(&mut self.text, text, SAID),
-            RunEvent::Reasoning(text) => append(&mut self.reasoning, text, SAID),
+            RunEvent::Text(text) => append(&mut self.text, text, ANSWER_BYTES),
+            RunEvent::Reasoning(text) => append(&mut self.reasoning, text, ANSWER_BYTES),
             RunEvent::Answered(_) => {
                 self.text.clear();
                 self.reasoning.clear();
@@ -59,7 +59,7 @@ impl RunNow {
             RunEvent::Calling(call) => self.calls.push((call.clone(), String::new())),
             RunEvent::Printed(call, text) => {
                 if let Some((_, printed)) = self.calls.iter_mut().find(|(shown, _)| shown.call == *call) {
-                    append(printed, text, PRINTED);
+                    append(printed, text, OUTPUT_BYTES);
                 }
             }
             RunEvent::Called(called) => {
@@ -92,12 +92,12 @@ impl Feed {
         Self { now: Mutex::default(), told: broadcast::channel(BEHIND).0 }
     }
 
-    /// Tells everybody who follows.
+    /// Sends an event to all subscribers.
     pub(crate) fn tell(&self, event: &RunEvent) {
-        // Both at once, so that who begins to follow hears each event once: in what was said so far, or after it.
+        // Under one lock, so that a new subscriber gets each event once: in the events so far, or after them.
         let mut now = locked(&self.now);
         now.heard(event);
-        // Nobody may be following.
+        // There may be no subscriber.
         drop(self.told.send(Arc::new(event.clone())));
     }
 
@@ -208,7 +208,7 @@ impl Events {
             && self.feed.as_ref().is_none_or(|feed| feed.told.receiver_count() == 0)
     }
 
-    /// Who listens, for whoever looks at it later.
+    /// The listeners, for a later look at whether they are still there.
     pub(super) fn listening(&self) -> Listening {
         Listening {
             own: self.own.iter().map(|own| own.sender.downgrade()).collect(),

@@ -150,7 +150,7 @@ impl Host for ToolHost {
     }
 
     fn surroundings(&self) -> Option<Arc<Surroundings>> {
-        self.engine.surroundings_in(self.conversation)
+        self.engine.environment_in(self.conversation)
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {

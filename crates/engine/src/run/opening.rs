@@ -1,5 +1,5 @@
-//! The beginning of a turn: the folder is looked at, and what the agent does not know yet of it is said before the prompt.
-//! What a person mentions comes with their words.
+//! The beginning of a turn: captures the folder, and stores before the prompt what the agent does not know yet of it.
+//! Files that a person mentions come with the message.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ pub(crate) struct Changed {
     pub(crate) is_there: bool,
 }
 
-/// What an agent is told of files that changed under it. It has to look at them again before it may edit them.
+/// The notice to the agent about files that others changed. It must read them again before it may edit them.
 fn told(changed: &[Changed]) -> Vec<Part> {
     let names = |there: bool| -> BTreeSet<&str> {
         let names = changed.iter().filter(|changed| changed.is_there == there);

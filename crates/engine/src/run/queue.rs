@@ -1,5 +1,5 @@
-//! One run behind another: words that are said while a model is at work wait, join it or stop it. Must never lose them: they
-//! are in the store before anybody is told that they wait.
+//! The queue of runs: messages that arrive during a run wait, join it or stop it. Must never lose them: they are in the store before
+//! they are acknowledged.
 
 use std::sync::Arc;
 
@@ -147,11 +147,11 @@ impl Engine {
             };
             notices.extend(told);
             if let Some(fence) = started(&left) {
-                self.tell_joined(conversation, &left).await;
+                self.notify_joined(conversation, &left).await;
                 return Ok((fence, notices));
             }
-            notices.extend(told_unsaid(&self.left_alone(conversation, &left.over)));
-            self.tell_gone(conversation).await;
+            notices.extend(unsent_notice(&self.left_alone(conversation, &left.over)));
+            self.notify_unsent(conversation).await;
         }
     }
 
@@ -164,10 +164,10 @@ impl Engine {
         })
     }
 
-    /// Words that are not said any more come back to who waits with them. Those of an earlier owner come to all of these, and to
-    /// whoever follows.
-    async fn hand_back(&self, conversation: ConversationId, over: &[Run]) {
-        if let Some(told) = told_unsaid(&self.left_alone(conversation, over)) {
+    /// Returns waiting messages that will not be sent any more to their authors. Those of an earlier owner go to all of these, and to
+    /// the subscribers.
+    async fn return_messages(&self, conversation: ConversationId, over: &[Run]) {
+        if let Some(told) = unsent_notice(&self.left_alone(conversation, over)) {
             let notice = RunEvent::Notice(told);
             let session = self.session(conversation);
             session.feed.tell(&notice);
@@ -180,7 +180,7 @@ impl Engine {
                 }
             });
         }
-        self.tell_gone(conversation).await;
+        self.notify_unsent(conversation).await;
     }
 
     /// The runs from a number on.
@@ -223,10 +223,10 @@ impl Engine {
         };
         let Some(fence) = started(&stepped) else {
             drop(claim);
-            return self.hand_back(conversation, &stepped.over).await;
+            return self.return_messages(conversation, &stepped.over).await;
         };
         claim.hand_on();
-        let events = match self.tell_said(conversation, &stepped).await {
+        let events = match self.notify_sent(conversation, &stepped).await {
             Some(last) => last,
             None => Events::none(),
         };
@@ -280,8 +280,8 @@ impl Engine {
         }
     }
 
-    /// Who waited with words that are said now is told so, but for the last of them, who comes back.
-    async fn tell_said(&self, conversation: ConversationId, stepped: &RunsStepped) -> Option<Events> {
+    /// Notifies the authors of waiting messages that these are sent now. The last author is returned instead.
+    async fn notify_sent(&self, conversation: ConversationId, stepped: &RunsStepped) -> Option<Events> {
         let said = stepped.effects.iter().filter_map(|effect| match effect {
             RunEffect::Say(words) => Some(words.request.as_ref()),
             _ => None,
@@ -298,14 +298,14 @@ impl Engine {
         last.map(|(last, _)| last)
     }
 
-    /// Who waited with words that are part of what runs now is told so.
-    pub(super) async fn tell_joined(&self, conversation: ConversationId, stepped: &RunsStepped) {
+    /// Notifies the authors of waiting messages that these are part of the run at work now.
+    pub(super) async fn notify_joined(&self, conversation: ConversationId, stepped: &RunsStepped) {
         if let (Some(last), Some(receipt)) =
-            (self.tell_said(conversation, stepped).await, stepped.said.last())
+            (self.notify_sent(conversation, stepped).await, stepped.said.last())
         {
             last.send(RunEvent::Ended(joined(receipt)));
         }
-        self.tell_gone(conversation).await;
+        self.notify_unsent(conversation).await;
     }
 
     /// Takes who waits with the words of a request off the list.
@@ -326,18 +326,18 @@ impl Engine {
     /// Takes back the words that wait: they come back, to be edited.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
-        self.tell_gone(conversation).await;
+        self.notify_unsent(conversation).await;
         Ok(stepped.over.into_iter().flat_map(|run| run.words).collect())
     }
 
     /// Who waited with words that will not be said hears it.
-    pub(crate) async fn tell_gone(&self, conversation: ConversationId) {
+    pub(crate) async fn notify_unsent(&self, conversation: ConversationId) {
         if self.session(conversation).listeners(|all| all.is_empty()) {
             return;
         }
         // Where this can't be read, it is looked at again with the next run.
         let runs = self.store().runs(conversation, RECENT).await;
-        let runs = runs.or_log("words that are gone are told later").unwrap_or_default();
+        let runs = runs.or_log("lost messages are reported later").unwrap_or_default();
         let waits = |words: &Words| {
             let live = runs.iter().filter(|run| !run.state.is_over()).flat_map(|run| &run.words);
             live.into_iter().any(|other| other.request == words.request)
@@ -345,15 +345,15 @@ impl Engine {
         for run in runs.iter().filter(|run| run.state.is_over()) {
             for words in run.words.iter().filter(|words| !waits(words)) {
                 for listener in self.waiting_with(conversation, words.request.as_ref()) {
-                    listener.send(RunEvent::Ended(unsaid(run)));
+                    listener.send(RunEvent::Ended(ended_unsent(run)));
                 }
             }
         }
     }
 }
 
-/// What whoever asks is told of words that nobody waits with any more, and that were not said.
-pub(crate) fn told_unsaid(words: &[Words]) -> Option<String> {
+/// The notice about messages that were not sent, and whose authors are gone.
+pub(crate) fn unsent_notice(words: &[Words]) -> Option<String> {
     let told = |words: &Words| match joined_text(&words.parts) {
         text if text.trim().is_empty() => "what was attached without words".to_owned(),
         text => format!("“{text}”"),
@@ -365,7 +365,7 @@ pub(crate) fn told_unsaid(words: &[Words]) -> Option<String> {
 }
 
 /// How it ends for who waited with words that were never said.
-fn unsaid(run: &Run) -> Ended {
+fn ended_unsent(run: &Run) -> Ended {
     let (outcome, error) = match run.state {
         RunState::Skipped => (Outcome::Failed, skipped(std::slice::from_ref(run))),
         _ => {

@@ -16,7 +16,7 @@ const QUIET: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// Waits until the servers of a conversation's folder are there, their time is over or somebody stops; for one that took
-    /// too long, never again. What a person should know of them is said once.
+    /// too long, never again. Notices about them are sent once.
     pub(super) async fn await_servers(
         &self,
         conversation: ConversationId,
@@ -25,7 +25,7 @@ impl Engine {
     ) -> Result<()> {
         let (Some(config), Some(_)) = (&self.parts().agent, &self.parts().mcp) else { return Ok(()) };
         let Some(folder) = self.folder_of(conversation).await? else { return Ok(()) };
-        let servers = self.servers(&folder, self.surroundings_in(conversation)).await;
+        let servers = self.servers(&folder, self.environment_in(conversation)).await;
         let clock = &self.parts().clock;
         let wait = config.server_wait;
         let patience = async {

@@ -20,7 +20,7 @@ pub(super) struct RunSetup {
     pub(super) kept: usize,
     /// The tools.
     pub(super) tools: Toolbox,
-    /// What it may do besides.
+    /// Its additional permissions.
     permit: Permit,
     /// Files that hold secrets.
     pub(super) guarded: Arc<Guarded>,
@@ -32,7 +32,7 @@ pub(super) struct RunSetup {
     spools: Vec<PathBuf>,
     /// How often the model is asked at most.
     pub(super) limit: u32,
-    /// What the model is told above the conversation; the same in all of it.
+    /// The system prompt; the same in the whole conversation.
     pub(super) system: Option<String>,
 }
 
@@ -132,7 +132,7 @@ impl Engine {
         };
         let mut tools = config.tools.clone();
         if self.parts().mcp.is_some() {
-            for tool in self.servers(Path::new(&folder), self.surroundings_in(conversation)).await.tools() {
+            for tool in self.servers(Path::new(&folder), self.environment_in(conversation)).await.tools() {
                 tools.add(tool);
             }
         }

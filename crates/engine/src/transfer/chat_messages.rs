@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_lost_is_an_error() {
+    fn unsupported_or_damaged_line_is_an_error() {
         let rows = [
             (r#"{"role":"narrator","content":"a"}"#, "narrator"),
             (r#"{"content":"a"}"#, "role"),

@@ -14,11 +14,11 @@ use super::chat_messages;
 use super::import_lines::{Format, format_of, mended};
 use crate::error::{EngineError, Kind, Result};
 
-/// Ended imports whose receipts are kept for whoever asks again.
+/// Ended imports whose receipts are kept for repeated requests.
 const REMEMBERED: usize = 64;
 
-/// So many imports may be open at once: of more, the one that has waited longest for lines is given up. Who begins one and goes away
-/// would leave its lines here for ever.
+/// So many imports may be open at once; beyond that, the one that has waited longest for lines is dropped. A client that begins one
+/// and disconnects would leave its lines here for ever.
 const OPEN: usize = 64;
 
 /// How the first line of an export begins.
@@ -155,7 +155,7 @@ impl Staging {
         Ok((import.start, import.content.finish(new_id, user, now)?))
     }
 
-    /// Keeps the receipt of an import for whoever asks again.
+    /// Keeps the receipt of an import for repeated requests.
     pub(super) fn remember(&self, id: ConversationId, receipt: &Receipt) {
         let mut state = self.state();
         if state.ended.len() == REMEMBERED {

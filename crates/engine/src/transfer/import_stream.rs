@@ -1,4 +1,4 @@
-//! An import that comes as one stream. Must never leave anything behind when it breaks off.
+//! An import that arrives as one stream. Must never leave anything behind when it is interrupted.
 
 use std::sync::Arc;
 

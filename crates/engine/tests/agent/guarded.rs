@@ -107,7 +107,7 @@ async fn trial_23_an_env_file_is_asked_about_and_the_rule_is_offered() {
 }
 
 #[tokio::test]
-async fn trial_23_what_calls_have_printed_is_read_unasked_in_their_own_conversation_only() {
+async fn trial_23_output_of_calls_is_readable_without_approval_in_their_own_conversation_only() {
     let desk = Desk::new(Mode::Ask).await;
     let output = desk.dir.path().join("data/output");
     let [own, other] = [desk.id.to_string(), "01990000-0000-7000-8000-000000000009".to_owned()];

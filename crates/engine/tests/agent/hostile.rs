@@ -53,7 +53,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn arguments_that_are_none_are_told_back() {
+async fn arguments_that_are_none_are_reported() {
     let desk = Desk::new(Mode::AllowAll).await;
     let nested = "[".repeat(100_000);
     for arguments in
@@ -99,7 +99,7 @@ async fn gigabytes_of_output_are_a_short_result() {
 }
 
 #[tokio::test]
-async fn what_acts_on_a_terminal_is_no_part_of_a_result() {
+async fn terminal_control_sequences_are_removed_from_results() {
     let desk = Desk::new(Mode::AllowAll).await;
     let heard = desk.hears(shell("printf '\\033[2J\\033]0;mine\\007\\r\\b\\377\\376done'")).await;
     assert!(heard.contains("done") && !heard.contains(['\u{1b}', '\u{7}', '\u{8}']), "{heard:?}");

@@ -128,7 +128,7 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
 }
 
 #[tokio::test]
-async fn a_command_whose_network_is_closed_is_not_told_and_not_asked_about_again() {
+async fn a_command_whose_network_is_closed_is_not_reported_and_not_asked_about_again() {
     let sandbox = Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
     if sandbox.available(&[]) != Sandboxed::Full {
         return;
@@ -158,7 +158,7 @@ async fn a_command_whose_network_is_closed_is_not_told_and_not_asked_about_again
 }
 
 #[tokio::test]
-async fn a_command_that_reaches_nothing_else_is_not_told_though_it_may_see_what_is_hidden() {
+async fn a_command_that_reaches_nothing_else_is_not_reported_though_it_may_see_what_is_hidden() {
     let hidden = std::env::temp_dir().join("retake-hidden");
     let sandbox = Sandbox { temporary: Sandbox::temporary(), hide: vec![hidden], ..Sandbox::bare() };
     if !matches!(sandbox.available(&[]), Sandboxed::Exposed(_)) {
@@ -175,7 +175,7 @@ async fn a_command_that_reaches_nothing_else_is_not_told_though_it_may_see_what_
 }
 
 #[tokio::test]
-async fn what_was_done_is_told_and_known_again_in_another_data_folder() {
+async fn effects_are_listed_also_after_an_import_into_another_data_folder() {
     let (desk, mut other) = (Desk::new(Mode::AllowAll).await, Desk::new(Mode::AllowAll).await);
     desk.turn("write to ann", vec![mail("ann"), words("sent")]).await;
     let back = Action::Rewind(desk.turn_of("t1").await);
@@ -203,7 +203,7 @@ async fn what_was_done_is_told_and_known_again_in_another_data_folder() {
 }
 
 #[tokio::test]
-async fn many_calls_are_counted_and_the_last_ones_told() {
+async fn many_calls_are_counted_and_the_last_ones_listed() {
     let desk = Desk::new(Mode::AllowAll).await;
     let names: Vec<String> = (0..14).map(|number| format!("a{number}")).collect();
     let all: Vec<_> = names.iter().map(|name| ("mail", json!({"to": name}))).collect();
@@ -214,7 +214,7 @@ async fn many_calls_are_counted_and_the_last_ones_told() {
 }
 
 #[tokio::test]
-async fn a_call_that_never_ended_is_told_as_such_after_a_restart() {
+async fn a_call_that_never_ended_is_reported_as_such_after_a_restart() {
     let desk = Desk::new(Mode::AllowAll).await;
     desk.script.then(mail("nobody"));
     let _events = desk.say("write").await;
@@ -231,7 +231,7 @@ async fn a_call_that_never_ended_is_told_as_such_after_a_restart() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_or_erased_is_not_told() {
+async fn hidden_and_erased_calls_are_not_listed() {
     let desk = Desk::new(Mode::AllowAll).await;
     for to in ["ann", "bob"] {
         desk.turn("write", vec![mail(to), words(to)]).await;
@@ -274,7 +274,7 @@ async fn a_fork_knows_what_its_siblings_have_done() {
 }
 
 #[tokio::test]
-async fn what_is_at_work_is_ended_where_that_is_wished_and_words_that_wait_come_back() {
+async fn running_run_is_stopped_on_request_and_waiting_messages_return() {
     let desk = Desk::new(Mode::Ask).await;
     desk.turn("one", vec![words("1")]).await;
     let first = desk.begins("two").await;
@@ -295,7 +295,7 @@ async fn what_is_at_work_is_ended_where_that_is_wished_and_words_that_wait_come_
 }
 
 #[tokio::test]
-async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_twice() {
+async fn compensation_by_a_stopped_run_is_not_repeated() {
     for undo in [true, false] {
         let desk = Desk::new(Mode::Ask).await;
         desk.turn("one", vec![words("1")]).await;
@@ -309,7 +309,7 @@ async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_twice() {
 }
 
 #[tokio::test]
-async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_again_by_the_same_request() {
+async fn compensation_by_a_stopped_run_is_not_repeated_by_the_same_request() {
     for undo in [true, false] {
         let desk = Desk::new(Mode::Ask).await;
         desk.turn("one", vec![words("1")]).await;
@@ -331,7 +331,7 @@ async fn what_a_stopped_run_has_taken_back_itself_is_not_taken_back_again_by_the
 }
 
 #[tokio::test]
-async fn what_a_run_has_said_until_its_end_goes_along() {
+async fn rewind_stops_the_run_and_removes_its_output() {
     let desk = Desk::new(Mode::Ask).await;
     desk.script.then(calls(&[("write", json!({"path": "a", "content": "x"}))]));
     let mut events = desk.say("one").await;
@@ -365,7 +365,7 @@ async fn a_stale_step_ends_nothing_and_a_refused_one_lets_what_waits_go_on() {
 
 /// As when the disk is full: the ledger takes no row.
 #[tokio::test]
-async fn a_call_that_can_not_be_written_down_does_not_run() {
+async fn a_call_that_cannot_be_written_down_does_not_run() {
     let desk = Desk::new(Mode::AllowAll).await;
     let data = desk.dir.path().join("data/retake.db");
     let ledger =

@@ -14,7 +14,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn instructions_are_told_once_and_again_when_they_have_changed() {
+async fn instructions_are_reported_once_and_again_when_they_have_changed() {
     let desk = Desk::new(Mode::AllowAll).await;
     desk.write("AGENTS.md", "Use tabs.\n");
     desk.turn("one", vec![words("1")]).await;
@@ -34,7 +34,7 @@ async fn instructions_are_told_once_and_again_when_they_have_changed() {
 }
 
 #[tokio::test]
-async fn what_changed_under_the_agent_is_told_and_has_to_be_read_again() {
+async fn file_changed_by_others_is_reported_and_must_be_read_again() {
     let desk = Desk::new(Mode::AllowAll).await;
     desk.write("a.txt", "one\n");
     desk.write("b.txt", "one\n");
@@ -55,7 +55,7 @@ async fn what_changed_under_the_agent_is_told_and_has_to_be_read_again() {
 }
 
 #[tokio::test]
-async fn what_a_person_mentions_comes_with_their_words() {
+async fn mentioned_files_are_attached_to_the_message() {
     let desk = Desk::new(Mode::AllowAll).await;
     desk.write("notes.txt", "remember the milk\n");
     let (_, told) = desk.turn("see @notes.txt and @missing.txt", vec![words("seen")]).await;

@@ -133,7 +133,7 @@ async fn words_that_answer_a_prompt_keep_it_when_they_stop_its_run() {
 }
 
 #[tokio::test]
-async fn words_to_what_is_gone_before_their_turn_comes_back_to_who_said_them() {
+async fn message_to_a_removed_turn_returns_to_its_author() {
     let desk = Desk::new(Mode::Ask).await;
     desk.turn("zero", vec![words("0")]).await;
     let gone = desk.entry_with("0").await;

@@ -59,7 +59,7 @@ async fn one_that_hangs_is_waited_for_with_a_word_and_its_tools_come_later() {
 }
 
 #[tokio::test]
-async fn one_that_can_not_be_used_is_told_once() {
+async fn one_that_cannot_be_used_is_reported_once() {
     let desk = Desk::served(&[("dead", "exit 3")]).await;
     let (_, told) = desk.turn("one", vec![words("1")]).await;
     assert_eq!(told, ["note: MCP server “dead” can't be used: its process ended (exit code 3)"]);

@@ -29,7 +29,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn what_is_written_in_a_further_folder_goes_back_and_elsewhere_stays() {
+async fn changes_in_further_folders_are_rewound_and_elsewhere_stay() {
     let desk = Desk::new(Mode::AllowAll).await;
     let other = fs::canonicalize(desk.dir.path()).expect("a folder").join("other");
     fs::create_dir(&other).expect("made");
@@ -73,7 +73,7 @@ async fn a_command_in_the_sandbox_writes_in_all_folders_that_are_captured() {
 }
 
 #[tokio::test]
-async fn a_further_folder_that_no_capture_covers_is_said_and_external() {
+async fn a_further_folder_that_no_capture_covers_is_reported_and_external() {
     let desk = Desk::new(Mode::AllowAll).await;
     // It holds the conversation's own folder.
     let desk = desk.further(&[".", "nowhere"]).await;

@@ -51,7 +51,7 @@ async fn a_rewind_takes_files_and_what_was_known_along() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_told_to_the_model_and_the_turn_goes_on() {
+async fn invalid_call_is_reported_to_the_model_and_the_turn_continues() {
     let desk = Desk::new(Mode::AllowAll).await;
     let answers = vec![
         calls(&[("no_such", json!({})), ("read", json!([1])), ("read", json!({"path": 7}))]),

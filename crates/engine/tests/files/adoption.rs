@@ -183,7 +183,7 @@ async fn trial_02_files_restore_still_changes_what_was_adopted() {
 }
 
 #[tokio::test]
-async fn a_fork_s_plan_mentions_no_files_of_its_parent_that_are_the_persons_own() {
+async fn a_forks_plan_mentions_no_files_of_its_parent_that_are_the_persons_own() {
     for (half, in_the_fork) in
         [(None, Some("files: 4, named")), (Some(Scope::Conversation), None), (Some(Scope::Files), None)]
     {
@@ -238,7 +238,7 @@ async fn a_renamed_file_that_was_kept_stays_with_what_the_person_wrote_into_it()
 }
 
 #[tokio::test]
-async fn trial_07_what_was_skipped_is_in_the_files_or_not_when_the_conversation_alone_comes_back() {
+async fn trial_07_skipped_content_may_be_in_the_files_when_the_conversation_alone_returns() {
     let skip = |half| FileOptions {
         chosen: Chosen { others: Some(Choice::Skip), ..Chosen::default() },
         ..scope(half)

@@ -460,7 +460,7 @@ async fn a_fork_begins_with_what_was_kept_and_changes_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn what_is_erased_leaves_the_files_and_what_else_was_kept() {
+async fn erased_content_leaves_the_files_and_other_kept_content_stays() {
     use First::{Back, Drop};
     hold(&[
         // Nothing is known any more that could come or go.

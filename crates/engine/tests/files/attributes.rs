@@ -60,7 +60,7 @@ async fn trial_08_a_file_that_is_reverted_keeps_what_no_record_has() {
 }
 
 #[tokio::test]
-async fn trial_08_what_is_made_anew_gets_back_what_the_last_capture_saw() {
+async fn trial_08_recreated_file_gets_the_attributes_of_the_last_capture() {
     let yard = Yard::with(&[("a", "old\n"), ("d/x", "x\n"), ("plain", "x\n"), ("moved", "y\n")]).await;
     mark(&yard, "a", 0o4755, "of a");
     mark(&yard, "d/x", 0o644, "of x");
@@ -137,7 +137,7 @@ async fn trial_08_setgid_and_sticky_that_a_command_took_from_a_folder_come_back(
 }
 
 #[tokio::test]
-async fn trial_08_what_another_file_brought_with_it_goes_with_it() {
+async fn trial_08_attributes_that_another_file_brought_go_with_it() {
     let owner = |yard: &Yard| {
         let found = fs::metadata(yard.path("f")).expect("it");
         (found.uid(), found.gid())
@@ -167,7 +167,7 @@ async fn trial_08_what_another_file_brought_with_it_goes_with_it() {
 }
 
 #[tokio::test]
-async fn trial_08_a_version_that_had_nothing_besides_gets_nothing_of_an_earlier_one() {
+async fn trial_08_a_version_without_attributes_gets_nothing_of_an_earlier_one() {
     let yard = Yard::with(&[("f", "one\n")]).await;
     mark(&yard, "f", 0o644, "of f");
     yard.run("rm f; echo two > f").await;
@@ -192,7 +192,7 @@ async fn trial_08_bits_and_attributes_go_back_where_one_name_of_a_file_had_been_
 }
 
 #[tokio::test]
-async fn trial_08_what_a_person_set_on_a_file_since_stays() {
+async fn trial_08_file_attributes_that_a_person_set_since_stay() {
     let yard = Yard::with(&[("f", "one\n")]).await;
     mark(&yard, "f", 0o644, "first");
     yard.run("echo more >> f").await;

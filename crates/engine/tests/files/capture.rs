@@ -63,7 +63,7 @@ async fn rewind_case_04_what_was_renamed_has_its_old_name_back() {
 }
 
 #[tokio::test]
-async fn what_any_program_changed_comes_back() {
+async fn changes_by_any_program_are_rewound() {
     for script in ["sed -i s/one/two/ a", "sh ./run.sh", "(sh -c 'echo child > a') & wait"] {
         there_and_back(script).await;
     }
@@ -164,7 +164,7 @@ async fn rewind_case_13_a_turn_that_was_stopped_is_a_target_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_command_that_removes_its_own_folder_is_told_and_its_words_are_kept() {
+async fn a_command_that_removes_its_own_folder_is_reported_and_its_words_are_kept() {
     let yard = yard().await;
     let mut events = yard.started("echo bye; rm -rf ../work", Some("do it")).await;
     let ended = loop {

@@ -124,7 +124,7 @@ async fn trial_10_a_turn_that_comes_back_goes_below_a_later_one_that_had_taken_i
 
 /// A turn that stays lies above it, and a person wrote over that turn.
 #[tokio::test]
-async fn trial_06_what_comes_below_a_turn_that_stays_clashes_only_with_what_was_written_in_its_own_place() {
+async fn trial_06_content_below_a_kept_turn_conflicts_only_with_edits_in_its_own_place() {
     for chosen in [None, Some(Choice::Checkpoint)] {
         for is_shown in [true, false] {
             let yard = Yard::with(&[("f", LINES), ("g", LINES), ("h", LINES)]).await;
@@ -164,7 +164,7 @@ async fn trial_06_what_comes_below_a_turn_that_stays_clashes_only_with_what_was_
 }
 
 #[tokio::test]
-async fn trial_06_what_a_person_wrote_that_equals_what_undo_and_redo_bring_back_stays_the_person_s() {
+async fn trial_06_persons_content_equal_to_an_undo_and_redo_stays_the_persons() {
     let undone = |yard: Yard| async move {
         yard.back("t1").await;
         yard

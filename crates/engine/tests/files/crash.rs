@@ -283,7 +283,7 @@ async fn a_drop_that_changes_no_file_to_be_killed() {
 }
 
 #[tokio::test]
-async fn trial_06_what_layers_name_is_durable_before_a_step_is_acknowledged() {
+async fn trial_06_objects_of_layers_are_durable_before_a_step_is_acknowledged() {
     let text: String = (0..60).map(|line| format!("line {line}\n")).collect();
     let yard = Yard::with(&[("f", &text)]).await;
     for script in ["s/ 14$/ A1/", "s/ 30$/ A2/;s/ 50$/ A3/", "15a A4", "s/ A2$/ A5/"] {

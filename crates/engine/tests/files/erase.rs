@@ -142,7 +142,7 @@ async fn the_same_request_erases_once() {
 }
 
 #[tokio::test]
-async fn what_a_rewind_did_with_it_is_erased_too() {
+async fn erasure_includes_the_changes_of_rewinds() {
     let yard = Yard::with(&[]).await;
     let bytes = secret(&yard.dir);
     yard.run("cp ../secret s").await;
@@ -197,7 +197,7 @@ async fn killed_between_rows_and_bytes_an_erasure_is_finished_at_the_next_start(
 }
 
 #[tokio::test]
-async fn what_the_user_has_just_removed_is_erased_with_its_name() {
+async fn file_that_the_user_just_removed_is_erased_with_its_name() {
     let yard = Yard::with(&[("a", "0\n")]).await;
     yard.run("echo x > hunter2name").await;
     yard.engine.checkpoint(yard.id, "cp".into()).await.expect("kept");
@@ -231,7 +231,7 @@ async fn fork_of(yard: Yard) -> Yard {
 }
 
 #[tokio::test]
-async fn trial_28_what_is_in_a_file_is_erased_once_the_file_is_gone_also_from_a_fork() {
+async fn trial_28_content_of_a_removed_file_is_erased_also_from_a_fork() {
     for text in [true, false] {
         for forked in [false, true] {
             for restarted in [false, true] {

@@ -80,7 +80,7 @@ async fn rewind_case_21_a_checkout_by_the_user_between_turns_is_not_taken_back()
 }
 
 #[tokio::test]
-async fn rewind_case_21_a_checkout_by_the_agent_stays_and_git_s_command_is_named() {
+async fn rewind_case_21_a_checkout_by_the_agent_stays_and_its_git_command_is_named() {
     let yard = branches().await;
     yard.runs_git("git checkout -q two; echo agent > a").await;
     assert_eq!(yard.verdicts("t1").await, ["a Revert", "b GitHas", "c GitHas", "d GitHas", "d/e GitHas"]);
@@ -130,7 +130,7 @@ async fn rewind_case_21_what_the_user_saves_during_a_long_call_is_listed_under_i
 }
 
 #[tokio::test]
-async fn what_a_command_committed_stays_and_what_is_not_in_head_goes_back() {
+async fn committed_files_stay_and_uncommitted_ones_are_rewound() {
     let yard = branches().await;
     yard.run("echo agent > a; echo agent > new").await;
     yard.runs_git("git add a; git commit -qm agent").await;
@@ -168,7 +168,7 @@ async fn a_change_that_a_checkout_threw_away_comes_back() {
 }
 
 #[tokio::test]
-async fn where_somebody_has_gone_on_in_git_files_go_back() {
+async fn files_are_rewound_where_somebody_else_has_committed_since() {
     let yard = branches().await;
     yard.runs_git("git checkout -q two").await;
     yard.git("git commit -q --allow-empty -m mine");
@@ -274,7 +274,7 @@ async fn a_branch_that_alone_has_commits_is_not_named_for_removal() {
 }
 
 #[tokio::test]
-async fn trial_10_folders_in_which_git_keeps_something_are_named_and_blamed_on_nobody() {
+async fn trial_10_folders_in_which_git_keeps_something_are_named_and_attributed_to_nobody() {
     let yard = branches().await;
     yard.runs_git("git init -q d2/sub; echo 1 > d2/sub/f").await;
     yard.runs_git("git worktree add -q tree two").await;
@@ -295,7 +295,7 @@ async fn trial_10_folders_in_which_git_keeps_something_are_named_and_blamed_on_n
 }
 
 #[tokio::test]
-async fn trial_10_a_folder_that_holds_what_is_not_covered_is_not_said_to_be_somebody_else_s() {
+async fn trial_10_a_folder_that_holds_what_is_not_covered_is_not_said_to_be_somebody_elses() {
     let yard = Yard::with(&[]).await;
     yard.run("mkdir -p made/node_modules; echo 1 > made/node_modules/x").await;
     let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
@@ -340,7 +340,7 @@ async fn trial_10_a_worktree_outside_of_the_folder_is_removed_before_its_branch(
 }
 
 #[tokio::test]
-async fn trial_10_what_a_turn_does_to_worktrees_that_were_there_can_be_taken_back_as_it_says() {
+async fn trial_10_changes_of_existing_worktrees_can_be_reverted_as_reported() {
     for script in [
         "git -C ../other switch -qc new",
         "cd ../other; echo two > a; git commit -qam two",
@@ -433,7 +433,7 @@ async fn trial_10_a_repository_below_a_folder_that_a_turn_moved_is_moved_back_by
 }
 
 #[tokio::test]
-async fn trial_10_a_repository_that_may_be_the_person_s_is_not_named_for_removal() {
+async fn trial_10_a_repository_that_may_be_the_persons_is_not_named_for_removal() {
     for script in ["mv sub sub2; echo agent > sub2/f", "mv sub sub2; mkdir sub; echo agent > sub/x"] {
         let yard = Yard::with(&[("sub/f", "one\n")]).await;
         yard.git("cd sub; git init -qb main .; git add .; git commit -qm one");

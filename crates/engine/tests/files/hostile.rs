@@ -46,7 +46,7 @@ impl Yard {
 }
 
 #[tokio::test]
-async fn trial_24_pipes_and_endless_links_in_git_s_folder_hold_nobody_up() {
+async fn trial_24_pipes_and_endless_links_in_gits_folder_do_not_block() {
     for name in READ_BY_GIT {
         for kind in ["a pipe", "an endless link"] {
             let yard = Yard::with(&[("kept", "")]).await;
@@ -64,7 +64,7 @@ async fn trial_24_pipes_and_endless_links_in_git_s_folder_hold_nobody_up() {
 }
 
 #[tokio::test]
-async fn trial_24_a_pipe_in_the_place_of_git_s_folder_or_of_an_ignore_file_holds_nobody_up() {
+async fn trial_24_a_pipe_in_the_place_of_gits_folder_or_of_an_ignore_file_does_not_block() {
     for name in [".git", ".gitignore", ".ignore", ".retakeignore", "HEAD"] {
         let yard = Yard::with(&[("kept", "")]).await;
         fifo(&yard.path(name));
@@ -73,7 +73,7 @@ async fn trial_24_a_pipe_in_the_place_of_git_s_folder_or_of_an_ignore_file_holds
 }
 
 #[tokio::test]
-async fn trial_24_a_repository_whose_git_file_leads_to_a_pipe_holds_nobody_up() {
+async fn trial_24_a_repository_whose_git_file_leads_to_a_pipe_does_not_block() {
     let yard = Yard::with(&[("kept", "")]).await;
     fs::create_dir_all(yard.path("evil/refs")).expect("made");
     fs::create_dir_all(yard.path("evil/objects")).expect("made");

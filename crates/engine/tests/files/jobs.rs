@@ -117,7 +117,7 @@ async fn rewind_case_05_what_a_job_changes_after_its_call_is_kept_and_the_call_n
 }
 
 #[tokio::test]
-async fn what_a_job_changed_while_nobody_looked_is_its_own_after_a_restart() {
+async fn changes_of_a_job_during_a_stop_of_the_owner_are_its_own_after_a_restart() {
     let yard = with_job().await;
     let yard = yard.restarted().await;
     yard.job_writes().await;
@@ -132,7 +132,7 @@ async fn what_a_job_changed_while_nobody_looked_is_its_own_after_a_restart() {
 }
 
 #[tokio::test]
-async fn another_conversation_s_job_makes_a_change_ambiguous_in_both() {
+async fn another_conversations_job_makes_a_change_ambiguous_in_both() {
     let yard = with_job().await;
     let other = yard.another().await;
     other.run("echo two > b").await;
@@ -142,7 +142,7 @@ async fn another_conversation_s_job_makes_a_change_ambiguous_in_both() {
 }
 
 #[tokio::test]
-async fn what_a_call_that_is_taken_back_has_left_running_is_ended_first() {
+async fn processes_of_a_rewound_call_are_ended_first() {
     let yard = with_job().await;
     yard.run("echo two > b").await;
     let (action, before) = (yard.rewind("t1").await, yard.all());

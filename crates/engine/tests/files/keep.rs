@@ -131,7 +131,7 @@ async fn a_plan_over_what_is_not_kept_any_more_says_so_and_the_rest_goes_back() 
 }
 
 #[tokio::test]
-async fn while_nobody_is_at_work_it_is_collected_by_itself() {
+async fn collection_runs_while_the_engine_is_idle() {
     let yard = much().await;
     let Yard { engine: old, id, dir } = yard;
     drop(old);

@@ -53,7 +53,7 @@ impl Yard {
 }
 
 #[tokio::test]
-async fn trial_06_a_person_s_line_between_two_turns_outlives_a_drop_that_keeps_the_file() {
+async fn trial_06_a_persons_line_between_two_turns_outlives_a_drop_that_keeps_the_file() {
     for wish in [choose("f", Choice::Disk), all(Choice::Checkpoint), all(Choice::Disk)] {
         let yard = Yard::with_text(&[]).await;
         yard.run("sed -i 's/^line 5$/A1/' f").await;
@@ -84,7 +84,7 @@ async fn trial_06_a_turn_that_removed_the_file_gives_back_what_a_person_wrote_be
 }
 
 #[tokio::test]
-async fn trial_06_what_a_person_wrote_below_a_removal_comes_back_also_where_the_file_was_made_anew() {
+async fn trial_06_persons_content_below_a_removal_returns_also_in_a_recreated_file() {
     let yard = Yard::with_text(&[]).await;
     yard.run("sed -i 's/^line 30$/A0/' f").await;
     yard.run("sed -i 's/^line 5$/A1/' f").await;
@@ -100,7 +100,7 @@ async fn trial_06_what_a_person_wrote_below_a_removal_comes_back_also_where_the_
 }
 
 #[tokio::test]
-async fn trial_06_a_person_s_mode_and_removal_outlive_a_drop_that_keeps_the_file() {
+async fn trial_06_a_persons_mode_and_removal_outlive_a_drop_that_keeps_the_file() {
     let yard = Yard::with_text(&[]).await;
     yard.run("sed -i 's/^line 5$/A1/' f").await;
     fs::set_permissions(yard.path("f"), Permissions::from_mode(0o755)).expect("set");
@@ -143,7 +143,7 @@ async fn trial_06_two_drops_keep_two_edits_of_a_person() {
 }
 
 #[tokio::test]
-async fn rewind_case_55_trial_03_a_renamed_file_goes_back_with_the_person_s_edit_alone() {
+async fn rewind_case_55_trial_03_a_renamed_file_goes_back_with_the_persons_edit_alone() {
     for person_first in [false, true] {
         let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
         yard.run("mv s/x m/x").await;
@@ -164,7 +164,7 @@ async fn rewind_case_55_trial_03_a_renamed_file_goes_back_with_the_person_s_edit
 }
 
 #[tokio::test]
-async fn trial_03_a_rename_that_the_person_s_edit_does_not_fit_is_a_conflict() {
+async fn trial_03_a_rename_that_the_persons_edit_does_not_fit_is_a_conflict() {
     let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
     yard.run("mv s/x m/x").await;
     yard.run("sed -i 's/^line 5$/agent/' m/x").await;
@@ -234,7 +234,7 @@ async fn trial_04_a_removal_that_was_adopted_is_a_conflict_as_one_by_hand_is() {
 }
 
 #[tokio::test]
-async fn trial_10_a_rename_of_a_file_that_the_agent_wrote_goes_back_with_the_person_s_edit_alone() {
+async fn trial_10_a_rename_of_a_file_that_the_agent_wrote_goes_back_with_the_persons_edit_alone() {
     let yard = Yard::with(&[("f", &text(&[])), ("m/keep", "")]).await;
     yard.run("echo AGENT >> f").await;
     yard.run("mv f m/y").await;
@@ -299,7 +299,7 @@ async fn trial_06_a_rename_is_followed_back_to_a_name_that_a_link_or_a_folder_to
 }
 
 #[tokio::test]
-async fn trial_06_what_could_not_come_back_in_the_place_of_a_link_does_not_go_from_its_new_name() {
+async fn trial_06_content_blocked_by_a_link_does_not_leave_its_new_name() {
     let yard = Yard::with_text(&[]).await;
     yard.run("mv f g; ln -s g f").await;
     fs::remove_file(yard.path("f")).expect("removed");
@@ -381,7 +381,7 @@ async fn trial_06_a_change_follows_a_file_that_was_moved_away_though_another_one
 }
 
 #[tokio::test]
-async fn trial_06_what_a_person_took_out_of_a_turn_that_stays_does_not_return_when_an_earlier_one_goes() {
+async fn trial_06_content_that_a_person_removed_from_a_kept_turn_does_not_return_with_an_earlier_rewind() {
     for chained in [true, false] {
         let yard = Yard::with_text(&[]).await;
         yard.run("sed -i 's/^line 5$/A1/' f").await;
@@ -406,7 +406,7 @@ async fn trial_06_what_a_person_took_out_of_a_turn_that_stays_does_not_return_wh
 
 /// A dropped turn comes back below what stayed and what a person wrote before. What they wrote since goes where it comes exactly.
 #[tokio::test]
-async fn trial_06_a_person_s_line_outlives_a_dropped_turn_that_is_shown_exactly() {
+async fn trial_06_a_persons_line_outlives_a_dropped_turn_that_is_shown_exactly() {
     for (gone, come, exactly) in [
         (FileOptions::default(), all(Choice::Checkpoint), true),
         (all(Choice::Checkpoint), all(Choice::Checkpoint), true),
@@ -443,7 +443,7 @@ async fn trial_06_a_person_s_line_outlives_a_dropped_turn_that_is_shown_exactly(
 
 /// What somebody else wrote last is on the disk then, and is theirs for good; a turn that stays and wrote there is a conflict later.
 #[tokio::test]
-async fn trial_06_a_person_s_line_outlives_a_choice_of_their_version() {
+async fn trial_06_a_persons_line_outlives_a_choice_of_their_version() {
     for (later, line) in [("sed -i 's/^line 12$/A2/' f", 12), ("sed -i 's/^A1$/A2/' f", 5)] {
         let yard = Yard::with_text(&[]).await;
         yard.run("sed -i 's/^line 5$/A1/' f").await;

@@ -34,7 +34,7 @@ async fn is_whole(yard: &Yard) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_goes_away_in_the_middle_of_a_step_leaves_it_done() {
+async fn step_is_completed_when_its_client_disconnects() {
     let yard = three().await;
     let mut over = 0;
     for looks in 1..=40 {
@@ -57,7 +57,7 @@ async fn who_goes_away_in_the_middle_of_a_step_leaves_it_done() {
 }
 
 #[tokio::test]
-async fn what_was_broken_off_is_finished_before_the_next_step() {
+async fn interrupted_step_is_finished_before_the_next_one() {
     let yard = three().await;
     let workspace = yard.engine.kept().workspaces().await.expect("workspaces")[0].no;
     let staging = ".retake-staging-left".to_owned();
@@ -71,7 +71,7 @@ async fn what_was_broken_off_is_finished_before_the_next_step() {
 
 /// Whoever looks while a step is at work waits for it, and tells nothing of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_step_at_work_is_not_told_as_broken_off() {
+async fn a_step_at_work_is_not_reported_as_interrupted() {
     let yard = three().await;
     for turn in 0..20 {
         let action = if turn % 2 == 0 { yard.rewind("t2").await } else { Action::Undo(1) };

@@ -110,7 +110,7 @@ async fn a_fork_of_another_branch_takes_no_file_along() {
 }
 
 #[tokio::test]
-async fn what_is_chosen_for_a_name_that_the_plan_has_not_is_refused_with_the_names_that_it_has() {
+async fn choice_for_an_unknown_name_is_refused_with_the_known_names() {
     let yard = Yard::with(&[("a", "one\n"), ("two\nlines", "one\n"), ("clean", "one\n")]).await;
     yard.run("for name in a clean 'two\nlines'; do echo two > \"$name\"; done").await;
     let said = async |wish| yard.apply(yard.rewind("t1").await, wish).await.expect_err("refused").message;

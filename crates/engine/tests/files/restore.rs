@@ -69,7 +69,7 @@ async fn one_file_as_it_was_before_a_turn_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn what_was_put_back_stays_when_later_turns_go_and_goes_with_what_is_before_it() {
+async fn restored_content_stays_when_later_turns_are_rewound_and_goes_with_earlier_ones() {
     for (turn, expected) in [("t4", "1\n"), ("t3", "1\n"), ("t2", "1\n"), ("t1", "0\n")] {
         let yard = three().await;
         yard.puts_back(&["a"], Some("t2")).await;
@@ -175,7 +175,7 @@ async fn a_conversation_without_calls_puts_back_and_undoes() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_put_back_is_refused_with_its_reason() {
+async fn impossible_restore_is_refused_with_its_reason() {
     let yard = Yard::with(&[("a", "one\n"), (".gitignore", "skip/\n"), ("skip/x", "x\n")]).await;
     let none = yard.refuses(&["a"], None).await;
     assert_eq!(none.code, "no_turn");
@@ -209,7 +209,7 @@ async fn what_can_not_be_put_back_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_of_another_folder_is_told_as_one() {
+async fn a_checkpoint_of_another_folder_is_reported_as_one() {
     let yard = three().await;
     let folder = yard.dir.path().join("other");
     std::fs::create_dir(&folder).expect("made");
@@ -223,7 +223,7 @@ async fn a_checkpoint_of_another_folder_is_told_as_one() {
 }
 
 #[tokio::test]
-async fn what_is_no_longer_kept_is_said_to_be_gone() {
+async fn restore_of_collected_content_reports_that_it_is_gone() {
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.checkpoint("here").await;
     yard.write("a", "two\n");
@@ -278,7 +278,7 @@ impl Yard {
 }
 
 #[tokio::test]
-async fn what_differs_since_a_turn_a_head_and_a_checkpoint() {
+async fn differences_since_a_turn_a_head_and_a_checkpoint() {
     let yard = three().await;
     yard.checkpoint("here").await;
     let head = yard.engine.kept().summary(yard.id).await.expect("it").head.to_string();
@@ -301,7 +301,7 @@ async fn what_differs_since_a_turn_a_head_and_a_checkpoint() {
 }
 
 #[tokio::test]
-async fn the_status_tells_whose_changes_there_are_and_what_nobody_looks_after() {
+async fn the_status_lists_authors_of_changes_and_abandoned_work() {
     let yard =
         Yard::with(&[("a", "one\n"), ("b", "one\n"), (".gitignore", "skip/\n"), ("skip/x", "x")]).await;
     yard.run("echo two > a; echo two > b; echo new > made").await;

@@ -93,7 +93,7 @@ async fn trial_10_a_turn_whose_file_was_renamed_since_comes_back_as_it_went() {
 }
 
 #[tokio::test]
-async fn trial_10_what_a_person_removed_after_a_rename_stays_away_when_the_turns_come_back() {
+async fn trial_10_file_that_a_person_removed_after_a_rename_stays_away_when_the_turns_return() {
     let yard = Yard::of_lines().await;
     yard.adds(&[(3, "ONE"), (9, "TWO")]).await;
     yard.run("mv a b").await;
@@ -153,7 +153,7 @@ async fn trial_10_a_hunk_that_a_drop_took_out_comes_back_when_its_turn_is_shown(
 }
 
 #[tokio::test]
-async fn trial_06_what_is_kept_does_not_return_with_a_later_turn_that_wrote_beside_it() {
+async fn trial_06_kept_content_does_not_return_with_a_later_turn_that_wrote_beside_it() {
     let yard = Yard::of_lines().await;
     yard.run("sed -i '/^line 10$/d' a").await;
     yard.adds(&[(9, "TWO")]).await;
@@ -202,7 +202,7 @@ async fn trial_10_a_turn_comes_back_though_a_person_wrote_into_a_later_one() {
 }
 
 #[tokio::test]
-async fn trial_06_of_what_a_person_did_alike_beside_something_else_the_same_part_is_the_person_s() {
+async fn trial_06_of_what_a_person_did_alike_beside_something_else_the_same_part_is_the_persons() {
     for redo in [true, false] {
         let yard = Yard::of_lines().await;
         yard.run("sed -i 's/^line 3$/&\\nSAME/;s/^line 9$/&\\nTWO/' a; chmod +x a").await;
@@ -345,7 +345,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn trial_10_whatever_turns_go_and_come_all_of_them_together_leave_what_they_left(
+    fn trial_10_all_turns_together_leave_the_same_in_any_order_of_rewinds(
         turns in prop::collection::vec((0..9usize, 1..13usize), 2..5),
         steps in prop::collection::vec((0..4usize, any::<bool>()), 1..8),
     ) {

@@ -170,7 +170,7 @@ async fn rewind_case_37_hunks_settle_a_conflict_and_take_nothing_from_others() {
 }
 
 #[tokio::test]
-async fn rewind_case_37_what_has_no_such_hunks_is_refused_and_nothing_changes() {
+async fn rewind_case_37_unknown_hunks_are_refused_and_nothing_changes() {
     let yard = Yard::with(&[("a", &text(&[])), ("bytes", "\0one"), ("gone", "x\n")]).await;
     yard.run("sed -i 's/^2$/two/; s/^19$/nineteen/' a; printf '\\0two' > bytes; rm gone; echo x > made")
         .await;
@@ -210,7 +210,7 @@ async fn rewind_case_44_the_same_request_is_done_once() {
 }
 
 #[tokio::test]
-async fn what_was_dropped_is_shown_again_with_its_files() {
+async fn dropped_turn_is_shown_again_with_its_files() {
     let yard = three().await;
     let after = yard.all();
     let deltas = yard.engine.kept().deltas(yard.id).await.expect("deltas");
@@ -231,7 +231,7 @@ async fn what_was_dropped_is_shown_again_with_its_files() {
 }
 
 #[tokio::test]
-async fn what_was_only_hidden_is_shown_without_a_look_at_files() {
+async fn hidden_message_is_shown_without_a_capture() {
     let yard = three().await;
     let turn = vec![yard.engine.entry(yard.id, "t1").await.expect("a turn")];
     let mark = |verb| Action::Mark { verb, entries: turn.clone(), range: false, seen: None };

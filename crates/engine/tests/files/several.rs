@@ -92,7 +92,7 @@ async fn a_rewind_takes_all_folders_along() {
 }
 
 #[tokio::test]
-async fn what_lies_in_another_folder_only_goes_back_too() {
+async fn change_in_another_folder_alone_is_rewound() {
     let yard = two_folders().await;
     yard.run("echo 3 > ../other/b").await;
     assert_eq!(yard.verdicts("t3").await, [format!("{} Revert", yard.beside("other/b").display())]);
@@ -279,7 +279,7 @@ async fn a_folder_that_is_no_longer_in_the_settings_still_goes_back() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_is_said_and_left() {
+async fn a_folder_that_is_gone_is_reported_and_left() {
     let yard = two_folders().await;
     fs::rename(yard.beside("other"), yard.beside("away")).expect("moved");
     let yard = yard.further(&[]).await;
@@ -397,7 +397,7 @@ async fn two_conversations_in_two_folders_do_not_wait_for_each_other_for_ever() 
 }
 
 #[tokio::test]
-async fn what_is_erased_is_erased_in_all_folders() {
+async fn erased_content_is_erased_in_all_folders() {
     let yard = Yard::with(&[("a", "0\n")]).await;
     fs::create_dir(yard.beside("other")).expect("made");
     let yard = yard.further(&["other"]).await;

@@ -48,7 +48,7 @@ async fn a_rewind_takes_files_along_and_undo_brings_both_back() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_changed_stays() {
+async fn changes_by_others_stay() {
     let lines = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
     let yard = Yard::with(&[("both", lines), ("mine", "mine\n")]).await;
     yard.run("sed -i s/2/two/ both").await;

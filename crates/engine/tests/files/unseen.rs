@@ -45,7 +45,7 @@ async fn rewind_case_11_what_is_not_covered_and_was_changed_is_named() {
 }
 
 #[tokio::test]
-async fn what_was_not_changed_or_stays_in_the_conversation_is_not_named() {
+async fn unchanged_or_kept_content_is_not_named() {
     let yard = large().await;
     yard.run("printf CHANGED >> big").await;
     yard.run("echo covered > a").await;
@@ -57,7 +57,7 @@ async fn what_was_not_changed_or_stays_in_the_conversation_is_not_named() {
 
 /// What was done again and again is one thing that stays, however many calls did it.
 #[tokio::test]
-async fn what_several_calls_did_is_named_once() {
+async fn change_of_several_calls_is_named_once() {
     let yard = large().await;
     yard.run("printf CHANGED >> big").await;
     yard.run("printf CHANGED >> still").await;

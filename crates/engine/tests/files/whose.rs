@@ -39,7 +39,7 @@ async fn told(yard: &Yard, action: Action) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_later_turn_did_is_that_turn_s() {
+async fn change_of_a_later_turn_belongs_to_that_turn() {
     // Each turn writes the same line of `a`; the first one makes `new`, which the third one changes.
     let yard = Yard::with(&[("a", "0\n")]).await;
     yard.run("echo 1 > a; echo 1 > new; mkdir d; echo 1 > d/x").await;
@@ -62,7 +62,7 @@ async fn what_a_later_turn_did_is_that_turn_s() {
 }
 
 #[tokio::test]
-async fn what_is_shown_again_meets_what_was_made_meanwhile() {
+async fn shown_message_merges_with_later_changes() {
     let yard = Yard::with(&[]).await;
     yard.run("echo 1 > new").await;
     yard.run("true").await;
@@ -77,7 +77,7 @@ async fn what_is_shown_again_meets_what_was_made_meanwhile() {
 }
 
 #[tokio::test]
-async fn what_is_shown_without_what_it_was_made_upon_names_that() {
+async fn shown_message_names_its_missing_base() {
     let yard = three().await;
     yard.does(mark(&yard, Reason::Drop, "t3", 3).await).await;
     yard.does(mark(&yard, Reason::Drop, "t2", 2).await).await;
@@ -88,7 +88,7 @@ async fn what_is_shown_without_what_it_was_made_upon_names_that() {
 }
 
 #[tokio::test]
-async fn a_hand_edit_is_told_apart_from_what_another_conversation_did() {
+async fn a_hand_edit_differs_from_what_another_conversation_did() {
     let yard = three().await;
     yard.write("a", "mine\n");
     let drop = mark(&yard, Reason::Drop, "t1", 1).await;
@@ -105,7 +105,7 @@ async fn a_hand_edit_is_told_apart_from_what_another_conversation_did() {
 }
 
 #[tokio::test]
-async fn a_single_path_that_a_person_has_kept_is_the_person_s() {
+async fn a_single_path_that_a_person_has_kept_is_the_persons() {
     let yard = three().await;
     let last = mark(&yard, Reason::Drop, "t3", 3).await;
     yard.apply(last, choose("a", Choice::Disk)).await.expect("done");

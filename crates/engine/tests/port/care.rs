@@ -45,7 +45,7 @@ async fn a_sound_store_has_no_problems() {
 }
 
 #[tokio::test]
-async fn a_damaged_full_text_index_is_made_anew() {
+async fn a_damaged_full_text_index_is_made_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let desk = Desk::in_folder(folder.path(), 1).await;
     let (id, _) = rich(&desk).await;
@@ -83,7 +83,7 @@ async fn a_damaged_message_is_named_and_the_rest_stays() {
 }
 
 #[tokio::test]
-async fn a_damaged_conversation_is_told_of_and_the_others_stay() {
+async fn a_damaged_conversation_is_reported_and_the_others_stay() {
     let folder = tempfile::tempdir().expect("a folder");
     let desk = Desk::in_folder(folder.path(), 1).await;
     let (good, _) = rich(&desk).await;

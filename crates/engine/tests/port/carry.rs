@@ -86,7 +86,7 @@ async fn a_full_export_comes_back_byte_for_byte_over_both_stores() {
 }
 
 #[tokio::test]
-async fn what_is_restored_goes_on_as_before() {
+async fn imported_conversation_continues_as_before() {
     let desk = Desk::new(1).await;
     let (id, _) = rich(&desk).await;
     let other = Desk::new(2).await;

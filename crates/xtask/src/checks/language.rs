@@ -66,7 +66,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("bench", 0),
     ("cli", 0),
     ("core", 0),
-    ("engine", 122),
+    ("engine", 0),
     ("server", 0),
     ("store", 0),
     ("testkit", 0),

@@ -1,5 +1,5 @@
-//! How what git runs or is told by is put back: the command that is told, and what it does. Must never follow a link: a command of the
-//! agent may have put one on the way since.
+//! Reverts hooks and settings of git: the command that a person gets, and what it does. Must never follow a link: a command of the
+//! agent may have created one on the path since.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trial_27_a_name_that_is_told_stays_in_its_line() {
+    fn trial_27_a_name_that_is_reported_stays_in_its_line() {
         assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
         assert_eq!(quoted(Path::new("/a\nb\\'c\u{1b}")), r"$'/a\u000ab\\\'c\u001b'");
     }

@@ -1,4 +1,4 @@
-//! Where git keeps what it runs or is told by: of the repository whose worktree a folder is, of those that this one is in, of those
+//! Where git keeps its hooks and settings: of the repository whose worktree a folder is, of those that this one is in, of those
 //! below it, of their submodules and other worktrees.
 
 use std::collections::VecDeque;

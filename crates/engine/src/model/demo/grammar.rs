@@ -7,16 +7,16 @@ use crate::process::command_line;
 
 /// What the demo understands, for people.
 pub(super) const HELP: &str = "\
-I can be asked to work. I understand, in plain words:
-- `write FILE: TEXT`, or `make a file FILE with TEXT`; `delete FILE`
-- `edit FILE: replace \"OLD\" with \"NEW\"`, and `everywhere` behind it; or `change OLD to NEW in FILE`
-- `patch:` and the patch in the lines below
-- `read FILE` or `show me FILE`, `list`, `list FOLDER`, `find *.rs`, `search for WORDS in FOLDER`
-- `run COMMAND`, and `with network` or `in the background` behind it; `jobs`, `output of job ID`, `stop job ID`
-- `todo: one; two; three`
-- `fetch https://…`
-- `ask me QUESTION? one, two or three`
-- `call TOOL {\"json\": \"arguments\"}`
+I can do simple work. I understand, in plain words:
+- `write FILE: TEXT`, or `make a file FILE with TEXT`; `delete FILE`.
+- `edit FILE: replace \"OLD\" with \"NEW\"`, and `everywhere` behind it; or `change OLD to NEW in FILE`.
+- `patch:` and the patch in the lines below.
+- `read FILE` or `show me FILE`, `list`, `list FOLDER`, `find *.rs`, `search for WORDS in FOLDER`.
+- `run COMMAND`, and `with network` or `in the background` behind it; `jobs`, `output of job ID`, `stop job ID`.
+- `todo: one; two; three`.
+- `fetch https://…`.
+- `ask me QUESTION? one, two or three`.
+- `call TOOL {\"json\": \"arguments\"}`.
 
 Join them with `then`, or in lines, for one after the other, and with `and` for all at once.";
 
@@ -221,7 +221,7 @@ fn change(text: &str) -> Option<Action> {
     (!old.is_empty()).then(|| edits(&path, json!([{ "old": old, "new": new, "all": all }])))
 }
 
-/// The file is read first, as whoever edits should.
+/// The file is read first, as before every edit.
 fn edits(path: &str, edits: Value) -> Action {
     let call = |tool: &str, arguments| Wanted { tool: tool.into(), arguments };
     let calls =

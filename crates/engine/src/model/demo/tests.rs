@@ -266,7 +266,7 @@ fn it_understands_how_people_say_it() {
 }
 
 #[test]
-fn what_it_does_not_understand_is_answered_with_what_it_can_do() {
+fn unknown_request_is_answered_with_a_list_of_abilities() {
     let mut prompt = prompt(&["x", "paint the house"], 0);
     assert!(words::answer(&prompt).starts_with("I understand only a little: say `help`"));
     prompt.tools = tools(&TOOLS);
@@ -281,7 +281,7 @@ fn what_it_does_not_understand_is_answered_with_what_it_can_do() {
 }
 
 #[test]
-fn what_is_no_work_is_answered_in_words() {
+fn message_without_a_command_is_answered_in_words() {
     for said in [
         "make a cake with milk",
         "make a plan",

@@ -13,7 +13,7 @@ const COMMANDS: &str = "Try `/rewind` to go back to an earlier message, `/undo` 
 another answer, and Ctrl-C to stop me. I can do sums (\"17 * 3\"), repeat a list (\"repeat: tea, milk\"), tell a story \
 (\"tell me a story about a fox\"), and say what I see of our conversation (\"what do you see?\").";
 
-/// What is said to what the demo does not understand.
+/// The answer to messages that the demo does not understand.
 const LITTLE: &str = "I understand only a little: say `help`, and I say what.";
 
 /// The same, where it has tools.
@@ -30,8 +30,8 @@ const EXPLANATIONS: [(&[&str], &str); 6] = [
     ),
     (
         &["undo", "redo"],
-        "`/undo` takes back the last thing done, be it a turn, a rewind or a hidden message. Again goes one further, \
-         and `/redo` comes forward until you say something new.",
+        "`/undo` takes back the last step: a turn, a rewind or a hidden message. Once more takes back the one before, \
+         and `/redo` brings each back until you say something new.",
     ),
     (
         &["branch", "tree", "alternative"],
@@ -179,9 +179,9 @@ fn story(subject: &str, variant: u32) -> Vec<String> {
              mention it."
         ),
         format!(
-            "Then came {helper}, who did mention it. \"Something was taken back,\" they said, \"and whoever took it \
-             back has not said what they want instead.\" So the search began, through cellars and cupboards and \
-             sentences that had been started and never finished, and each of those led to another road that somebody \
+            "Then came {helper}, who did mention it. \"Something was taken back,\" they said, \"and nobody \
+             has said what they want instead.\" So the search began, through cellars and cupboards. It went through \
+             sentences that were never finished, and each of those led to another road that somebody \
              could have taken. None of them was lost. They were only not the one we were on."
         ),
         format!(

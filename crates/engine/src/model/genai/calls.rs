@@ -136,7 +136,7 @@ fn is_whole(call: &ToolCall) -> bool {
 
 /// Gives each call an id of its own, as the format takes it: two calls may have the same id, or ids that become the same, where
 /// conversations come from other programs. The results behind a call go along, and what the provider signed it with.
-pub(super) fn tell_apart(messages: &mut [Message], in_letters: impl Fn(&str) -> String) {
+pub(super) fn make_ids_unique(messages: &mut [Message], in_letters: impl Fn(&str) -> String) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut calls: Vec<(String, String)> = Vec::new();
     for message in messages {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_names_one_call_stays_and_any_other_is_made_anew() {
+    fn an_id_that_names_one_call_stays_and_any_other_is_made_again() {
         let mut ids = ids(&["toolu_known"]);
         for id in ["toolu_01AbCdEf", "call_9pw2kq", "fc-12ab34", "AbCdEfGh1"] {
             assert_eq!(ids.of(id, 1), id);

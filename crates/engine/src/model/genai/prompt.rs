@@ -32,7 +32,7 @@ const GO_ON: &str = "[Continue]";
 
 /// The request for a prompt at an endpoint.
 pub(super) fn request(mut prompt: Prompt, endpoint: &Endpoint) -> ChatRequest {
-    calls::tell_apart(&mut prompt.messages, |id| content::id_for(endpoint.kind, id));
+    calls::make_ids_unique(&mut prompt.messages, |id| content::id_for(endpoint.kind, id));
     let names = content::tool_names(&prompt.messages);
     let mut messages = Vec::new();
     for message in prompt.messages {

@@ -250,7 +250,7 @@ fn trial_13_a_picture_of_the_models_own_is_put_into_words() {
 }
 
 #[test]
-fn trial_13_two_calls_of_one_id_are_told_apart_with_their_results() {
+fn trial_13_two_calls_of_one_id_get_different_ids_with_their_results() {
     let turn = |id: &str| odd_turn(id, "f", "{}");
     let sent = messages_of(EndpointKind::Anthropic, [turn("a:b"), turn("a_b"), turn("a:b")].concat());
     let id = |at: usize| sent[at]["content"][0].pointer("/ToolCall/call_id").cloned();
@@ -261,7 +261,7 @@ fn trial_13_two_calls_of_one_id_are_told_apart_with_their_results() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_put_into_words() {
+fn unsupported_parts_become_text() {
     let link = Source::Link("https://h/i.png".into());
     let image = Part::Image { media_type: "image/png".into(), source: link };
     assert_eq!(asked(EndpointKind::Ollama, vec![image.clone()]), json!([{"Text": "File: https://h/i.png"}]));

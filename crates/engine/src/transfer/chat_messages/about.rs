@@ -1,4 +1,4 @@
-//! What a message says beside its words: when, by whom, and whether it counts. Must never leave anything out without a word.
+//! The fields of a message other than its text: time, author, and whether it counts. Must never drop a field without a report.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ const MOST_SECONDS: f64 = 1e11;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct About {
     pub(super) time: Option<Time>,
-    /// What is said of the time where it can't be kept.
+    /// The notice about a time that cannot be kept.
     pub(super) odd_time: Option<String>,
     pub(super) author: Option<String>,
     pub(super) mark: Mark,
@@ -104,7 +104,7 @@ pub(super) fn about(message: &Map<String, Value>, words: &[&str]) -> About {
 pub(super) fn when(object: &Map<String, Value>) -> About {
     let mut about = About::default();
     for name in TIMES {
-        let Some(value) = object.get(name).filter(|value| !says_nothing(value)) else { continue };
+        let Some(value) = object.get(name).filter(|value| !is_blank(value)) else { continue };
         match time(value, name == "time_ms") {
             Some(time) if about.time.is_none() => {
                 about.time = Some(time);
@@ -135,7 +135,7 @@ pub(super) fn lost_in(within: &str, object: &Map<String, Value>, known: &[&str])
 
 fn strange<'a>(object: &'a Map<String, Value>, known: &[&str]) -> impl Iterator<Item = &'a String> {
     let is_strange =
-        |name: &str, value| !known.contains(&name) && !OF_NO_USE.contains(&name) && !says_nothing(value);
+        |name: &str, value| !known.contains(&name) && !OF_NO_USE.contains(&name) && !is_blank(value);
     object.iter().filter(move |(name, value)| is_strange(name, value)).map(|(name, _)| name)
 }
 
@@ -179,7 +179,7 @@ fn usage(value: &Value) -> Option<Usage> {
     (usage != Usage::default()).then_some(usage)
 }
 
-fn says_nothing(value: &Value) -> bool {
+fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.is_empty(),

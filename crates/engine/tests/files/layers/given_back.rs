@@ -4,7 +4,7 @@ use super::*;
 
 /// What a dropped turn had removed where a later turn wrote is that turn's to give back.
 #[tokio::test]
-async fn trial_06_what_a_dropped_turn_had_removed_comes_back_with_the_turn_that_wrote_there() {
+async fn trial_06_content_removed_by_a_dropped_turn_returns_with_the_turn_that_wrote_there() {
     for (removes, writes) in
         [(": > f", "echo new > f"), ("sed -i '/^line 5$/d' f", "sed -i 's/^line 4$/line 4\\nnew/' f")]
     {
@@ -24,7 +24,7 @@ async fn trial_06_what_a_dropped_turn_had_removed_comes_back_with_the_turn_that_
 
 /// Whoever skipped a file when a step was taken again is not asked about it when that is undone.
 #[tokio::test]
-async fn trial_07_what_was_skipped_is_in_nobody_s_way_when_the_step_is_undone() {
+async fn trial_07_skipped_content_blocks_nothing_when_the_step_is_undone() {
     let yard = Yard::with(&[]).await;
     yard.run("mkdir -p d/e; printf 'one\\ntwo\\nthree\\n' > d/e/x").await;
     yard.back("t1").await;

@@ -64,7 +64,7 @@ fn an_undo_that_is_interrupted_is_taken_back_whole() {
 }
 
 #[test]
-fn what_is_chosen_for_all_paths_is_done_where_nothing_is_in_conflict() {
+fn choice_for_all_paths_applies_without_conflicts() {
     let yours = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Yours)), Never);
     check(vec![
         Do::Checkpoint,
@@ -108,7 +108,7 @@ fn a_line_of_a_person_below_a_layer_outlives_a_choice_and_a_rewind() {
 }
 
 #[test]
-fn the_old_name_comes_back_with_the_person_s_edit_and_without_the_agent_s() {
+fn the_old_name_comes_back_with_the_persons_edit_and_without_the_agents() {
     let both = [turn(&[Rename(A, B)]), turn(&[Lines(B, 0, 1)]), Do::Edit(vec![Lines(B, 2, 1)])];
     check(both.into_iter().chain([act(Aim::Turn(1)), act(Aim::Undo(1)), act(Aim::Redo(1))]).collect());
     let one = [turn(&[Rename(A, B)]), Do::Edit(vec![Lines(B, 2, 1)]), call(&[Lines(B, 0, 1)])];
@@ -126,7 +126,7 @@ fn both_names_of_a_hard_link_go_back() {
 }
 
 #[test]
-fn what_is_known_goes_back_and_what_is_uncertain_stays() {
+fn certain_changes_are_rewound_and_uncertain_ones_stay() {
     let steps = [
         (0, turn(&[Lines(A, 0, 1), Lines(B, 0, 1)])),
         (1, Do::Begin(true)),
@@ -139,7 +139,7 @@ fn what_is_known_goes_back_and_what_is_uncertain_stays() {
 }
 
 #[test]
-fn what_was_said_in_answer_to_a_rewind_goes_with_it_files_included() {
+fn answer_to_a_rewind_is_undone_with_it_and_its_files() {
     let again = [turn(&[Lines(A, 0, 1)]), act(Aim::Retry(0)), call(&[Lines(A, 1, 1), Lines(B, 0, 1)])];
     check(again.iter().cloned().chain([act(Aim::Undo(1)), act(Aim::Redo(1)), act(Aim::Undo(2))]).collect());
 }
@@ -163,7 +163,7 @@ fn undo_takes_back_nothing_but_what_was_done_last() {
 }
 
 #[test]
-fn what_was_undone_at_once_comes_forward_step_by_step() {
+fn several_steps_undone_at_once_are_redone_one_by_one() {
     let both = [turn(&[Lines(A, 0, 1)]), turn(&[Lines(B, 0, 1)]), act(Aim::Undo(2))];
     check(both.iter().cloned().chain([act(Aim::Redo(1)), act(Aim::Redo(1)), act(Aim::Undo(2))]).collect());
 }
@@ -185,14 +185,14 @@ fn permission_bits_go_along_with_what_was_renamed() {
 }
 
 #[test]
-fn a_step_that_is_taken_back_is_nobody_s_change() {
+fn a_step_that_is_taken_back_belongs_to_nobody() {
     let yours = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Yours)), Never);
     let twice = [call(&[Remove(A)]), turn(&[Lines(A, 0, 1), Copy(A, C), Lines(DX, 0, 1)])];
     check(twice.into_iter().chain([with_fault(Aim::Turn(1), Saves(2, C)), yours]).collect());
 }
 
 #[test]
-fn what_comes_with_its_folder_into_the_place_of_another_is_the_call_s() {
+fn file_moved_with_its_folder_over_another_belongs_to_the_call() {
     check(vec![
         Do::Edit(vec![Lines(DX, 2, 1)]),
         call(&[]),
@@ -204,7 +204,7 @@ fn what_comes_with_its_folder_into_the_place_of_another_is_the_call_s() {
 }
 
 #[test]
-fn what_is_shown_again_settles_nothing_that_another_step_left() {
+fn showing_a_message_settles_nothing_that_another_step_left() {
     // The change of the mode was made while both conversations ran: undo leaves it, and it is no matter of the turn that is shown.
     let steps = [
         (0, call(&[Lines(A, 0, 1)])),
@@ -250,7 +250,7 @@ fn bits_of_a_hard_link_go_back_under_both_names() {
 }
 
 #[test]
-fn a_rename_that_comes_again_loses_nothing_of_the_person_s() {
+fn a_rename_that_comes_again_loses_nothing_of_the_persons() {
     check(vec![turn(&[Rename(A, B)]), act(Aim::Turn(0)), Do::Edit(vec![Lines(A, 0, 1)]), act(Aim::Undo(1))]);
 }
 
@@ -264,7 +264,7 @@ fn the_same_request_twice_at_once_is_done_once() {
 }
 
 #[test]
-fn what_a_killed_call_left_is_uncertain_and_stays() {
+fn changes_of_a_killed_call_are_uncertain_and_stay() {
     let killed = |place| {
         [
             turn(&[Lines(A, 0, 1), Lines(B, 0, 1)]),
@@ -299,7 +299,7 @@ fn bits_of_one_name_go_back_without_those_of_another() {
 }
 
 #[test]
-fn what_was_kept_where_nothing_was_to_change_is_the_person_s_own() {
+fn content_kept_without_a_change_is_the_persons_own() {
     let disk = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Disk)), Never);
     let nothing = [turn(&[Lines(A, 0, 1)]), turn(&[Lines(A, 0, 0)]), act(Aim::Turn(1))];
     check(nothing.into_iter().chain([disk, act(Aim::Drop(0))]).collect());
@@ -325,7 +325,7 @@ fn an_exact_step_leaves_a_folder_in_which_another_conversation_wrote() {
 }
 
 #[test]
-fn what_was_kept_in_between_is_not_taken_back_with_several_steps() {
+fn content_kept_in_between_is_not_reverted_with_several_steps() {
     run(
         &[Lines(A, 0, 0)],
         &[
@@ -339,13 +339,13 @@ fn what_was_kept_in_between_is_not_taken_back_with_several_steps() {
 }
 
 #[test]
-fn what_a_choice_kept_stays_the_person_s_after_a_checkout() {
+fn content_kept_by_a_choice_stays_the_persons_after_a_checkout() {
     let kept = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Disk)), Never);
     check(vec![call(&[Lines(A, 0, 1)]), kept, act(Aim::Checkout(Some(63))), act(Aim::Rewind(0))]);
 }
 
 #[test]
-fn what_is_uncertain_may_clash_with_what_comes_back() {
+fn uncertain_content_may_conflict_with_returning_content() {
     run(
         &[Lines(A, 0, 0)],
         &[
@@ -359,7 +359,7 @@ fn what_is_uncertain_may_clash_with_what_comes_back() {
 }
 
 #[test]
-fn what_clashes_on_the_way_is_no_conflict_where_it_comes_to_nothing() {
+fn intermediate_conflict_without_a_final_difference_is_no_conflict() {
     run(
         &[Lines(A, 0, 0)],
         &[
@@ -394,7 +394,7 @@ fn a_file_whose_old_name_is_in_conflict_does_not_vanish_under_the_new_one() {
 }
 
 #[test]
-fn what_was_adopted_at_an_earlier_head_comes_back_with_it() {
+fn content_adopted_at_an_earlier_head_returns_with_it() {
     let half = |aim| within(aim, Scope::Conversation);
     run(
         &[Lines(A, 0, 0)],
@@ -411,7 +411,7 @@ fn what_was_adopted_at_an_earlier_head_comes_back_with_it() {
 }
 
 #[test]
-fn what_is_left_alone_keeps_what_is_known_beside_what_is_uncertain() {
+fn skipped_path_keeps_certain_content_beside_uncertain_content() {
     let skip = Act(Aim::Retry(0), Both, (vec![(A, Choice::Skip)], None), Never);
     let merge = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Merge)), Never);
     run(
@@ -451,7 +451,7 @@ fn a_renamed_file_stays_where_its_old_name_has_something_else() {
 }
 
 #[test]
-fn what_is_uncertain_is_said_where_nothing_is_there_any_more() {
+fn uncertain_change_is_reported_for_a_file_that_is_gone() {
     run(
         &[Lines(DEX, 0, 0)],
         &[

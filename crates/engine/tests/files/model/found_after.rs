@@ -22,7 +22,7 @@ fn a_choice_in_a_step_on_files_alone_holds_for_what_is_uncertain_too() {
 }
 
 #[test]
-fn other_bits_of_what_makes_way_are_in_nobody_s_way() {
+fn other_bits_of_what_makes_way_block_nothing() {
     let steps = [
         (0, Do::Edit(vec![Lines(A, 0, 0)])),
         (0, call(&[Rename(A, D), Lines(A, 0, 0)])),
@@ -38,7 +38,7 @@ fn other_bits_of_what_makes_way_are_in_nobody_s_way() {
 }
 
 #[test]
-fn what_comes_below_a_call_whose_file_others_removed() {
+fn content_below_a_call_whose_file_others_removed() {
     let steps = [
         (0, call(&[Lines(DEX, 0, 0)])),
         (0, act(Aim::Drop(0))),
@@ -134,7 +134,7 @@ fn a_file_that_is_saved_just_as_the_step_would_leave_it_stays_when_the_step_is_t
 }
 
 #[test]
-fn what_a_dropped_call_wrote_over_comes_under_the_new_name_that_a_later_turn_gave_it() {
+fn content_overwritten_by_a_dropped_call_returns_at_its_new_name() {
     let steps = [(0, call(&[Lines(A, 0, 0)])), (0, turn(&[Rename(A, B)])), (0, act(Aim::Drop(1)))];
     run(&[Write(A, Bytes::Empty)], &steps);
 }
@@ -152,7 +152,7 @@ fn a_name_that_is_left_alone_leaves_the_other_one_that_a_link_has_taken() {
 }
 
 #[test]
-fn what_others_had_in_a_folder_waits_where_a_file_comes_back_in_the_folder_s_place() {
+fn others_content_of_a_folder_waits_when_a_file_returns_in_its_place() {
     let steps = [
         (0, call(&[Lines(DX, 0, 0)])),
         (1, call(&[Lines(DEX, 0, 0)])),
@@ -176,7 +176,7 @@ fn a_version_of_somebody_else_is_chosen_where_steps_cancel_each_other() {
 }
 
 #[test]
-fn a_link_that_a_person_makes_just_as_a_call_had_left_it_is_not_told_from_that() {
+fn a_link_that_a_person_makes_just_as_a_call_had_left_it_is_not_distinguished_from_that() {
     let steps = [
         (0, call(&[Link(A, A)])),
         (0, turn(&[Lines(A, 0, 0)])),
@@ -188,7 +188,7 @@ fn a_link_that_a_person_makes_just_as_a_call_had_left_it_is_not_told_from_that()
 }
 
 #[test]
-fn what_is_seen_of_a_call_while_more_is_said_stays_when_that_is_undone() {
+fn changes_seen_of_a_call_during_a_later_message_stay_when_that_message_is_undone() {
     let steps = [
         (0, Begin(false)),
         (0, Say),

@@ -22,7 +22,7 @@ fn a_later_turn_wrote_under_the_new_name_of_a_rename_that_is_dropped() {
 }
 
 #[test]
-fn what_is_in_a_folder_goes_where_exactly_the_file_in_its_place_was_chosen() {
+fn folder_content_goes_when_exactly_the_file_in_its_place_was_chosen() {
     let steps = [
         call(&[Flat(A)]),
         all(Aim::Drop(0), Choice::Checkpoint),
@@ -33,7 +33,7 @@ fn what_is_in_a_folder_goes_where_exactly_the_file_in_its_place_was_chosen() {
 }
 
 #[test]
-fn what_git_put_back_keeps_no_file_that_goes() {
+fn file_restored_by_git_does_not_keep_a_removed_file() {
     let steps = [
         (0, call(&[Lines(A, 0, 0)])),
         (0, Git(1)),
@@ -46,7 +46,7 @@ fn what_git_put_back_keeps_no_file_that_goes() {
 }
 
 #[test]
-fn a_change_under_another_s_goes_from_a_text_that_a_later_turn_removed() {
+fn a_change_under_anothers_goes_from_a_text_that_a_later_turn_removed() {
     let steps = [
         (0, call(&[Lines(A, 0, 1)])),
         (1, call(&[Lines(A, 0, 1)])),
@@ -73,7 +73,7 @@ fn adopted_lines_go_along_to_the_name_for_which_the_checkpoint_was_chosen() {
 }
 
 #[test]
-fn a_file_that_somebody_saved_under_a_later_removal_is_in_nobody_s_way() {
+fn a_file_that_somebody_saved_under_a_later_removal_blocks_nothing() {
     let steps = [
         call(&[Lines(A, 0, 1)]),
         Act(Aim::Rewind(0), Both, (Vec::new(), None), Saves(1, A)),
@@ -84,7 +84,7 @@ fn a_file_that_somebody_saved_under_a_later_removal_is_in_nobody_s_way() {
 }
 
 #[test]
-fn what_was_kept_twice_is_put_in_by_no_later_step() {
+fn content_kept_twice_is_inserted_by_no_later_step() {
     let steps = [
         call(&[Lines(A, 0, 1)]),
         choosing(Aim::Rewind(0), A, Choice::Disk),
@@ -98,7 +98,7 @@ fn what_was_kept_twice_is_put_in_by_no_later_step() {
 }
 
 #[test]
-fn what_a_choice_left_is_not_given_back_by_the_undo_of_files_alone() {
+fn content_left_by_a_choice_is_not_returned_by_undo_of_files_alone() {
     let files = |aim, choice| Act(aim, Files, (Vec::new(), choice), Never);
     let steps = [
         call(&[Flat(A)]),
@@ -111,7 +111,7 @@ fn what_a_choice_left_is_not_given_back_by_the_undo_of_files_alone() {
 }
 
 #[test]
-fn what_was_exactly_taken_back_and_uncertain_may_go_unsaid() {
+fn uncertain_content_that_was_exactly_reverted_may_go_unreported() {
     let steps = [
         (1, Do::Begin(false)),
         (0, call(&[Lines(DE, 0, 0)])),
@@ -123,7 +123,7 @@ fn what_was_exactly_taken_back_and_uncertain_may_go_unsaid() {
 }
 
 #[test]
-fn what_others_had_removed_of_a_skipped_change_is_asked_about_again() {
+fn part_of_a_skipped_change_that_others_removed_is_asked_about_again() {
     check(vec![
         call(&[Lines(A, 0, 1)]),
         choosing(Aim::Undo(1), A, Choice::Skip),
@@ -136,7 +136,7 @@ fn what_others_had_removed_of_a_skipped_change_is_asked_about_again() {
 }
 
 #[test]
-fn one_name_of_a_renamed_file_with_a_person_s_line_is_in_conflict() {
+fn one_name_of_a_renamed_file_with_a_persons_line_is_in_conflict() {
     let steps = [
         (1, call(&[Lines(A, 0, 0)])),
         (0, Do::Edit(vec![Lines(A, 0, 1)])),
@@ -170,7 +170,7 @@ fn a_call_that_is_answered_after_other_messages_goes_with_its_result() {
 }
 
 #[test]
-fn others_wrote_upon_what_a_later_call_left() {
+fn others_wrote_over_what_a_later_call_left() {
     check(vec![
         call(&[Write(A, Bytes::Empty)]),
         choosing(Aim::Drop(0), A, Choice::Skip),
@@ -194,7 +194,7 @@ fn lines_of_a_renamed_file_that_was_skipped_go_with_the_rename() {
 }
 
 #[test]
-fn what_comes_back_into_a_text_that_has_another_name_for_good_may_be_in_conflict() {
+fn content_that_returns_into_a_renamed_file_may_be_in_conflict() {
     let steps = [
         call(&[Lines(A, 0, 1)]),
         call(&[Lines(A, 0, 0)]),
@@ -208,7 +208,7 @@ fn what_comes_back_into_a_text_that_has_another_name_for_good_may_be_in_conflict
 }
 
 #[test]
-fn what_a_person_wrote_stays_where_a_rename_in_doubt_is_taken_back_at_its_new_name_alone() {
+fn persons_edit_stays_when_an_uncertain_rename_is_reverted_at_its_new_name_alone() {
     let steps = [
         (0, call(&[Lines(A, 0, 0)])),
         (0, Do::Edit(vec![Lines(A, 0, 1)])),
@@ -233,7 +233,7 @@ fn several_steps_that_are_undone_at_once_bring_back_all_that_the_conversation_ha
 }
 
 #[test]
-fn a_person_s_new_file_does_not_go_to_where_they_had_moved_the_agent_s() {
+fn a_persons_new_file_does_not_go_to_where_they_had_moved_the_agents() {
     let steps = [
         turn(&[Lines(A, 0, 1)]),
         Do::Edit(vec![Rename(A, DX), Lines(A, 0, 1)]),
@@ -257,7 +257,7 @@ fn a_line_that_another_conversation_brings_back_after_a_choice_is_theirs() {
 }
 
 #[test]
-fn what_another_conversation_removed_is_in_the_way_also_after_its_turns_went_and_came() {
+fn removal_by_another_conversation_conflicts_also_after_its_turns_left_and_returned() {
     let steps = [
         (0, call(&[Lines(DEX, 0, 0)])),
         (0, turn(&[Lines(DE, 0, 1)])),
@@ -270,7 +270,7 @@ fn what_another_conversation_removed_is_in_the_way_also_after_its_turns_went_and
 }
 
 #[test]
-fn what_was_uncertain_and_exactly_taken_back_comes_again_with_its_turn() {
+fn uncertain_content_that_was_exactly_reverted_returns_with_its_turn() {
     check(vec![
         Do::Edit(vec![Write(A, Bytes::Empty), Lines(A, 0, 0)]),
         Do::Begin(false),
@@ -289,7 +289,7 @@ fn bits_go_back_under_both_names_of_a_file_that_took_the_place_of_one_with_an_at
 }
 
 #[test]
-fn what_was_written_since_is_not_in_the_way_of_undoing_a_choice_that_changed_nothing() {
+fn later_edit_does_not_block_undo_of_a_choice_that_changed_nothing() {
     let steps = [
         (0, call(&[Lines(A, 1, 0)])),
         (0, turn(&[Lines(A, 2, 0)])),
@@ -304,7 +304,7 @@ fn what_was_written_since_is_not_in_the_way_of_undoing_a_choice_that_changed_not
 }
 
 #[test]
-fn what_is_above_a_file_that_a_person_moved_away_is_not_in_the_way_of_its_turn() {
+fn layers_above_a_file_that_a_person_moved_do_not_block_its_turn() {
     let steps = [
         (0, call(&[Lines(A, 0, 0)])),
         (1, call(&[Remove(A)])),
@@ -320,7 +320,7 @@ fn what_is_above_a_file_that_a_person_moved_away_is_not_in_the_way_of_its_turn()
 }
 
 #[test]
-fn what_a_choice_left_in_a_file_that_the_person_removed_does_not_come_with_a_restore() {
+fn content_left_by_a_choice_in_a_removed_file_does_not_return_with_a_restore() {
     let steps = [
         call(&[Rename(A, B)]),
         turn(&[Lines(A, 0, 0)]),
@@ -360,7 +360,7 @@ fn a_file_that_another_conversation_moved_away_does_not_come_back_with_a_part_of
 }
 
 #[test]
-fn a_folder_that_was_made_again_over_a_file_that_is_dropped_is_in_nobody_s_way() {
+fn a_folder_that_was_made_again_over_a_file_that_is_dropped_blocks_nothing() {
     let steps = [
         call(&[Link(DE, A)]),
         turn(&[Flat(A)]),
@@ -410,7 +410,7 @@ fn a_dropped_file_does_not_come_back_with_the_removal_that_a_later_call_made() {
 }
 
 #[test]
-fn a_step_that_is_undone_with_the_turn_before_it_is_in_nobody_s_way() {
+fn a_step_that_is_undone_with_the_turn_before_it_blocks_nothing() {
     let steps = [
         call(&[Write(A, Bytes::Empty)]),
         Act(Aim::Undo(1), Files, (Vec::new(), None), Never),
@@ -421,7 +421,7 @@ fn a_step_that_is_undone_with_the_turn_before_it_is_in_nobody_s_way() {
 }
 
 #[test]
-fn another_s_line_under_the_new_name_is_in_conflict_where_another_file_took_the_old_one() {
+fn anothers_line_under_the_new_name_is_in_conflict_where_another_file_took_the_old_one() {
     let steps = [
         (0, call(&[Rename(A, G)])),
         (1, call(&[Lines(G, 0, 1)])),
@@ -438,7 +438,7 @@ fn another_s_line_under_the_new_name_is_in_conflict_where_another_file_took_the_
 }
 
 #[test]
-fn what_stays_in_a_folder_is_another_s_where_the_folder_took_the_place_of_an_adopted_file() {
+fn folder_content_belongs_to_others_when_the_folder_replaced_an_adopted_file() {
     let steps = [
         (0, call(&[Flat(A)])),
         (0, Act(Aim::Rewind(0), Conversation, (Vec::new(), None), Never)),
@@ -450,7 +450,7 @@ fn what_stays_in_a_folder_is_another_s_where_the_folder_took_the_place_of_an_ado
 }
 
 #[test]
-fn what_is_uncertain_is_said_of_the_name_that_a_turn_that_stays_took_it_from() {
+fn uncertain_content_is_reported_at_the_name_that_a_kept_turn_moved_it_from() {
     let steps = [
         (0, call(&[Lines(A, 0, 0)])),
         (0, Do::Begin(false)),

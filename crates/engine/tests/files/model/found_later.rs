@@ -16,7 +16,7 @@ fn all(aim: Aim, choice: Choice) -> Do {
 }
 
 #[test]
-fn what_a_choice_had_kept_is_asked_about_again_where_its_undo_is_skipped() {
+fn content_kept_by_a_choice_is_asked_about_again_when_its_undo_is_skipped() {
     check(vec![
         call(&[Lines(A, 1, 0)]),
         choosing(Aim::Rewind(0), A, Choice::Disk),
@@ -26,7 +26,7 @@ fn what_a_choice_had_kept_is_asked_about_again_where_its_undo_is_skipped() {
 }
 
 #[test]
-fn what_is_skipped_stays_its_turn_s_also_where_its_bits_are_merged_apart() {
+fn skipped_content_belongs_to_its_turn_also_when_merged_in_parts() {
     check(vec![
         call(&[Remove(A), Lines(A, 0, 0)]),
         call(&[Lines(A, 1, 1), Mode(A)]),
@@ -44,7 +44,7 @@ fn a_file_that_is_saved_during_an_exact_step_had_become_what_was_asked_for() {
 }
 
 #[test]
-fn a_name_of_a_rename_stays_where_the_other_one_has_another_s_link() {
+fn a_name_of_a_rename_stays_where_the_other_one_has_anothers_link() {
     run(
         &[Lines(A, 0, 0)],
         &[
@@ -57,7 +57,7 @@ fn a_name_of_a_rename_stays_where_the_other_one_has_another_s_link() {
 }
 
 #[test]
-fn what_was_skipped_belongs_to_its_turn_when_the_conversation_alone_comes_back() {
+fn skipped_content_belongs_to_its_turn_when_the_conversation_alone_returns() {
     for last in [Aim::Undo(1), Aim::Rewind(0)] {
         check(vec![
             call(&[Lines(A, 0, 1)]),
@@ -91,7 +91,7 @@ fn a_choice_for_one_name_of_a_rename_holds_for_the_other_one_though_it_is_uncert
 }
 
 #[test]
-fn what_was_made_upon_a_file_that_is_missing_is_in_conflict_when_it_comes() {
+fn change_of_a_missing_file_is_in_conflict_when_it_returns() {
     run(
         &[Write(A, Bytes::Empty)],
         &[
@@ -142,7 +142,7 @@ fn bits_of_a_renamed_file_go_back_to_a_name_that_a_link_took() {
 }
 
 #[test]
-fn what_a_choice_left_stays_the_person_s_after_a_restore_of_the_conversation_alone() {
+fn content_left_by_a_choice_stays_the_persons_after_a_restore_of_the_conversation_alone() {
     check(vec![
         call(&[Lines(A, 0, 1)]),
         Say,
@@ -194,7 +194,7 @@ fn a_turn_that_goes_from_below_another_clashes_only_with_what_was_written_in_its
 }
 
 #[test]
-fn what_is_uncertain_may_be_said_of_the_name_that_another_has_taken_away() {
+fn uncertain_content_may_be_reported_at_the_name_that_another_removed() {
     run(
         &[Lines(B, 0, 0)],
         &[
@@ -219,7 +219,7 @@ fn what_is_uncertain_may_be_said_of_the_name_that_another_has_taken_away() {
 }
 
 #[test]
-fn what_is_asked_for_exactly_takes_nothing_along_from_its_other_name() {
+fn exact_choice_of_a_path_changes_nothing_at_its_other_name() {
     check(vec![
         call(&[Rename(A, DEX)]),
         Do::Edit(vec![Mode(DEX)]),
@@ -255,7 +255,7 @@ fn bytes_that_are_back_already_are_in_no_conflict_whatever_their_bits() {
 }
 
 #[test]
-fn what_another_conversation_made_a_folder_does_not_keep_a_branch_from_coming_back() {
+fn path_that_another_conversation_made_a_folder_does_not_block_a_branch() {
     let steps = [
         (0, call(&[Lines(DX, 0, 0)])),
         (1, call(&[Flat(A)])),
@@ -281,7 +281,7 @@ fn a_text_that_was_moved_back_over_another_one_and_changed_goes_back() {
 }
 
 #[test]
-fn what_others_wrote_into_a_file_that_an_exact_step_took_is_not_asked_back_by_a_restore() {
+fn others_edits_of_a_file_that_an_exact_step_took_are_not_requested_by_a_restore() {
     let steps = [
         (0, call(&[Write(A, Bytes::Empty)])),
         (0, Say),
@@ -296,7 +296,7 @@ fn what_others_wrote_into_a_file_that_an_exact_step_took_is_not_asked_back_by_a_
 }
 
 #[test]
-fn a_person_s_file_where_a_later_turn_had_removed_the_dropped_one_s_is_in_nobody_s_way() {
+fn a_persons_file_where_a_later_turn_had_removed_the_dropped_one_s_blocks_nothing() {
     check(vec![
         call(&[Lines(D, 0, 0)]),
         turn(&[Flat(A), Folder(A)]),
@@ -307,7 +307,7 @@ fn a_person_s_file_where_a_later_turn_had_removed_the_dropped_one_s_is_in_nobody
 }
 
 #[test]
-fn a_change_goes_from_a_file_that_a_later_turn_removed_and_a_person_made_anew() {
+fn a_change_goes_from_a_file_that_a_later_turn_removed_and_a_person_made_again() {
     check(vec![
         call(&[Lines(A, 0, 1)]),
         Say,
@@ -318,7 +318,7 @@ fn a_change_goes_from_a_file_that_a_later_turn_removed_and_a_person_made_anew() 
 }
 
 #[test]
-fn what_was_skipped_goes_with_the_turn_that_it_was_said_in_when_that_is_undone() {
+fn skipped_content_is_undone_with_the_turn_that_skipped_it() {
     run(
         &[Lines(A, 0, 0)],
         &[
@@ -333,7 +333,7 @@ fn what_was_skipped_goes_with_the_turn_that_it_was_said_in_when_that_is_undone()
 }
 
 #[test]
-fn what_another_conversation_put_in_the_place_of_a_folder_is_said_to_be_in_the_way() {
+fn file_that_replaced_a_folder_from_another_conversation_is_reported_as_a_conflict() {
     let steps = [
         (0, call(&[Lines(DX, 0, 0)])),
         (0, Act(Aim::Rewind(0), Conversation, (Vec::new(), None), Never)),
@@ -346,7 +346,7 @@ fn what_another_conversation_put_in_the_place_of_a_folder_is_said_to_be_in_the_w
 }
 
 #[test]
-fn what_was_adopted_since_stays_when_an_earlier_step_is_undone() {
+fn content_adopted_since_stays_when_an_earlier_step_is_undone() {
     let alone = |aim| Act(aim, Conversation, (Vec::new(), None), Never);
     let steps = [
         (0, act(Aim::Rewind(0))),
@@ -360,7 +360,7 @@ fn what_was_adopted_since_stays_when_an_earlier_step_is_undone() {
 }
 
 #[test]
-fn what_a_choice_left_in_a_step_on_files_stays_the_person_s_after_a_restore() {
+fn content_left_by_a_choice_on_files_stays_the_persons_after_a_restore() {
     let steps = [
         (0, call(&[Hard(A, B)])),
         (0, Act(Aim::Undo(1), Files, (Vec::new(), Some(Choice::Disk)), Never)),
@@ -371,7 +371,7 @@ fn what_a_choice_left_in_a_step_on_files_stays_the_person_s_after_a_restore() {
 }
 
 #[test]
-fn what_others_made_where_a_change_had_been_removed_and_came_back_is_in_conflict_with_it() {
+fn others_content_conflicts_with_a_removed_change_that_returned() {
     let steps = [
         (1, call(&[Lines(A, 0, 0)])),
         (0, Do::Edit(vec![Rename(A, C)])),
@@ -384,7 +384,7 @@ fn what_others_made_where_a_change_had_been_removed_and_came_back_is_in_conflict
 }
 
 #[test]
-fn what_lay_under_a_removed_text_does_not_come_back_with_the_removal() {
+fn content_under_a_removed_text_does_not_return_with_the_removal() {
     check(vec![
         call(&[Lines(A, 1, 0)]),
         turn(&[Lines(A, 0, 0)]),
@@ -422,7 +422,7 @@ fn a_removal_that_another_conversation_made_again_is_its_own() {
 }
 
 #[test]
-fn what_a_choice_kept_for_good_is_not_taken_by_the_undo_of_an_earlier_step() {
+fn content_kept_by_a_choice_is_not_removed_by_undo_of_an_earlier_step() {
     let kept = |path| choosing(Aim::Undo(1), path, Choice::Disk);
     check(vec![
         call(&[Lines(A, 0, 0)]),
@@ -437,7 +437,7 @@ fn what_a_choice_kept_for_good_is_not_taken_by_the_undo_of_an_earlier_step() {
 }
 
 #[test]
-fn what_was_adopted_stays_over_two_more_undos() {
+fn adopted_content_stays_over_two_more_undos() {
     check(vec![
         call(&[Lines(B, 0, 0)]),
         act(Aim::Rewind(0)),
@@ -449,7 +449,7 @@ fn what_was_adopted_stays_over_two_more_undos() {
 }
 
 #[test]
-fn a_version_that_replaced_one_with_a_person_s_attribute_comes_without_it() {
+fn a_version_that_replaced_one_with_a_persons_attribute_comes_without_it() {
     let steps = [
         Do::End,
         call(&[Lines(A, 0, 0)]),

@@ -11,7 +11,7 @@ use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
 #[test]
-fn what_another_conversation_put_back_just_as_a_call_had_left_it_goes_back_with_the_call() {
+fn content_restored_by_another_conversation_as_a_call_left_it_is_rewound_with_the_call() {
     let steps = [
         (0, call(&[Lines(A, 1, 0)])),
         (1, call(&[Rename(A, B), Lines(A, 0, 0)])),
@@ -49,7 +49,7 @@ fn trial_06_an_adopted_removal_is_a_conflict_where_a_person_made_the_file_again(
 }
 
 #[test]
-fn trial_06_what_a_dropped_turn_had_emptied_is_there_below_a_later_turn() {
+fn trial_06_content_emptied_by_a_dropped_turn_is_there_below_a_later_turn() {
     let steps = [
         call(&[Write(A, Bytes::Empty)]),
         turn(&[Lines(A, 0, 0)]),
@@ -79,7 +79,7 @@ fn a_text_in_the_place_of_another_goes_from_its_new_name() {
 }
 
 #[test]
-fn what_a_restore_left_below_its_choice_stays_its_turn_s() {
+fn content_that_a_restore_left_below_its_choice_belongs_to_its_turn() {
     let steps = [
         call(&[Lines(A, 0, 1)]),
         call(&[Lines(A, 0, 1)]),
@@ -120,7 +120,7 @@ fn trial_02_a_redo_that_skipped_a_file_is_undone_though_others_wrote_into_it() {
 }
 
 #[test]
-fn what_git_put_in_between_does_not_change_what_a_call_found() {
+fn content_that_git_inserted_does_not_change_the_base_of_a_call() {
     let steps = [
         Git(1),
         Do::Edit(vec![Lines(A, 0, 1)]),
@@ -147,7 +147,7 @@ fn a_copy_may_be_what_a_renamed_file_was_where_that_is_kept() {
 }
 
 #[test]
-fn what_a_later_call_had_made_again_stays_its_own_where_the_disk_is_chosen() {
+fn content_remade_by_a_later_call_stays_its_own_after_the_choice_disk() {
     for again in [Write(DX, Bytes::Empty), Folder(D)] {
         let steps = [
             call(&[Write(DX, Bytes::Empty)]),
@@ -206,7 +206,7 @@ fn a_choice_in_undos_that_cancel_each_other_keeps_nothing() {
 }
 
 #[test]
-fn trial_06_what_somebody_put_back_just_as_several_calls_had_left_it_stays_theirs() {
+fn trial_06_content_restored_by_a_person_as_several_calls_left_it_stays_the_persons() {
     // Of a file that was there the place that both calls wrote, and a file that they made.
     for base in [[Lines(A, 0, 0)], [Lines(C, 0, 1)]] {
         for (first, second) in [(0, 0), (0, 1)] {
@@ -226,7 +226,7 @@ fn trial_06_what_somebody_put_back_just_as_several_calls_had_left_it_stays_their
 }
 
 #[test]
-fn trial_06_what_git_put_back_just_as_several_calls_had_left_it_stays_there() {
+fn trial_06_content_restored_by_git_as_several_calls_left_it_stays() {
     let binary = ([Write(A, Bytes::Binary)], [Lines(A, 0, 1)]);
     for (first, second) in [binary, ([Lines(A, 1, 1)], [Lines(A, 0, 1)])] {
         for undo in [act(Aim::Undo(2)), choosing(Aim::Undo(2), A, Choice::Merge)] {
@@ -287,7 +287,7 @@ fn an_undo_asks_where_others_wrote_into_what_a_choice_had_kept_on_the_way() {
 }
 
 #[test]
-fn what_is_so_already_may_be_planned_of_a_layer_that_a_choice_had_left() {
+fn plan_may_list_unchanged_content_of_a_layer_that_a_choice_left() {
     let kept = |rewind| Act(rewind, Both, (Vec::new(), Some(Choice::Disk)), Never);
     let disk = [call(&[Flat(A)]), kept(Aim::Rewind(0)), kept(Aim::Undo(1)), act(Aim::Restore(2))];
     run(&[Lines(B, 0, 1)], &disk.map(|step| (0, step)));
@@ -304,7 +304,7 @@ fn what_is_so_already_may_be_planned_of_a_layer_that_a_choice_had_left() {
 }
 
 #[test]
-fn what_somebody_had_done_alike_and_taken_away_does_not_come_back_with_its_turn() {
+fn equal_change_that_somebody_removed_does_not_return_with_its_turn() {
     let steps = [
         call(&[Lines(A, 0, 2)]),
         Git(1),

@@ -12,7 +12,7 @@ fn write(text: &str) -> Vec<super::Said> {
 }
 
 #[tokio::test]
-async fn a_person_is_asked_and_a_no_is_told_to_the_model() {
+async fn a_person_is_asked_and_a_no_is_reported_to_the_model() {
     let desk = Desk::new(Mode::Ask).await;
     desk.script.then(write("x\n"));
     desk.script.then(words("then not"));
@@ -69,7 +69,7 @@ async fn plan_writes_nothing_and_reading_is_free() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_nothing_is_allowed() {
+async fn call_without_a_listener_is_denied() {
     let desk = Desk::new(Mode::Ask).await;
     desk.script.then(write("x\n"));
     desk.script.then(words("then not"));
@@ -80,18 +80,18 @@ async fn where_nobody_listens_nothing_is_allowed() {
     assert_eq!(desk.read("a.txt"), None);
     assert_eq!(desk.shows().await.last().map(String::as_str), Some("then not"));
     let told = format!("{:?}", desk.script.asked().messages.last());
-    assert!(told.contains("not run: it needs leave, and nobody is there to be asked; "), "{told}");
+    assert!(told.contains("not run: it needs an approval, and no client is there to answer; "), "{told}");
 }
 
 #[tokio::test]
-async fn where_a_face_can_not_ask_the_model_is_told_what_would_allow_it() {
+async fn client_without_prompts_gets_a_result_that_names_the_missing_rule() {
     let desk = Desk::new(Mode::Ask).await;
     desk.script.then(write("x\n"));
     desk.script.then(words("then not"));
     let events = desk.say("write").await;
     let (_, told) =
         desk.follow(events, &mut |_| Some(Decision::Unattended("--allow write allows it".into()))).await;
-    let why = "it needs leave, and nobody is there to be asked; --allow write allows it";
+    let why = "it needs an approval, and no client is there to answer; --allow write allows it";
     assert_eq!(told[1], format!("→ failed: not run: {why} [0]"));
 }
 
@@ -118,7 +118,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn what_a_rule_keeps_from_reading_is_left_out_of_what_is_found() {
+async fn files_denied_by_a_read_rule_are_left_out_of_search_results() {
     let desk = Desk::new(Mode::AllowAll).await;
     std::fs::create_dir_all(desk.path("own/deep")).expect("made");
     for name in [".env", "a.txt", "own/deep/b.txt"] {
@@ -145,7 +145,7 @@ async fn what_a_rule_keeps_from_reading_is_left_out_of_what_is_found() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_not_searched_either() {
+async fn files_that_must_not_be_read_are_not_searched() {
     let desk = Desk::new(Mode::AllowAll).await;
     desk.write("key", "needle\n");
     desk.rules(&["deny read(key)"]).await;
@@ -156,7 +156,7 @@ async fn what_may_not_be_read_is_not_searched_either() {
 }
 
 #[tokio::test]
-async fn what_a_rule_forbids_is_shown_before_its_refusal() {
+async fn denied_call_is_shown_before_its_refusal() {
     let desk = Desk::new(Mode::AllowAll).await;
     desk.rules(&["deny write(*.txt)"]).await;
     let (_, told) = desk.turn("write", vec![write("x\n"), words("then not")]).await;
@@ -188,7 +188,7 @@ async fn a_stop_while_it_is_asked_ends_the_turn_and_an_answer_comes_too_late() {
 
 /// Rules and a mode that are settled while a run is at work hold from its next call on, also over what it alone was permitted.
 #[tokio::test]
-async fn what_is_settled_meanwhile_holds_from_the_next_call_on() {
+async fn changed_permission_applies_from_the_next_call() {
     let rule = |ruling| Rule { ruling, tool: "write".into(), what: None };
     let add = |ruling| PermissionChange { add: vec![rule(ruling)], ..PermissionChange::default() };
     let plan = PermissionChange { mode: Some(Mode::Plan), ..PermissionChange::default() };
