@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_is_told_from_what_is() {
+    fn invisible_characters_are_recognised() {
         for (sign, seen) in [
             ('a', true),
             ('é', true),

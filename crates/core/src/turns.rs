@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_hidden_opener_belongs_to_the_turn_before() {
+    fn entries_after_a_hidden_first_message_belong_to_the_turn_before() {
         // The third turn begins anywhere behind the second one, whose opener is hidden.
         for length in 1..12 {
             let answers = "a".repeat(length);

@@ -23,7 +23,7 @@ fn targets(of: &str) -> Request {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_rewinds_from_one_head_one_wins_and_the_other_gets_the_new_head() {
+async fn one_of_two_rewinds_from_one_head_wins_and_the_other_gets_the_new_head() {
     let desk = Desk::new().await;
     let other = desk.another();
     for round in 0..10 {

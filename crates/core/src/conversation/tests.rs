@@ -158,7 +158,7 @@ fn a_late_answer_moves_nothing() {
 }
 
 #[test]
-fn who_saw_an_entry_that_was_taken_back_is_told_so() {
+fn a_refusal_names_the_operation_that_took_an_entry_back() {
     let log = Log::after("uaua; hide 2");
     let say = |seq| log.now.say(&log, Say { seen: Some(Pos::new(0, seq)), ..log.said('u') });
     assert!(say(2).is_ok(), "hidden meanwhile, and still there");

@@ -10,7 +10,7 @@ use crate::testing::{Log, refused};
 use crate::undo_history::Step;
 
 #[test]
-fn what_is_not_possible_is_refused_with_its_reason() {
+fn impossible_actions_are_refused_with_the_reason() {
     refused(&[
         ("ua; rewind 3", "unknown_entry"),
         ("ua; rewind 0", "unknown_entry"),
@@ -188,7 +188,7 @@ fn a_request_names_only_the_first_operation_that_it_makes() {
 }
 
 #[test]
-fn what_one_request_undid_is_compensated_as_a_whole() {
+fn undo_steps_of_one_request_are_compensated_together() {
     let mut log = Log::after("uaua; hide 1; undo 2");
     let before = log.was[log.was.len() - 2].clone();
     let request: RequestId = "r1".parse().expect("an id");

@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn what_follows_a_change_in_the_same_operation_can_take_it_back() {
+fn a_later_change_of_the_same_operation_can_revert_an_earlier_one() {
     let kept = Kept::default();
     let first = change(&kept, &(vec![(1, 3, Keep::Adopted)], 1));
     let both = first.clone().then(first.inverse());
@@ -142,7 +142,7 @@ fn files_belong_to_the_turns_of_the_path_until_one_half_moves_alone() {
 }
 
 #[test]
-fn what_a_step_on_one_half_records() {
+fn a_step_of_one_scope_is_recorded_with_its_reason() {
     let scope = [Scope::Both, Scope::Files, Scope::Conversation];
     assert_eq!(scope.map(Scope::name), ["both", "files", "conversation"]);
     for (script, reason) in [
@@ -162,7 +162,7 @@ fn what_a_step_on_one_half_records() {
 }
 
 #[test]
-fn what_earlier_steps_left_undecided_stays_as_the_files_have_it() {
+fn undecided_paths_of_earlier_steps_stay_as_on_disk() {
     let part = |from, to| Path::from_spans([Span::new(0, from, to)]);
     let none = Path::default;
     let rows = [

@@ -66,7 +66,7 @@ fn trial_19_a_program_named_by_a_relative_path_is_another_one_in_another_folder(
 }
 
 #[test]
-fn what_rules_say_of_reading_a_path_does_not_hang_on_the_mode() {
+fn rules_for_reading_a_path_do_not_depend_on_the_mode() {
     let rules = ["deny *(**/.env)", "ask read(own/**)", "allow read(own)"];
     for mode in Mode::ALL {
         let permission = permission(mode.name(), &rules);
@@ -308,7 +308,7 @@ fn the_reason_names_the_rule_or_says_what_the_call_does() {
 }
 
 #[test]
-fn what_holds_of_every_call_of_a_tool_is_known_without_one() {
+fn a_rule_for_all_calls_of_a_tool_is_known_without_a_call() {
     let always = |mode, rules: &[&str], class| {
         permission(mode, rules).always("shell", class).map(Ruling::name).unwrap_or_default()
     };

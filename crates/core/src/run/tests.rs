@@ -212,7 +212,7 @@ fn a_run_that_waits_is_skipped_when_what_it_answers_is_another() {
 }
 
 #[test]
-fn what_the_running_one_said_is_expected_by_the_one_that_waits() {
+fn a_waiting_run_expects_the_words_of_the_active_run() {
     let runs = steps([asked(), RunInput::Claim(T), asked()]).unwrap().runs;
     let ended = on(&runs, tail(3), 1, RunInput::End(F1, RunEnding::Succeeded, T)).unwrap().runs;
     assert_eq!(told(&on(&ended, tail(3), 1, RunInput::Claim(T)).unwrap()), ["start 2 with 2"]);

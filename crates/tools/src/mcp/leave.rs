@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_an_entry_is_shown_and_no_value_of_the_person_is() {
+    fn an_approval_shows_a_whole_server_entry_and_no_secret_value() {
         let variables = Variables::fixed([("OPENAI_API_KEY", "sk-1234567890"), ("PORT", "90210")]);
         let command = Way::Command {
             command: "./${TOOL:-run}".to_owned(),

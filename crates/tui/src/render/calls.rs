@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_prints_is_bounded_in_both_directions() {
+    fn output_of_a_call_is_limited_in_width_and_height() {
         assert_eq!(printed(&["one\ntw", "o\n"]), "  one\n  two\n");
         assert_eq!(printed(&["one\n\nthree"]), "  one\n  \n  three\n");
         assert_eq!(printed(&[&"x".repeat(100_000)]), format!("  {}…\n", "x".repeat(27)));

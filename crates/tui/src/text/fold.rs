@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_folded() {
+    fn long_pastes_and_control_characters_are_folded() {
         let mut folds = Folds::default();
         for (text, label) in [
             ("short\ntext".to_owned(), "short\ntext"),

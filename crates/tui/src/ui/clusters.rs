@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn all_rules_give_what_is_drawn_the_same_width() {
+    fn all_width_rules_agree_on_drawn_text() {
         for (text, drawn) in TABLE {
             let buffer = row(text);
             let symbols = told(&buffer);

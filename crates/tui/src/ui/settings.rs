@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_shows() {
+    fn colours_follow_the_variables_of_the_terminal() {
         for (set, colours) in [
             (&[][..], Colours::Sixteen),
             (&[("TERM", "xterm-256color")], Colours::Sixteen),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_answers() {
+    fn the_background_is_read_from_the_answer_of_the_terminal() {
         for (answer, background) in [
             ("\x1b]11;rgb:0000/0000/0000\x1b\\", Some(Background::Dark)),
             ("\x1b]11;rgb:ffff/ffff/ffff\x07", Some(Background::Light)),

@@ -77,7 +77,7 @@ fn trial_10_what_a_step_on_files_put_back_stays_so_when_its_turn_comes() {
 }
 
 #[test]
-fn what_somebody_chose_says_nothing_of_what_comes_back() {
+fn a_choice_says_nothing_about_returning_content() {
     let (made, whole) = two();
     let kept = (whole.0.clone(), Stack::default());
     assert_eq!(coming(&made, &[step(&whole, &kept)]), made.layers());

@@ -260,7 +260,7 @@ fn trial_06_what_cannot_be_taken_out_exactly_is_a_conflict_and_never_done_alread
 }
 
 #[test]
-fn what_has_no_such_hunks_is_refused_with_what_there_is() {
+fn unknown_hunks_are_refused_with_the_existing_ones() {
     let (one, two) = (Some([1, 1, 1, 1]), Some([2, 2, 1, 1]));
     let refused = |stack: &Stack, disk: Option<Record>, hunk| {
         let choice = Some(Choice::Hunks(vec![hunk]));

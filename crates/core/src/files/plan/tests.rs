@@ -180,7 +180,7 @@ fn each_choice_has_its_outcome() {
 }
 
 #[test]
-fn what_is_ambiguous_stays_unless_it_is_chosen() {
+fn an_ambiguous_change_stays_unless_it_is_chosen() {
     let rows = [("f", "ab", 'b')];
     assert_eq!(back(&rows, &[], &[], Grade::Ambiguous(Uncertain::Several)), "f Kept b -> b, 1 left\n");
     let chosen = back(&rows, &[], &[("f", Choice::Checkpoint)], Grade::Ambiguous(Uncertain::Several));
@@ -188,7 +188,7 @@ fn what_is_ambiguous_stays_unless_it_is_chosen() {
 }
 
 #[test]
-fn what_git_has_stays_unless_it_is_chosen() {
+fn content_of_git_stays_unless_it_is_chosen() {
     for now in ['b', 'x'] {
         let rows = [("g", "ab", now), ("h", "ab", 'b')];
         let plan = back(&rows, &[], &[], Grade::Seen);
@@ -213,7 +213,7 @@ fn a_folder_goes_only_when_it_is_empty() {
 }
 
 #[test]
-fn what_comes_back_gets_its_folder_or_is_a_conflict() {
+fn a_returning_file_gets_its_folder_or_is_a_conflict() {
     let rows = [("d/e/a", "a ", ' ')];
     assert_eq!(
         back(&rows, &[], &[], Grade::Seen),
@@ -317,7 +317,7 @@ fn a_plan_tells_what_is_left_to_choose_what_changes_and_what_is_adopted() {
 }
 
 #[test]
-fn what_a_step_did_holds_what_others_wrote_where_no_call_has_left_or_found_it() {
+fn a_step_includes_foreign_text_that_no_call_left_or_found() {
     let step = |before: char, have: &[(u64, &str)], after: char, left: &[(u64, &str)]| {
         let stack = |told| Stack::new(testing::layers(told, Grade::Seen));
         let change = FileChange { path: path("f"), before: record(before), after: record(after) };
@@ -340,7 +340,7 @@ fn what_a_step_did_holds_what_others_wrote_where_no_call_has_left_or_found_it() 
 }
 
 #[test]
-fn what_is_kept_because_nobody_knows_whose_it_is_says_why() {
+fn a_change_kept_for_its_unknown_author_says_why() {
     let layers = |told, grade| testing::layers(told, grade);
     let unsure = Grade::Ambiguous(Uncertain::Late);
     let stack = [layers(&[(1, "ab")], Grade::Seen), layers(&[(2, "b1")], unsure)].concat();
@@ -360,7 +360,7 @@ fn what_is_kept_because_nobody_knows_whose_it_is_says_why() {
 }
 
 #[test]
-fn what_is_not_covered_is_left_alone_and_told() {
+fn an_uncovered_path_is_left_alone_and_reported() {
     let have: &[(u64, &str)] = &[(1, "ab"), (2, "bc")];
     let unsure = Grade::Ambiguous(Uncertain::Job);
     let stack = Stack::new(testing::layers(have, unsure));

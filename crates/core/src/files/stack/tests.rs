@@ -206,7 +206,7 @@ fn the_same_place_is_a_clash() {
 }
 
 #[test]
-fn what_was_dropped_and_kept_in_a_conflict_does_not_come_back() {
+fn a_dropped_change_kept_in_a_conflict_does_not_return() {
     // Delta 2 rewrote what delta 1 wrote; delta 1 is dropped, and the disk is kept.
     let stack = chain(&[1, 2, 3]);
     let wanted = stack.layers()[1..].to_vec();
@@ -219,7 +219,7 @@ fn what_was_dropped_and_kept_in_a_conflict_does_not_come_back() {
 }
 
 #[test]
-fn what_is_gone_needs_no_decision() {
+fn a_missing_file_needs_no_decision() {
     // Made by 1, changed by 2, removed by 3.
     let Stack(mut layers) = chain(&[0, 1, 2, 3]);
     (layers[0].before, layers[2].after) = (None, None);
@@ -245,7 +245,7 @@ fn what_is_gone_needs_no_decision() {
 }
 
 #[test]
-fn what_was_dropped_does_not_come_back_where_the_later_version_was_chosen() {
+fn a_dropped_change_does_not_return_if_the_later_version_was_chosen() {
     let stack = chain(&[1, 2, 3]);
     let wanted = &stack.layers()[1..];
     let left = stack.exactly(wanted, &mut BySlot);

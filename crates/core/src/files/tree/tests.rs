@@ -91,7 +91,7 @@ fn a_folder_makes_way_or_stays_with_what_is_in_it() {
 }
 
 #[test]
-fn what_comes_back_needs_a_folder_that_is_one() {
+fn a_returning_file_needs_a_real_parent_folder() {
     let removed: &[(u64, &str)] = &[(2, "a ")];
     check(&[
         (
@@ -145,7 +145,7 @@ fn what_comes_back_needs_a_folder_that_is_one() {
 }
 
 #[test]
-fn what_git_keeps_in_a_folder_seals_it() {
+fn a_folder_with_git_data_cannot_be_removed() {
     let now = [("d", '/'), ("d/e", '/'), ("d/e/x", 'x')];
     let told = |sealed: &'static str, have: &[(u64, &str)]| {
         let mut world = World { sealed: Some(sealed), ..World::of(&now) };
@@ -173,7 +173,7 @@ fn a_folder_says_whose_it_is_what_stays_in_it() {
 }
 
 #[test]
-fn what_makes_way_with_a_folder_is_all_that_nothing_is_planned_of() {
+fn files_without_a_plan_are_in_the_way_of_their_folder() {
     let now = [("d", '/'), ("d/a", 'a'), ("d/e", '/'), ("d/e/mine", 'm'), ("z", '/'), ("z/y", 'y')];
     let rows: [(&str, &[(u64, &str)]); 3] = [("d", &[(1, "f/")]), ("d/a", &[(1, " a")]), ("z", &[(1, " /")])];
     for (chosen, way) in [

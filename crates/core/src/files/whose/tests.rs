@@ -111,7 +111,7 @@ fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> S
 }
 
 #[test]
-fn what_a_later_turn_did_is_said_to_be_its_own() {
+fn a_change_of_a_later_turn_is_attributed_to_that_turn() {
     let tree = Tree::default;
     for (have, want, now, expected) in [
         // The first of two is dropped: the second one stands on it, and nobody has removed anything.
@@ -130,7 +130,7 @@ fn what_a_later_turn_did_is_said_to_be_its_own() {
 }
 
 #[test]
-fn what_comes_back_without_what_it_was_made_upon_names_that() {
+fn a_returning_change_names_its_missing_base() {
     let left = vec![(path("f"), record('a'), delta(1)), (path("f"), record('b'), delta(3))];
     let tree = || Tree { left: left.clone(), ..Tree::default() };
     let expected = "Removed Missing(delta 1): Skip Stays(None), Disk Stays(None), Checkpoint Left(delta 3)";
@@ -159,7 +159,7 @@ fn only_what_no_turn_explains_is_somebody_else_s() {
 }
 
 #[test]
-fn what_is_in_a_folder_is_its_maker_s() {
+fn content_of_a_folder_is_attributed_to_its_author() {
     for (left, expected) in [
         (vec![(path("d/y"), record('y'), delta(3))], Against::There(delta(3))),
         (Vec::new(), Against::Others),
@@ -176,7 +176,7 @@ fn what_is_in_a_folder_is_its_maker_s() {
 }
 
 #[test]
-fn what_a_choice_comes_to_names_the_delta_that_it_is_told_by() {
+fn the_result_of_a_choice_names_its_delta() {
     let no = delta(3);
     let rows = [
         (Becomes::Left(no), Some(no)),
@@ -228,7 +228,7 @@ fn a_choice_says_what_it_makes_of_the_path() {
 }
 
 #[test]
-fn what_was_adopted_is_the_person_s_own() {
+fn adopted_content_is_attributed_to_the_person() {
     let against = |have: &[(u64, &str)], want: &[(u64, &str)], now: char, left: Option<(char, u64)>| {
         let mut world = testing::World::of(&[("f", now)]);
         world.left.extend(left.map(|(what, no)| (path("f"), testing_record(what), delta(no))));

@@ -49,7 +49,7 @@ fn lines_are_read_as_a_shell_reads_them() {
 }
 
 #[test]
-fn what_is_to_be_caught_is_caught_behind_others() {
+fn a_forbidden_command_is_found_behind_other_commands() {
     let caught = |line: &str| parts(line, Begins::AtRoot).iter().any(|part| part.is_caught("git push"));
     for line in [
         "git push",

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn of_the_permissions_of_an_unknown_folder_only_what_forbids_holds() {
+fn only_deny_rules_of_an_unknown_folder_count() {
     let rules =
         ["allow shell(make)", "ask fetch", "deny write(/etc/**)"].map(|rule| rule.parse().expect("a rule"));
     for (mode, left) in [(Mode::Plan, Mode::Plan), (Mode::AllowAll, Mode::Ask), (Mode::Ask, Mode::Ask)] {

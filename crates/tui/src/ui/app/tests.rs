@@ -374,7 +374,7 @@ fn applied_action_closes_the_panes() {
 }
 
 #[test]
-fn of_a_pane_only_one_is_open() {
+fn only_one_pane_of_a_kind_is_open() {
     let mut app = talking(Theme::default());
     presses(&mut app, "alt+t f1 ctrl+o f1 ctrl+o f1 esc");
     assert_eq!(app.context(), Context::Tree);

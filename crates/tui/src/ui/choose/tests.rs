@@ -137,7 +137,7 @@ fn choices_in_every_theme() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn loading_empty_and_failed_lists_are_shown() {
     let (mut choose, mut world) = opened(models(None));
     insta::assert_snapshot!("loading", sizes(&mut choose));
     world.answer(&mut choose, |_| Some(Err(problem("the models can't be listed"))));

@@ -389,7 +389,7 @@ fn paths_are_requested_once_and_completed() {
 }
 
 #[test]
-fn where_a_path_is_meant() {
+fn a_path_is_completed_only_where_one_is_expected() {
     for (typed, query) in [
         ("@", Some("")),
         ("see @a/b", Some("a/b")),
@@ -435,7 +435,7 @@ fn a_command_leaves_the_search() {
 }
 
 #[test]
-fn it_grows_and_then_scrolls() {
+fn the_composer_grows_and_then_scrolls() {
     let mut desk = Desk::new();
     assert_eq!(desk.composer.height(40), 1);
     desk.composer.paste("1\n2\n3\n4\n5\n6\n7\n8");

@@ -50,7 +50,7 @@ fn jobs_in_every_size_and_theme() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn loading_empty_and_failed_lists_are_shown() {
     let (mut jobs, mut world) = opened();
     insta::assert_snapshot!("loading", sizes(&mut jobs));
     world.answer(&mut jobs, |_| Some(Ok(Reply::Jobs(All::default()))));

@@ -88,7 +88,7 @@ fn operations_in_every_theme() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn loading_empty_and_failed_lists_are_shown() {
     let (mut ops, mut world) = opened();
     insta::assert_snapshot!("loading", sizes(&mut ops));
     world.answer(&mut ops, |_| Some(Ok(page(Vec::new(), false))));

@@ -207,7 +207,7 @@ impl Row for Numbered {
 }
 
 #[test]
-fn of_many_rows_only_those_in_sight_are_drawn() {
+fn only_visible_rows_are_drawn() {
     let mut list = Rows::new(Order::Kept);
     list.set((0..50_000).map(|number| Numbered(format!("row number {number}"))));
     list.command(Command::Last);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_sixteen_the_nearest_is_taken() {
+    fn with_sixteen_colours_the_nearest_one_is_used() {
         for (number, name) in [
             (0x0000_0000, "black"),
             (0x00ff_ffff, "bright-white"),

@@ -160,7 +160,7 @@ fn one_branch_is_one_lane() {
 }
 
 #[test]
-fn where_the_conversation_is_no_leaf_it_has_a_place() {
+fn a_conversation_that_is_no_leaf_has_a_row() {
     let mut all = few();
     all[4].current = false;
     let mut place = branch("z", (600, 450, 0), Some(("z", 450, 16)), ("how do I begin?", "said z."));
@@ -247,7 +247,7 @@ fn a_tree_in_every_theme() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn loading_empty_and_failed_lists_are_shown() {
     let (mut tree, mut world) = opened();
     insta::assert_snapshot!("loading", sizes(&mut tree));
     world.answer(&mut tree, |_| Some(Ok(shape(Vec::new(), false))));

@@ -36,7 +36,7 @@ fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<String> {
 type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, Vec<String>);
 
 #[test]
-fn what_stays_of_a_worktree_is_told_with_the_command_that_takes_it_back() {
+fn a_remaining_worktree_is_reported_with_the_command_that_removes_it() {
     let removes = |path: &str, force: &str, name: &str| {
         format!(
             "the folder {path} stays, it is a worktree of git: `git worktree remove {force} {name}` removes it, with what is \

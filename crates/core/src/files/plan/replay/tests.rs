@@ -49,7 +49,7 @@ fn a_step_that_brought_a_turn_back_is_planned_again_with_the_layers_that_it_brou
 }
 
 #[test]
-fn what_git_has_or_was_adopted_is_no_part_of_what_a_step_found() {
+fn content_of_git_and_adopted_content_are_not_part_of_the_state_before_a_step() {
     // `g` is git's now; a step that took it back before has found it as a file.
     let have = Stack::new(layers(&[(1, "ab")], Grade::Seen));
     let change = super::super::FileChange { path: path("g"), before: record('b'), after: record('a') };

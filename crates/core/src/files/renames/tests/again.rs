@@ -161,7 +161,7 @@ const AGAIN: &[Case] = &[
 ];
 
 #[test]
-fn what_was_written_to_the_old_name_goes_along_when_the_rename_comes_again() {
+fn text_under_the_old_name_moves_along_when_the_rename_returns() {
     check(AGAIN);
 }
 
@@ -357,6 +357,6 @@ const BACK: &[Case] = &[
 ];
 
 #[test]
-fn what_is_not_there_under_one_name_is_not_made_again_under_the_other() {
+fn a_file_missing_under_one_name_is_not_created_under_the_other() {
     check(BACK);
 }
