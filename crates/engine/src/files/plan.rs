@@ -47,8 +47,7 @@ pub struct FolderPlan {
 pub struct PlannedFiles {
     /// What would become of the conversation; nothing for files alone.
     pub conversation: Option<Planned>,
-    /// What would become of files, the conversation's own folder first; nothing for the conversation alone, or where there is no
-    /// workspace.
+    /// What would become of files, the conversation's own folder first. Empty without a workspace, and without a file half.
     pub files: Vec<FolderPlan>,
     /// Names this plan of files.
     pub digest: [u8; 16],
