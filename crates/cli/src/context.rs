@@ -231,7 +231,8 @@ impl Context<'_> {
 
     /// Prints a rendering that is no part of the output.
     pub(crate) fn aside_text(&mut self, text: &Text) -> Result {
-        Ok(if self.in_conversation() { self.ui.print_text(text)? } else { self.ui.note_text(text)? })
+        let printed = if self.in_conversation() { self.ui.print_text(text) } else { self.ui.note_text(text) };
+        Ok(printed?)
     }
 
     /// Reports the step back that a run or an edit began with, if there was one.
