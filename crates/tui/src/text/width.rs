@@ -33,6 +33,13 @@ pub fn columns(text: &str) -> usize {
     text.width()
 }
 
+/// Removes the last letter. Whether there was one.
+pub(crate) fn pop_letter(text: &mut String) -> bool {
+    let last = text.grapheme_indices(true).next_back().map(|(at, _)| at);
+    text.truncate(last.unwrap_or(0));
+    last.is_some()
+}
+
 /// The text if it fits, else its beginning and an ellipsis, together at most `max` columns.
 #[must_use]
 pub fn truncate(text: &str, max: usize) -> Cow<'_, str> {

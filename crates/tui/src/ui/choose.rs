@@ -5,7 +5,7 @@
 mod tests;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 use retake_wire::reply::{Alternatives, Marked, Models, Permissions};
 use retake_wire::request::{self, Of, SetPermissions};
@@ -62,7 +62,6 @@ pub(crate) struct Choose {
     wrong: Option<Problem>,
     /// The rule that goes when it is picked once more.
     armed: Option<String>,
-    area: Rect,
 }
 
 /// Of what.
@@ -140,7 +139,6 @@ impl Choose {
             more: false,
             wrong: None,
             armed: None,
-            area: Rect::default(),
         }
     }
 
@@ -395,8 +393,8 @@ impl Pane for Choose {
         }
     }
 
-    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
-        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+    fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
+        match self.rows.clicked(at) {
             Did::Taken => self.accept(cx),
             Did::Moved => self.moved(cx),
             Did::Nothing | Did::Filtered => {}
@@ -404,7 +402,6 @@ impl Pane for Choose {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        self.area = area;
         let keys = [(Command::Accept, self.does())];
         let body = PaneFrame { title: self.title, about: "", keys: &keys }.draw(frame, area, brush);
         let lines =

@@ -310,8 +310,6 @@ impl Pane for ForkPane {
         }
     }
 
-    fn clicked(&mut self, _column: u16, _row: u16, _cx: &mut Cx<'_>) {}
-
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let keys =
             [(Command::Accept, "makes it"), (Command::Down, "down"), (Command::PageDown, "a page down")];

@@ -8,7 +8,6 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use retake_wire::{Problem, Reply};
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::composer::EDITING;
 use super::keymap::{Command, Context, Keymap, Row, TABLE};
@@ -232,8 +231,7 @@ impl Pane for Help {
             Command::First => self.top = 0,
             Command::Last => self.scroll(isize::MAX),
             Command::Erase => {
-                let last = self.filter.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
-                self.filter.truncate(last);
+                width::pop_letter(&mut self.filter);
             }
             Command::EraseAll => self.filter.clear(),
             Command::Close | Command::Accept | Command::Help => cx.want(Want::Close),
@@ -249,8 +247,6 @@ impl Pane for Help {
     fn replied(&mut self, _: Ticket, _: Result<Reply, Problem>, _: &mut Cx<'_>) {}
 
     fn changed(&mut self, _: &mut Cx<'_>) {}
-
-    fn clicked(&mut self, _: u16, _: u16, _: &mut Cx<'_>) {}
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let filter = if self.filter.is_empty() { "type to filter" } else { &self.filter };

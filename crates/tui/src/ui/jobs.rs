@@ -4,7 +4,7 @@
 mod tests;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use retake_wire::reply::JobLine;
 use retake_wire::request::{JobOutput, Jobs as Listed, LARGEST_PAGE, OfJob};
 use retake_wire::{Problem, Reply, Request};
@@ -12,7 +12,7 @@ use retake_wire::{Problem, Reply, Request};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
-use super::pane_frame::{Halves, PaneFrame, told};
+use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
 use super::rows::{Did, Ink, Order, Row, Rows};
 use super::theme::Paint;
@@ -30,9 +30,7 @@ pub(crate) struct Jobs {
     wrong: Option<Problem>,
     /// The job that is stopped when it is picked once more.
     armed: Option<String>,
-    halves: Halves,
     preview: Preview,
-    area: Rect,
 }
 
 #[derive(Debug)]
@@ -57,9 +55,7 @@ impl Jobs {
             loaded_ms: 0,
             wrong: None,
             armed: None,
-            halves: Halves::default(),
             preview: Preview::default(),
-            area: Rect::default(),
         }
     }
 
@@ -107,8 +103,7 @@ impl Pane for Jobs {
         match command {
             Command::Accept => self.accept(cx),
             Command::Close if self.armed.take().is_none() => cx.want(Want::Close),
-            Command::Other => self.halves.turn(),
-            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             _ => {
                 self.armed = None;
                 self.rows.command(command);
@@ -152,8 +147,8 @@ impl Pane for Jobs {
         }
     }
 
-    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
-        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+    fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
+        match self.rows.clicked(at) {
             Did::Moved => {
                 self.armed = None;
                 self.look(cx);
@@ -163,22 +158,17 @@ impl Pane for Jobs {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        self.area = area;
         let stop = if self.armed.is_some() { "once more stops it" } else { "stop it" };
         let keys = [(Command::Accept, stop), (Command::Other, "what it printed")];
         let about = "commands in the background, newest first";
         let body = PaneFrame { title: "Jobs", about, keys: &keys }.draw(frame, area, brush);
-        let (list, preview) = self.halves.split(frame, body, brush);
-        if let Some(list) = list {
+        if let Some(list) = self.preview.beside(frame, body, brush) {
             let nothing = "no command was begun in the background here";
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
             let armed = self.armed.as_deref();
             self.rows.draw(frame, list, brush, &empty, |Job(job), ink| {
                 draw(job, armed == Some(&job.job), ink);
             });
-        }
-        if let Some(preview) = preview {
-            self.preview.draw(frame, preview, brush);
         }
     }
 }

@@ -7,15 +7,15 @@ mod search;
 mod tests;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Conversation, Conversations};
-use retake_wire::request::{Apply, List as Listing, SetArchived};
+use retake_wire::request::{List as Listing, SetArchived};
 use retake_wire::{Action, Event, Hits, Problem, Reply, Request, Search, Told};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
-use super::pane_frame::{Halves, Naming, PaneFrame, told};
+use super::pane_frame::{Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Order, Rows};
 use crate::hint::Audience;
@@ -49,9 +49,7 @@ pub(crate) struct List {
     archive: Archive,
     /// The program begins with this list: there is nothing behind it to return to.
     is_first: bool,
-    halves: Halves,
     preview: Preview,
-    area: Rect,
 }
 
 /// The archived conversations.
@@ -97,9 +95,7 @@ impl List {
             doing: None,
             archive: Archive::default(),
             is_first: false,
-            halves: Halves::default(),
             preview: Preview::default(),
-            area: Rect::default(),
         }
     }
 
@@ -260,24 +256,10 @@ impl List {
     }
 
     /// A command while a name is typed.
-    fn name(&mut self, mut naming: Naming, command: Command, cx: &mut Cx<'_>) {
-        match command {
-            Command::Close => {}
-            Command::Accept => {
-                let apply = Apply {
-                    conversation: naming.what.clone(),
-                    action: Action::Title { title: naming.name() },
-                    head: None,
-                    since: false,
-                    files: retake_wire::FilesWish::default(),
-                    request_id: None,
-                };
-                self.doing = Some((cx.ask(Request::Apply(apply)), Doing::Names));
-            }
-            _ => {
-                naming.command(command);
-                self.naming = Some(naming);
-            }
+    fn name(&mut self, command: Command, cx: &mut Cx<'_>) {
+        if let Some((conversation, title)) = Naming::command(&mut self.naming, command) {
+            let ticket = cx.apply(conversation, Action::Title { title });
+            self.doing = Some((ticket, Doing::Names));
         }
     }
 
@@ -363,8 +345,8 @@ impl Pane for List {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if let Some(naming) = self.naming.take() {
-            return self.name(naming, command, cx);
+        if self.naming.is_some() {
+            return self.name(command, cx);
         }
         match command {
             Command::Close => cx.want(if self.leaves() { Want::Leave } else { Want::Close }),
@@ -373,8 +355,7 @@ impl Pane for List {
             Command::Rename => self.rename(),
             Command::Archive => self.archive(cx),
             Command::Archived => self.turn(cx),
-            Command::Other => self.halves.turn(),
-            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             _ => {
                 if self.rows.command(command) == Did::Filtered {
                     self.search.typed_ms = cx.now_ms;
@@ -457,8 +438,8 @@ impl Pane for List {
         self.moved(cx);
     }
 
-    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
-        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+    fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
+        match self.rows.clicked(at) {
             Did::Taken => self.accept(false, cx),
             Did::Moved => self.moved(cx),
             Did::Nothing | Did::Filtered => {}
@@ -466,7 +447,6 @@ impl Pane for List {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        self.area = area;
         let keys = [
             (Command::Accept, "open"),
             (Command::Beside, "in a new tab"),
@@ -479,12 +459,8 @@ impl Pane for List {
         let title = if self.archive.is_shown { "Archived conversations" } else { "Conversations" };
         let around = PaneFrame { title, about: &about, keys: &keys };
         let body = around.closing(frame, area, brush, if self.leaves() { "leave" } else { "back" });
-        let (list, preview) = self.halves.split(frame, body, brush);
-        if let Some(list) = list {
+        if let Some(list) = self.preview.beside(frame, body, brush) {
             self.draw_list(frame, list, brush);
-        }
-        if let Some(preview) = preview {
-            self.preview.draw(frame, preview, brush);
         }
         if let Some(naming) = &self.naming {
             naming.draw(frame, area, brush, "title");

@@ -5,7 +5,7 @@
 mod tests;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Operation, Operations};
 use retake_wire::request::{Page, Plan};
 use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
@@ -13,7 +13,7 @@ use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
-use super::pane_frame::{Halves, PaneFrame, told};
+use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
 use super::rows::{Did, Ink, Order, Row, Rows};
 use super::theme::Paint;
@@ -40,9 +40,7 @@ pub(crate) struct Ops {
     /// The page that is on its way, and whether it is the first.
     loading: Option<(Ticket, bool)>,
     wrong: Option<Problem>,
-    halves: Halves,
     preview: Preview,
-    area: Rect,
 }
 
 /// A row.
@@ -71,9 +69,7 @@ impl Ops {
             more: false,
             loading: None,
             wrong: None,
-            halves: Halves::default(),
             preview: Preview::default(),
-            area: Rect::default(),
         }
     }
 
@@ -138,8 +134,7 @@ impl Pane for Ops {
             Command::RestoreAfter => self.restore(true, cx),
             Command::StepBack => cx.want(Want::Plan("Undo", Box::new(Action::Undo { count: 1 }))),
             Command::StepForth => cx.want(Want::Plan("Redo", Box::new(Action::Redo { count: 1 }))),
-            Command::Other => self.halves.turn(),
-            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             _ => {
                 self.rows.command(command);
                 self.moved(cx);
@@ -173,8 +168,8 @@ impl Pane for Ops {
         self.load(None, cx);
     }
 
-    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
-        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+    fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
+        match self.rows.clicked(at) {
             Did::Taken => self.restore(false, cx),
             Did::Moved => self.moved(cx),
             Did::Nothing | Did::Filtered => {}
@@ -182,7 +177,6 @@ impl Pane for Ops {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        self.area = area;
         let keys = [
             (Command::Accept, if area.width < NARROW { "restores" } else { "back to before it" }),
             (Command::RestoreAfter, "after it"),
@@ -192,14 +186,10 @@ impl Pane for Ops {
         ];
         let about = "what was done to this conversation, newest first";
         let body = PaneFrame { title: "Operations", about, keys: &keys }.draw(frame, area, brush);
-        let (list, preview) = self.halves.split(frame, body, brush);
-        if let Some(list) = list {
+        if let Some(list) = self.preview.beside(frame, body, brush) {
             let nothing = "nothing was done here yet: a rewind, a hidden message or a label will stand here";
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
             self.rows.draw(frame, list, brush, &empty, |op, ink| draw(&op.it, ink, brush.now_ms));
-        }
-        if let Some(preview) = preview {
-            self.preview.draw(frame, preview, brush);
         }
     }
 }

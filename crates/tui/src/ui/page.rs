@@ -70,8 +70,6 @@ impl Pane for Page {
         self.load(cx);
     }
 
-    fn clicked(&mut self, _column: u16, _row: u16, _cx: &mut Cx<'_>) {}
-
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let keys = [(Command::Up, "up"), (Command::Down, "down"), (Command::PageDown, "a page down")];
         let body = PaneFrame { title: &self.title, about: "", keys: &keys }.draw(frame, area, brush);

@@ -2,9 +2,10 @@
 //! business only; what it wants done it says. Must never apply anything that it has not shown.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use retake_wire::reply::Conversation;
-use retake_wire::{Problem, Reply, Request, Told};
+use retake_wire::request::Apply;
+use retake_wire::{Action, FilesWish, Problem, Reply, Request, Told};
 
 use super::keymap::{Command, Context, Keymap};
 use super::msg::{Act, Ticket, Want};
@@ -31,6 +32,13 @@ impl Cx<'_> {
         let ticket = Ticket(*self.tickets);
         self.acts.push(Act::Ask(ticket, Box::new(request)));
         ticket
+    }
+
+    /// Asks the owner to do an action that needs no plan.
+    pub(crate) fn apply(&mut self, conversation: String, action: Action) -> Ticket {
+        let files = FilesWish::default();
+        let apply = Apply { conversation, action, head: None, since: false, files, request_id: None };
+        self.ask(Request::Apply(apply))
     }
 
     /// Wants something of the app.
@@ -102,8 +110,8 @@ pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
     /// Something was told of the list of conversations.
     fn listed(&mut self, _told: &Told, _cx: &mut Cx<'_>) {}
 
-    /// A click at a place of the area that it was drawn in last, relative to it.
-    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>);
+    /// A click at a place of the screen, in the area that it was drawn in last.
+    fn clicked(&mut self, _at: Position, _cx: &mut Cx<'_>) {}
 
     /// Draws it. What it must know of the size later (rows of a page), it keeps.
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>);

@@ -1,11 +1,10 @@
-//! What panes have in common: a title above, the keys below, two halves between them, and a line to type a name into. Must never
+//! What panes have in common: a title above, the keys below, and a line to type a name into. Must never
 //! name a key that is not in the keymap.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use retake_wire::Problem;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::keymap::Command;
 use super::pane::Brush;
@@ -14,11 +13,6 @@ use crate::hint::Audience;
 use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Text, safe, width};
-
-/// From so many columns on, two halves stand side by side.
-const WIDE: u16 = 100;
-/// From so many rows on, two halves stand one above the other.
-const TALL: u16 = 26;
 
 /// What stands around the body of a pane.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +60,7 @@ impl PaneFrame<'_> {
     }
 
     /// As many keys as fit; the way back is always among them.
-    fn keys_in(self, brush: &Brush<'_>, columns: usize, closes: &str) -> Line<'static> {
+    pub(crate) fn keys_in(self, brush: &Brush<'_>, columns: usize, closes: &str) -> Line<'static> {
         let theme = brush.theme;
         let named = |(command, does): (Command, &str)| (brush.keys.named(command), does.to_owned());
         let close = named((Command::Close, closes));
@@ -93,52 +87,6 @@ impl PaneFrame<'_> {
     }
 }
 
-/// A list and what is known of what is selected in it: side by side, one above the other, or one of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Halves {
-    /// The other half has all the room.
-    other: bool,
-}
-
-impl Halves {
-    /// The other half takes all the room, or gives it back.
-    pub(crate) fn turn(&mut self) {
-        self.other = !self.other;
-    }
-
-    /// Where the list and the other half are drawn, and the rule between them.
-    pub(crate) fn split(
-        self,
-        frame: &mut Frame<'_>,
-        area: Rect,
-        brush: &Brush<'_>,
-    ) -> (Option<Rect>, Option<Rect>) {
-        if self.other {
-            return (None, Some(area));
-        }
-        let rule = brush.theme.style(Paint::Bar);
-        if area.width >= WIDE {
-            let left = area.width / 2;
-            for y in area.y..area.bottom() {
-                let at = Rect { x: area.x + left, y, width: 1, height: 1 };
-                frame.render_widget(Line::styled("│", rule), at);
-            }
-            let x = area.x + left + 2;
-            let right = Rect { x, width: area.right() - x, ..area };
-            return (Some(Rect { width: left - 1, ..area }), Some(right));
-        }
-        if area.height >= TALL {
-            let above = area.height / 2;
-            let at = Rect { y: area.y + above, height: 1, ..area };
-            frame.render_widget(Line::styled("─".repeat(area.width.into()), rule), at);
-            let y = at.y + 1;
-            let below = Rect { y, height: area.bottom() - y, ..area };
-            return (Some(Rect { height: above, ..area }), Some(below));
-        }
-        (Some(area), None)
-    }
-}
-
 /// A line to type a name into, in the place of the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Naming {
@@ -154,22 +102,24 @@ impl Naming {
         self.text.extend(text.chars().filter(|c| !c.is_control()));
     }
 
-    /// A command of lists, as far as it is about letters.
-    pub(crate) fn command(&mut self, command: Command) {
+    /// A command while a name is typed: gives it back what is named when it is done, and its name; no
+    /// name, where it is empty.
+    pub(crate) fn command(naming: &mut Option<Self>, command: Command) -> Option<(String, Option<String>)> {
+        let mut it = naming.take()?;
         match command {
-            Command::Erase => {
-                let last = self.text.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
-                self.text.truncate(last);
+            Command::Close => return None,
+            Command::Accept => {
+                let name = Some(it.text.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
+                return Some((it.what, name));
             }
-            Command::EraseAll => self.text.clear(),
+            Command::Erase => {
+                width::pop_letter(&mut it.text);
+            }
+            Command::EraseAll => it.text.clear(),
             _ => {}
         }
-    }
-
-    /// The name; none, where it is empty.
-    pub(crate) fn name(&self) -> Option<String> {
-        let name = self.text.trim();
-        (!name.is_empty()).then(|| name.to_owned())
+        *naming = Some(it);
+        None
     }
 
     /// Draws it in the last row.

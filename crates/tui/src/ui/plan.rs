@@ -10,7 +10,7 @@ mod tests;
 mod view;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
 use retake_wire::{Action, FilesWish, Problem, Reply};
@@ -39,7 +39,7 @@ pub(crate) struct PlanPane {
     /// The message it is about, in its own words, where it is known.
     quoted: Option<String>,
     subject: Subject,
-    /// Where the plan was drawn last, relative to the pane.
+    /// Where the plan was drawn last.
     body: Rect,
     /// Behind words the next Enter agrees to nothing.
     letters: LetterKeys,
@@ -268,12 +268,12 @@ impl Pane for PlanPane {
         }
     }
 
-    fn clicked(&mut self, column: u16, row: u16, _cx: &mut Cx<'_>) {
+    fn clicked(&mut self, at: Position, _cx: &mut Cx<'_>) {
         let body = self.body;
-        if body.contains((column, row).into())
+        if body.contains(at)
             && let Some(proposal) = self.proposal()
         {
-            proposal.view.click(usize::from(row - body.y));
+            proposal.view.click(usize::from(at.y - body.y));
         }
     }
 
@@ -298,8 +298,7 @@ impl Pane for PlanPane {
         let question = self.question();
         match &mut self.subject {
             Subject::Known(it) => {
-                let at = proposal(frame, body, brush, &question, it);
-                self.body = Rect { x: at.x - area.x, y: at.y - area.y, ..at };
+                self.body = proposal(frame, body, brush, &question, it);
                 edge(frame, foot, brush, it, None, &[]);
             }
             Subject::Sought(_) => paragraph(frame, body, brush, "planning …", Paint::Dim),

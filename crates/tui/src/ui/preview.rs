@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 use retake_wire::request::{Log, Projection};
 use retake_wire::{Problem, Reply, Request};
 
@@ -12,6 +13,12 @@ use super::keymap::Command;
 use super::msg::Ticket;
 use super::pane::{Brush, Cx};
 use super::scroll::{Manner, Scroll};
+use super::theme::Paint;
+
+/// From so many columns on, two halves stand side by side.
+const WIDE: u16 = 100;
+/// From so many rows on, two halves stand one above the other.
+const TALL: u16 = 26;
 
 /// So many answers are kept.
 const KEPT: usize = 32;
@@ -20,6 +27,8 @@ const KEPT: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
     scroll: Scroll,
+    /// It has all the room.
+    is_alone: bool,
     /// The row, and as of what, that is shown.
     shown: Option<(String, u64)>,
     /// What is on its way.
@@ -107,14 +116,46 @@ impl Preview {
         None
     }
 
-    /// Scrolls.
+    /// Scrolls; or takes all the room, or gives it back.
     pub(crate) fn command(&mut self, command: Command) {
+        self.is_alone ^= command == Command::Other;
         self.scroll.command(command);
     }
 
-    /// Draws it.
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        self.scroll.draw(frame, area, brush);
+    /// Draws it where there is room: side by side with the list, below it, or alone. Where the list is drawn.
+    pub(crate) fn beside(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Option<Rect> {
+        let (list, other) = self.split(frame, area, brush);
+        if let Some(other) = other {
+            self.scroll.draw(frame, other, brush);
+        }
+        list
+    }
+
+    /// Where the list is drawn, and where this, with the rule between them.
+    fn split(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> (Option<Rect>, Option<Rect>) {
+        if self.is_alone {
+            return (None, Some(area));
+        }
+        let rule = brush.theme.style(Paint::Bar);
+        if area.width >= WIDE {
+            let left = area.width / 2;
+            for y in area.y..area.bottom() {
+                let at = Rect { x: area.x + left, y, width: 1, height: 1 };
+                frame.render_widget(Line::styled("│", rule), at);
+            }
+            let x = area.x + left + 2;
+            let right = Rect { x, width: area.right() - x, ..area };
+            return (Some(Rect { width: left - 1, ..area }), Some(right));
+        }
+        if area.height >= TALL {
+            let above = area.height / 2;
+            let at = Rect { y: area.y + above, height: 1, ..area };
+            frame.render_widget(Line::styled("─".repeat(area.width.into()), rule), at);
+            let y = at.y + 1;
+            let below = Rect { y, height: area.bottom() - y, ..area };
+            return (Some(Rect { height: above, ..area }), Some(below));
+        }
+        (Some(area), None)
     }
 }
 

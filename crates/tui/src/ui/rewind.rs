@@ -12,7 +12,7 @@ mod turns;
 use std::collections::VecDeque;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use retake_wire::reply::Target;
 use retake_wire::{Action, Problem, Reply};
 
@@ -42,7 +42,7 @@ pub(crate) struct Rewind {
     note: Option<String>,
     /// What is typed while the final question is on the screen.
     letters: LetterKeys,
-    /// Where things were drawn last, relative to the pane.
+    /// Where things were drawn last.
     drawn: Drawn,
 }
 
@@ -281,10 +281,9 @@ impl Pane for Rewind {
         self.shown.as_ref().is_some_and(|shown| shown.proposal.is_lively())
     }
 
-    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
-        let at = (column, row).into();
+    fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
         if self.drawn.list.contains(at) && self.stage() == Stage::Looking {
-            let place = self.drawn.top + usize::from(row - self.drawn.list.y);
+            let place = self.drawn.top + usize::from(at.y - self.drawn.list.y);
             if place < self.turns.fitting() {
                 self.focus = Focus::List;
                 self.turns.mark(place);
@@ -293,7 +292,7 @@ impl Pane for Rewind {
         } else if self.drawn.plan.contains(at)
             && let Some(shown) = &mut self.shown
         {
-            shown.proposal.view.click(usize::from(row - self.drawn.plan.y));
+            shown.proposal.view.click(usize::from(at.y - self.drawn.plan.y));
         }
     }
 

@@ -128,6 +128,11 @@ impl<T: Row> Kept<T> {
     }
 }
 
+/// The place of the first row that `is_meant`, else the end.
+fn first<T>(all: &[Kept<T>], is_meant: impl Fn(&T) -> bool) -> usize {
+    all.iter().position(|kept| is_meant(&kept.item)).unwrap_or(all.len())
+}
+
 impl<T: Row> Rows<T> {
     /// An empty list.
     pub(crate) fn new(order: Order) -> Self {
@@ -150,44 +155,38 @@ impl<T: Row> Rows<T> {
 
     /// Other rows take the place of all; what is selected stays so, where it is still there.
     pub(crate) fn set(&mut self, items: impl IntoIterator<Item = T>) {
-        let key = self.selected().map(|item| item.key().to_owned());
-        self.all.clear();
-        self.all.extend(items.into_iter().map(Kept::new));
-        self.fit_all();
-        self.reselect(key.as_deref());
+        self.change(|all| *all = items.into_iter().map(Kept::new).collect());
     }
 
     /// A row takes the place of the one with its key, or comes in; it stands before the first that `before` says.
     pub(crate) fn put(&mut self, item: T, before: impl Fn(&T) -> bool) {
-        let key = self.selected().map(|item| item.key().to_owned());
-        self.all.retain(|kept| kept.item.key() != item.key());
-        let at = self.all.iter().position(|kept| before(&kept.item)).unwrap_or(self.all.len());
-        self.all.insert(at, Kept::new(item));
-        self.fit_all();
-        self.reselect(key.as_deref());
+        self.change(|all| {
+            all.retain(|kept| kept.item.key() != item.key());
+            all.insert(first(all, before), Kept::new(item));
+        });
     }
 
     /// Further rows before the first that `before` says.
     pub(crate) fn insert(&mut self, items: impl IntoIterator<Item = T>, before: impl Fn(&T) -> bool) {
-        let key = self.selected().map(|item| item.key().to_owned());
-        let at = self.all.iter().position(|kept| before(&kept.item)).unwrap_or(self.all.len());
-        self.all.splice(at..at, items.into_iter().map(Kept::new));
-        self.fit_all();
-        self.reselect(key.as_deref());
+        self.change(|all| {
+            let at = first(all, before);
+            all.splice(at..at, items.into_iter().map(Kept::new));
+        });
     }
 
     /// Only these rows stay.
     pub(crate) fn retain(&mut self, stays: impl Fn(&T) -> bool) {
-        let key = self.selected().map(|item| item.key().to_owned());
-        self.all.retain(|kept| stays(&kept.item));
-        self.fit_all();
-        self.reselect(key.as_deref());
+        self.change(|all| all.retain(|kept| stays(&kept.item)));
     }
 
     /// Further rows behind the others.
     pub(crate) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
+        self.change(|all| all.extend(items.into_iter().map(Kept::new)));
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Vec<Kept<T>>)) {
         let key = self.selected().map(|item| item.key().to_owned());
-        self.all.extend(items.into_iter().map(Kept::new));
+        change(&mut self.all);
         self.fit_all();
         self.reselect(key.as_deref());
     }
@@ -264,14 +263,7 @@ impl<T: Row> Rows<T> {
             Command::PageDown => self.step(page),
             Command::First => self.step(isize::MIN),
             Command::Last => self.step(isize::MAX),
-            Command::Erase => {
-                let Some((at, _)) =
-                    unicode_segmentation::UnicodeSegmentation::grapheme_indices(self.filter.as_str(), true)
-                        .next_back()
-                else {
-                    return Did::Nothing;
-                };
-                self.filter.truncate(at);
+            Command::Erase if width::pop_letter(&mut self.filter) => {
                 self.refilter(false);
                 Did::Filtered
             }
@@ -285,11 +277,11 @@ impl<T: Row> Rows<T> {
     }
 
     /// A click at a place of the screen.
-    pub(crate) fn clicked(&mut self, column: u16, row: u16) -> Did {
-        if !self.area.contains(Position::new(column, row)) {
+    pub(crate) fn clicked(&mut self, at: Position) -> Did {
+        if !self.area.contains(at) {
             return Did::Nothing;
         }
-        let at = self.top + usize::from(row - self.area.y);
+        let at = self.top + usize::from(at.y - self.area.y);
         match self.at(at) {
             Some(item) if !item.stands().is_selectable() => Did::Nothing,
             None => Did::Nothing,

@@ -9,15 +9,15 @@ mod tests;
 mod there;
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
-use retake_wire::request::{self, Apply, LARGEST_PAGE, Plan};
+use retake_wire::request::{self, LARGEST_PAGE, Plan};
 use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
-use super::pane_frame::{Halves, Naming, PaneFrame, told};
+use super::pane_frame::{Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
 use super::rows::{Did, Order, Row, Rows, Stands};
 use super::scroll::Manner;
@@ -44,9 +44,7 @@ pub(crate) struct Tree {
     doing: Option<(Ticket, Doing)>,
     /// The preview tells what is different there, not what was said.
     compares: bool,
-    halves: Halves,
     preview: Preview,
-    area: Rect,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -114,9 +112,7 @@ impl Tree {
             naming: None,
             doing: None,
             compares: false,
-            halves: Halves::default(),
             preview: Preview::default(),
-            area: Rect::default(),
         }
     }
 
@@ -268,24 +264,10 @@ impl Tree {
     }
 
     /// A command while a name is typed.
-    fn name(&mut self, mut naming: Naming, command: Command, cx: &mut Cx<'_>) {
-        match command {
-            Command::Close => {}
-            Command::Accept => {
-                let apply = Apply {
-                    conversation: cx.id(),
-                    action: Action::Label { entry: naming.what.clone(), name: naming.name() },
-                    head: None,
-                    since: false,
-                    files: FilesWish::default(),
-                    request_id: None,
-                };
-                self.doing = Some((cx.ask(Request::Apply(apply)), Doing::Names));
-            }
-            _ => {
-                naming.command(command);
-                self.naming = Some(naming);
-            }
+    fn name(&mut self, command: Command, cx: &mut Cx<'_>) {
+        if let Some((entry, name)) = Naming::command(&mut self.naming, command) {
+            let ticket = cx.apply(cx.id(), Action::Label { entry, name });
+            self.doing = Some((ticket, Doing::Names));
         }
     }
 
@@ -314,8 +296,8 @@ impl Pane for Tree {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if let Some(naming) = self.naming.take() {
-            return self.name(naming, command, cx);
+        if self.naming.is_some() {
+            return self.name(command, cx);
         }
         match command {
             Command::Close if self.compares => {
@@ -327,8 +309,7 @@ impl Pane for Tree {
             Command::Branch => self.fork(cx),
             Command::Name => self.rename(cx),
             Command::Carry => self.carry(cx),
-            Command::Other => self.halves.turn(),
-            Command::DetailUp | Command::DetailDown => self.preview.command(command),
+            Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             Command::Compare => {
                 self.compares = !self.compares;
                 self.look(cx);
@@ -380,8 +361,8 @@ impl Pane for Tree {
         self.load(cx);
     }
 
-    fn clicked(&mut self, column: u16, row: u16, cx: &mut Cx<'_>) {
-        match self.rows.clicked(self.area.x + column, self.area.y + row) {
+    fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
+        match self.rows.clicked(at) {
             Did::Taken => self.accept(cx),
             Did::Moved => self.look(cx),
             Did::Nothing | Did::Filtered => {}
@@ -389,7 +370,6 @@ impl Pane for Tree {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        self.area = area;
         let keys = [
             (Command::Accept, "switch"),
             (Command::Compare, if self.compares { "messages" } else { "compare" }),
@@ -400,14 +380,10 @@ impl Pane for Tree {
         ];
         let about = "every branch that this conversation has, newest above";
         let body = PaneFrame { title: "Tree", about, keys: &keys }.draw(frame, area, brush);
-        let (list, preview) = self.halves.split(frame, body, brush);
-        if let Some(list) = list {
+        if let Some(list) = self.preview.beside(frame, body, brush) {
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), "nothing was said here yet");
             let lanes = if self.rows.filter().is_empty() { self.lanes } else { 0 };
             self.rows.draw(frame, list, brush, &empty, |node, ink| draw(node, lanes, ink, brush.now_ms));
-        }
-        if let Some(preview) = preview {
-            self.preview.draw(frame, preview, brush);
         }
         if let Some(naming) = &self.naming {
             naming.draw(frame, area, brush, "label");

@@ -105,10 +105,9 @@ impl App {
         if !area.contains(at) {
             return self.click_tab(at);
         }
-        let (column, row) = (at.x - area.x, at.y - area.y);
         if self.tab().panes.front.is_some() {
-            self.with_pane(self.tabs.current, |pane, cx| pane.clicked(column, row, cx));
-        } else if self.tab_mut().view.click(row) {
+            self.with_pane(self.tabs.current, |pane, cx| pane.clicked(at, cx));
+        } else if self.tab_mut().view.click(at.y - area.y) {
             let tab = self.tab_mut();
             tab.selecting = tab.view.selected().is_some();
         }

@@ -273,8 +273,8 @@ fn next_page_of_hidden_messages_loads_only_at_the_end() {
 fn a_click_selects_and_a_second_one_takes() {
     let (mut choose, mut world) = filled(models(None));
     let _ = sizes(&mut choose);
-    choose.clicked(5, 3, &mut world.cx());
-    choose.clicked(5, 3, &mut world.cx());
+    choose.clicked((5, 3).into(), &mut world.cx());
+    choose.clicked((5, 3).into(), &mut world.cx());
     assert!(matches!(world.wants.pop(), Some(Want::Close)));
     assert!(matches!(world.wants.pop(), Some(Want::Model(Some(name))) if name == "anthropic/large"));
 }

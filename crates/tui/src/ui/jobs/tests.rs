@@ -92,7 +92,7 @@ fn output_of_a_job_is_polled() {
 fn the_other_half_takes_all_the_room_and_a_click_selects() {
     let (mut jobs, mut world) = filled();
     let _ = sizes(&mut jobs);
-    jobs.clicked(5, 3, &mut world.cx());
+    jobs.clicked((5, 3).into(), &mut world.cx());
     assert_eq!(jobs.rows.selected().map(Row::key), Some("call-1"));
     world.answer(&mut jobs, owner);
     world.press(&mut jobs, "c a r g o up tab shift+down");

@@ -392,9 +392,9 @@ fn a_title_has_the_columns_that_nothing_else_takes() {
 fn a_click_selects_and_a_second_one_opens() {
     let (mut list, mut world) = filled();
     let _ = sizes(&mut list);
-    list.clicked(5, 4, &mut world.cx());
+    list.clicked((5, 4).into(), &mut world.cx());
     assert_eq!(list.rows.selected().and_then(Item::conversation), Some("c3"));
-    list.clicked(5, 4, &mut world.cx());
+    list.clicked((5, 4).into(), &mut world.cx());
     assert!(matches!(world.wants.pop(), Some(Want::Show { conversation, .. }) if conversation == "c3"));
 }
 

@@ -171,8 +171,8 @@ fn older_rows_load_while_scrolling() {
     world.answer(&mut ops, script);
     assert_eq!(ops.rows.len(), 300);
     let _ = sizes(&mut ops);
-    ops.clicked(4, 4, &mut world.cx());
-    ops.clicked(4, 4, &mut world.cx());
+    ops.clicked((4, 4).into(), &mut world.cx());
+    ops.clicked((4, 4).into(), &mut world.cx());
     assert_eq!(wanted(&mut world).0, "Restore");
 }
 

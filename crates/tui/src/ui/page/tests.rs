@@ -87,7 +87,7 @@ fn change_is_visible_where_the_person_reads() {
     page.changed(&mut world.cx());
     world.answer(&mut page, |_| Some(Ok(todo(90))));
     assert_eq!((before.as_deref(), at(&mut page).as_deref()), (Some("20 of 100"), Some("20 of 90")));
-    page.clicked(1, 1, &mut world.cx());
+    page.clicked((1, 1).into(), &mut world.cx());
     assert!(world.wants.is_empty());
 }
 

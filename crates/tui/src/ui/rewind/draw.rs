@@ -35,9 +35,9 @@ impl Rewind {
             // All the room is the question's.
             let note = self.shown.as_ref().is_some_and(|shown| shown.proposal.note().is_some());
             let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
-            let plan = self.plan(frame, Rect { height: area.height - u16::from(note), ..area }, brush);
+            let plan = Rect { height: area.height - u16::from(note), ..area };
             self.drawn.list = Rect::ZERO;
-            self.drawn.plan = Rect { x: plan.x - area.x, y: plan.y - area.y, ..plan };
+            self.drawn.plan = self.plan(frame, plan, brush);
             if note {
                 self.edge(frame, foot, brush);
             }
@@ -53,9 +53,8 @@ impl Rewind {
         let body = Rect { y: below.y + row, height: below.height - row, ..below };
         let (list, plan) = self.split(frame, body, brush);
         self.list(frame, list, brush);
-        let plan = self.plan(frame, plan, brush);
-        self.drawn.list = Rect { x: list.x - area.x, y: list.y - area.y, ..list };
-        self.drawn.plan = Rect { x: plan.x - area.x, y: plan.y - area.y, ..plan };
+        self.drawn.list = list;
+        self.drawn.plan = self.plan(frame, plan, brush);
         self.edge(frame, foot, brush);
     }
 

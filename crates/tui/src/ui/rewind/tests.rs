@@ -427,12 +427,12 @@ fn the_list_and_the_plan_move_apart() {
 fn a_click_marks_a_turn_and_opens_a_file() {
     let mut stage = stage(100, with_files());
     stage.screen(140, 30);
-    stage.pane.clicked(5, 6, &mut stage.world.cx());
+    stage.pane.clicked((5, 6).into(), &mut stage.world.cx());
     stage.wait(1_000);
     assert_eq!(stage.planned().last(), Some(&entry(96)));
     let screen = stage.screen(140, 30);
     let row = screen.lines().position(|line| line.contains("~ src/parse.rs")).expect("the file");
-    stage.pane.clicked(80, u16::try_from(row).expect("a row"), &mut stage.world.cx());
+    stage.pane.clicked((80, u16::try_from(row).expect("a row")).into(), &mut stage.world.cx());
     assert!(stage.screen(140, 30).contains("▸ ~ src/parse.rs"), "{}", stage.screen(140, 30));
 }
 

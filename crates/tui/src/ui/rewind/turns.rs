@@ -5,7 +5,7 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32String};
 use retake_wire::reply::Target;
 
-use crate::text::safe;
+use crate::text::{safe, width};
 
 /// The turns, newest first.
 pub(crate) struct Turns {
@@ -177,9 +177,7 @@ impl Turns {
 
     /// The last letter is taken away.
     pub(crate) fn erase(&mut self) {
-        use unicode_segmentation::UnicodeSegmentation;
-        if let Some((at, _)) = self.words.grapheme_indices(true).next_back() {
-            self.words.truncate(at);
+        if width::pop_letter(&mut self.words) {
             self.whole();
         }
     }

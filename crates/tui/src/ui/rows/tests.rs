@@ -170,12 +170,12 @@ fn headings_cannot_be_selected() {
 fn a_click_selects_and_a_second_one_takes() {
     let mut list = rows(Order::Kept);
     let _ = shown(&mut list, 40, 9);
-    assert_eq!(list.clicked(3, 2), Did::Moved);
+    assert_eq!(list.clicked((3, 2).into()), Did::Moved);
     assert_eq!(key(&list), "pear");
-    assert_eq!(list.clicked(3, 2), Did::Taken);
-    assert_eq!(list.clicked(3, 0), Did::Nothing, "the filter is no row");
-    assert_eq!(list.clicked(3, 8), Did::Nothing, "nothing is there");
-    assert_eq!(list.clicked(39, 40), Did::Nothing, "that is outside");
+    assert_eq!(list.clicked((3, 2).into()), Did::Taken);
+    assert_eq!(list.clicked((3, 0).into()), Did::Nothing, "the filter is no row");
+    assert_eq!(list.clicked((3, 8).into()), Did::Nothing, "nothing is there");
+    assert_eq!(list.clicked((39, 40).into()), Did::Nothing, "that is outside");
 }
 
 #[test]

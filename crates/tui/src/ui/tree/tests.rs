@@ -418,9 +418,9 @@ fn a_change_by_anyone_is_seen_and_a_click_selects() {
     });
     assert_eq!(key(&tree), "d4", "what is selected stays so");
     let _ = sizes(&mut tree);
-    tree.clicked(5, 2, &mut world.cx());
+    tree.clicked((5, 2).into(), &mut world.cx());
     assert_eq!(key(&tree), "e12");
-    tree.clicked(5, 2, &mut world.cx());
+    tree.clicked((5, 2).into(), &mut world.cx());
     assert!(matches!(world.wants.pop(), Some(Want::Say(_))));
 }
 
