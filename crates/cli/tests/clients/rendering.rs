@@ -155,11 +155,11 @@ fn effects() -> Effects {
 fn irreversible_effects_are_reported_before_and_after() {
     let plan = Plan { effects: effects(), at_work: true, waiting: 2, ..fixtures::plan() };
     let seen = Case::script("").reply("plan", Ok(Reply::Plan(plan))).see(&["plan", "rewind", "t1"]);
-    let stays = "! can't be taken back: 6 calls: `$ git push ␛[2J` (1 minute ago),\n\
-                 `mcp__mail__send {\"to\":\"ann\"}` (3 minutes ago; begun, how it ended is not\n\
-                 known), … and 4 more\n";
+    let stays = "! can't be taken back: 6 calls\n  `$ git push ␛[2J` (1 minute ago)\n  \
+                 `mcp__mail__send {\"to\":\"ann\"}` (3 minutes ago; begun, how it ended is not\n    \
+                 known)\n    … and 4 more\n";
     assert!(seen.contains(stays), "{seen}");
-    let stops = "! the agent is at work here: it has to be stopped first; 2 messages that wait\n\
+    let stops = "! the agent is at work here: it has to be stopped first; 2 messages that wait\n  \
                  would come back to you\n";
     assert!(seen.contains(stops), "{seen}");
     let part = retake_wire::Part::Text { text: "and then".to_owned() };

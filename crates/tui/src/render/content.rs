@@ -4,6 +4,7 @@ use retake_wire::{Part, Usage, call_line};
 
 use super::words;
 use crate::text::style::Style;
+use crate::text::styled::text;
 use crate::text::{Look, Text, safe, width};
 
 /// So many lines of a tool's result are shown.
@@ -95,14 +96,35 @@ pub fn block(look: &Look, text: &str, indent: usize, style: Option<Style>) -> Te
     for line in width::wrap(safe.trim_end_matches('\n'), room) {
         if !line.is_empty() {
             shown.push(margin.as_str());
-            match style {
-                Some(style) => shown.push((style, line)),
-                None => shown.push(line),
-            }
+            shown.push(Text::of(line, style));
         }
         shown.push("\n");
     }
     shown
+}
+
+/// A sentence, made safe and wrapped; the lines after the first have a larger margin.
+pub(crate) fn sentence(look: &Look, text: &str, indent: usize, style: Option<Style>) -> Text {
+    hanging(look, text, " ".repeat(indent), indent + 2, style)
+}
+
+/// The same, with what stands before the first line, and the margin of the others.
+pub(crate) fn hanging(
+    look: &Look,
+    text: &str,
+    before: impl Into<Text>,
+    margin: usize,
+    style: Option<Style>,
+) -> Text {
+    let room = look.columns.saturating_sub(margin).max(8);
+    let margins = std::iter::once(before.into()).chain(std::iter::repeat(" ".repeat(margin).into()));
+    let lines = margins.zip(width::wrap(safe::block(text).trim_end(), room));
+    lines.map(|(margin, line)| text![margin, Text::of(line, style), "\n"]).collect()
+}
+
+/// Sentences, each on a line of its own.
+pub(super) fn sentences(look: &Look, all: impl IntoIterator<Item = String>, style: Option<Style>) -> Text {
+    all.into_iter().map(|text| sentence(look, &text, 0, style)).collect()
 }
 
 /// "[1 image attached]" for parts that are no text, if there are any.

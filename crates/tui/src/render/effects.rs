@@ -3,6 +3,8 @@
 use retake_wire::reply::{EffectLine, EffectState, Effects, Plan, Receipt, Words};
 use retake_wire::{EffectClass, FileCounts, Part};
 
+use super::content::sentence;
+use super::plan::dim_rest;
 use super::{content, words};
 use crate::text::style::Style;
 use crate::text::{Look, Text, safe, width};
@@ -35,37 +37,25 @@ impl Files {
     }
 }
 
-/// Calls that can't be taken back, in a line.
+/// Calls that can't be taken back, a line each below a title.
 pub fn effects(look: &Look, effects: &Effects, files: Files) -> Text {
-    if effects.is_empty() {
-        return Text::new();
-    }
-    let calls: Vec<String> = effects.calls.iter().map(|call| one(look, call)).collect();
-    let more = match effects.count.saturating_sub(calls.len() as u64) {
-        0 => String::new(),
-        more => format!(", … and {} more", words::number(more)),
-    };
-    let what = what(effects, files);
-    let line = format!("! can't be taken back: {what}: {}{more}", calls.join(", "));
-    content::block(look, &line, 0, Some(Style::Warn))
+    let title = brief(effects, files).map(|title| sentence(look, &title, 0, Some(Style::Error)));
+    let calls = effects.calls.iter().map(|call| sentence(look, &one(look, call), 2, Some(Style::Warn)));
+    Text::from(title) + calls.collect::<Text>() + dim_rest(effects.count, effects.calls.len())
 }
 
-/// The same, as short as can be.
+/// The title alone.
 pub fn brief(effects: &Effects, files: Files) -> Option<String> {
-    (!effects.is_empty()).then(|| format!("! can't be taken back: {}", what(effects, files)))
-}
-
-/// What of the calls stays.
-fn what(effects: &Effects, files: Files) -> String {
     let count = words::count(effects.count, "call");
-    match files {
+    let what = match files {
         Files::Return => format!("what {count} did beyond these files"),
         Files::Stay => count,
-    }
+    };
+    (!effects.is_empty()).then(|| format!("! can't be taken back: {what}"))
 }
 
 /// A call, and what came of it.
-pub(crate) fn one(look: &Look, call: &EffectLine) -> String {
+fn one(look: &Look, call: &EffectLine) -> String {
     let line = safe::line(&call.line);
     let line = width::truncate(&line, CALL);
     let when = words::when(look, call.began_ms);

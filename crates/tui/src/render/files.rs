@@ -14,8 +14,8 @@ use crate::text::{Look, Text, safe};
 mod plan;
 
 pub(crate) use plan::{
-    Group, IF_NOT_LEFT, NOT_ALL, NOTHING, after_choice, alone, by_choice, groups, left_alone, others,
-    plan_or, so_already, uncertain, why,
+    Group, IF_NOT_LEFT, NOT_ALL, NOTHING, after_choice, alone, groups, left_alone, others, plan_or,
+    uncertain, why,
 };
 pub use plan::{choice_name, choices, diff, diff_lines, plan};
 

@@ -35,44 +35,45 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
     if plan.unchanged {
         let files = plan.files.as_ref().map(|plan| files::plan_or(look, plan, files::NOTHING));
         return match files.filter(|files| !files.is_empty()) {
-            Some(files) => text!["nothing would change\n", files, stays(look, &plan.conditions)],
-            None => "nothing would change: it is so already\n".into(),
+            Some(files) => {
+                text!["nothing would change\n", files, stays(look, Audience::Shell, &plan.conditions)]
+            }
+            None => SO_ALREADY.into(),
         };
     }
-    let mut text = Text::from(short_of(plan).map(|line| line + "\n"));
-    for line in steps(plan) {
-        text.push(content::block(look, &line, 0, None));
-    }
-    let (back, forth) = about::verbs(action);
-    text.push(messages(look, action, plan, [back, forth]));
-    text.push(covered(look, plan));
-    text.push(folds(plan).into_iter().map(|line| line + "\n").collect::<Text>());
-    if let Some(composer) = &plan.composer {
-        text.push(returns(look, composer));
-    }
+    let mut text = steps(look, plan) + conversation(look, action, plan);
     if let Some(files) = &plan.files {
         let refused = plan.steps.as_ref().is_some_and(|steps| steps.refusal.is_some());
         let otherwise = if refused { files::NOT_ALL } else { files::NOTHING };
         text.push(files::plan_or(look, files, otherwise));
     }
     text.push(effects::effects(look, &plan.effects, effects::Files::of_plan(plan)));
-    for sentence in ended_first(plan) {
-        text.push(content::block(look, &sentence, 0, Some(Style::Warn)));
-    }
-    text.push(stays(look, &plan.conditions));
+    text.push(ended_first(look, plan));
+    text.push(stays(look, Audience::Shell, &plan.conditions));
     if text.is_empty() && !matches!(action, Some(Action::Mark { .. })) {
-        text.push("no message comes or goes\n");
+        text.push(NO_MESSAGE);
     }
     text
 }
 
+/// The sentence for a plan that changes nothing.
+pub(crate) const SO_ALREADY: &str = "nothing would change: it is so already\n";
+
+/// The sentence for a plan about which there is nothing else to report.
+pub(crate) const NO_MESSAGE: &str = "no message comes or goes\n";
+
+/// What becomes of the conversation: its messages and folds, and the text that returns to the line.
+pub(crate) fn conversation(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
+    let (back, forth) = about::verbs(action);
+    let returns = plan.composer.as_ref().map(|composer| returns(look, composer));
+    let lines = content::sentences(look, folds(plan).into_iter().chain(returns), None);
+    messages(look, action, plan, [back, forth]) + covered(look, plan) + lines
+}
+
 /// The conditions of a plan or a receipt, a sentence each.
-pub(super) fn stays(look: &Look, conditions: &[Condition]) -> Text {
-    let block = |it: &Condition| {
-        let sentence = Audience::Shell.condition(it);
-        content::block(look, &format!("! {sentence}"), 0, Some(Style::Warn))
-    };
-    conditions.iter().map(block).collect()
+pub(crate) fn stays(look: &Look, audience: Audience, conditions: &[Condition]) -> Text {
+    let told = conditions.iter().map(|it| format!("! {}", safe::line(&audience.condition(it))));
+    content::sentences(look, told, Some(Style::Warn))
 }
 
 /// What is different where a plan would lead to, as if it were no plan.
@@ -89,7 +90,7 @@ pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
 }
 
 /// The messages that go and come, under these words.
-pub(crate) fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> Text {
+fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> Text {
     let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
     let mut text = Text::new();
     for (verb, sign, style, counts, lines) in [
@@ -98,7 +99,7 @@ pub(crate) fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs:
     ] {
         if counts != Counts::default() || !lines.is_empty() {
             let amount = words::counts(about::counts(action, counts));
-            text.push(text![(Style::Bold, format!("{verb} {amount}")), "\n"]);
+            text.push(content::sentence(look, &format!("{verb} {amount}"), 0, Some(Style::Bold)));
             for entry in lines {
                 text.push(line(look, entry, sign, style, &ids));
             }
@@ -133,25 +134,30 @@ pub(crate) fn short_of(plan: &Plan) -> Option<String> {
     Some(format!("{there_are}, of {} asked for", words::number(steps.asked as u64)))
 }
 
-/// Several steps of an undo or a redo, a line each; a single one needs none.
-pub(crate) fn steps(plan: &Plan) -> Vec<String> {
+/// The steps of an undo or a redo: that there are fewer than were asked for, and several ones a line each.
+pub(crate) fn steps(look: &Look, plan: &Plan) -> Text {
+    let short = short_of(plan).map(|line| content::sentence(look, &line, 0, Some(Style::Warn)));
     let told = plan.step_lines.len();
     if told < 2 {
-        return Vec::new();
+        return short.into();
     }
-    let lines = (1..).zip(&plan.step_lines).map(|(number, line)| format!("{number}. {}", safe::line(line)));
     let all = plan.steps.as_ref().map_or(told, |steps| steps.done);
-    let more = rest(all as u64, told);
-    lines.chain((!more.is_empty()).then(|| more.trim_end().to_owned())).collect()
+    let lines = (1..).zip(&plan.step_lines).map(|(number, line)| format!("{number}. {}", safe::line(line)));
+    Text::from(short) + content::sentences(look, lines, None) + dim_rest(all as u64, told)
 }
 
 /// What a fold puts its summary in the place of.
-pub(crate) fn covered(look: &Look, plan: &Plan) -> Text {
+fn covered(look: &Look, plan: &Plan) -> Text {
     if plan.covered == 0 {
         return Text::new();
     }
     let ids = plan.covers.iter().map(|line| line.id.as_str()).collect();
-    let mut text = Text::from(format!("the summary covers {}\n", words::count(plan.covered, "message")));
+    let mut text = content::sentence(
+        look,
+        &format!("the summary covers {}", words::count(plan.covered, "message")),
+        0,
+        None,
+    );
     for entry in &plan.covers {
         text.push(line(look, entry, ' ', Style::Dim, &ids));
     }
@@ -159,7 +165,7 @@ pub(crate) fn covered(look: &Look, plan: &Plan) -> Text {
 }
 
 /// What becomes of folds, a line each.
-pub(crate) fn folds(plan: &Plan) -> Vec<String> {
+fn folds(plan: &Plan) -> Vec<String> {
     // A plan that covers messages makes a fold; any other brings back one that was there.
     let in_force = if plan.covered > 0 { "in force" } else { "in force again" };
     let both = [(&plan.lifted, "no longer in force"), (&plan.in_force, in_force)];
@@ -171,8 +177,14 @@ pub(crate) fn folds(plan: &Plan) -> Vec<String> {
     lines.collect()
 }
 
-/// What is ended first, a sentence each.
-pub(crate) fn ended_first(plan: &Plan) -> Vec<String> {
+/// What has to be ended first.
+pub(crate) fn ended_first(look: &Look, plan: &Plan) -> Text {
+    content::sentences(look, ends(plan, false), Some(Style::Warn))
+}
+
+/// What has to be ended first, or is where that is agreed to; a sentence each.
+pub(crate) fn ends(plan: &Plan, agreed: bool) -> Vec<String> {
+    let (has, have) = if agreed { ("is", "are") } else { ("has to be", "have to be") };
     let mut all = Vec::new();
     if plan.at_work {
         let comes_back = match plan.waiting {
@@ -181,13 +193,13 @@ pub(crate) fn ended_first(plan: &Plan) -> Vec<String> {
                 format!("; {} that {} come back to you", words::count(some as u64, "message"), waits(some))
             }
         };
-        all.push(format!("! the agent is at work here: it has to be stopped first{comes_back}"));
+        all.push(format!("! the agent is at work here: it {has} stopped first{comes_back}"));
     }
     // Of a command a person counts one, of however many processes it is made.
     match plan.running.len() {
         0 => {}
-        1 => all.push("! a command still runs: it has to be ended first".to_owned()),
-        more => all.push(format!("! {more} commands still run: they have to be ended first")),
+        1 => all.push(format!("! a command still runs: it {has} ended first")),
+        more => all.push(format!("! {more} commands still run: they {have} ended first")),
     }
     all
 }
@@ -197,20 +209,19 @@ pub fn brief(action: Option<&Action>, plan: &Plan) -> String {
     if plan.unchanged {
         return "nothing would change".to_owned();
     }
-    let mut pieces = Vec::new();
-    let (back, forth) = about::verbs(action);
-    for (verb, counts) in [(back, plan.taken_back), (forth, plan.brought_back)] {
-        if counts != Counts::default() {
-            pieces.push(format!("{verb} {}", words::counts(about::counts(action, counts))));
-        }
-    }
-    if !plan.lifted.is_empty() {
-        pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
-    }
-    if let Some(plan) = &plan.files {
-        pieces.push(files::brief(plan));
-    }
+    let mut pieces = pieces(action, plan, |counts| words::counts(about::counts(action, counts)));
+    pieces.extend(plan.files.as_ref().map(files::brief));
     pieces.join("; ")
+}
+
+/// What becomes of messages and folds, with this amount of each, in a few words.
+pub(crate) fn pieces(action: Option<&Action>, plan: &Plan, amount: impl Fn(Counts) -> String) -> Vec<String> {
+    let (back, forth) = about::verbs(action);
+    let both = [(back, plan.taken_back), (forth, plan.brought_back)].into_iter();
+    let some = both.filter(|(_, counts)| *counts != Counts::default());
+    let lifted = Some(plan.lifted.len() as u64).filter(|lifted| *lifted > 0);
+    let lifted = lifted.map(|lifted| format!("lifts {}", words::count(lifted, "fold")));
+    some.map(|(verb, counts)| format!("{verb} {}", amount(counts))).chain(lifted).collect()
 }
 
 fn waits(amount: usize) -> &'static str {
@@ -227,14 +238,9 @@ fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> Te
 
 /// How many more there are than those that are shown.
 pub(crate) fn dim_rest(all: u64, shown: usize) -> Text {
-    let rest = rest(all, shown);
-    if rest.is_empty() { Text::new() } else { text![(Style::Dim, rest.trim_end()), "\n"] }
-}
-
-pub(crate) fn rest(all: u64, shown: usize) -> String {
     match all.saturating_sub(shown as u64) {
-        0 => String::new(),
-        more => format!("    … and {} more\n", words::number(more)),
+        0 => Text::new(),
+        more => text![(Style::Dim, format!("    … and {} more", words::number(more))), "\n"],
     }
 }
 

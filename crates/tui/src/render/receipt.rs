@@ -4,6 +4,7 @@ use retake_wire::reply::{Counts, Plan, Receipt};
 use retake_wire::{Action, MarkVerb, english};
 
 use super::{about, content, effects, files, plan, words};
+use crate::hint::Audience;
 use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text};
@@ -89,7 +90,7 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
         text.push(format!("there is nothing more to {verb}\n"));
     }
     text.push(effects::effects(look, &receipt.effects, effects::Files::of_receipt(receipt)));
-    text.push(plan::stays(look, &receipt.conditions));
+    text.push(plan::stays(look, Audience::Shell, &receipt.conditions));
     text.push(effects::waited(look, &receipt.waited));
     if let Some(composer) = &receipt.composer {
         text.push(plan::returns(look, composer));
@@ -119,10 +120,7 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> 
 /// What sending other words in the place of a message takes back: turns and files, as its plan said.
 pub fn would_take_back(plan: &Plan) -> String {
     let counts = plan.taken_back;
-    let mut pieces = vec![match counts.turns {
-        0 => words::count(counts.messages, "message"),
-        turns => words::count(turns, "turn"),
-    }];
+    let mut pieces = vec![words::turns(counts)];
     match plan.files.as_ref().map_or(0, |plan| files::changed(plan.counts)) {
         0 => {}
         some => pieces.push(words::count(some, "file")),

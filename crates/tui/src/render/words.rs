@@ -39,6 +39,11 @@ pub fn counts(counts: Counts) -> String {
     if more.is_empty() { messages } else { format!("{messages} ({})", more.join(", ")) }
 }
 
+/// "2 turns"; of messages that are no turn, how many they are.
+pub(crate) fn turns(counts: Counts) -> String {
+    if counts.turns > 0 { count(counts.turns, "turn") } else { count(counts.messages, "message") }
+}
+
 /// "3 files · 1 command · 2 stay": what a turn did; nothing, where it only spoke or looked.
 pub fn did(did: Did) -> String {
     let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));

@@ -33,7 +33,8 @@ impl Text {
         Self::of(text.to_string(), Some(style))
     }
 
-    fn of(text: String, style: Option<Style>) -> Self {
+    /// Text in a style, or plain.
+    pub(crate) fn of(text: String, style: Option<Style>) -> Self {
         if text.is_empty() { Self::new() } else { Self { spans: vec![Span { text, style }] } }
     }
 

@@ -6,7 +6,7 @@ mod tests;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use retake_wire::reply::{Entries, Entry, Plan};
 use retake_wire::request::{self, Fork, Log, Projection};
 use retake_wire::{Action, FilesWish, Part, Problem, Reply, Request, Role};
@@ -16,7 +16,8 @@ use super::letter_keys::LetterKeys;
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::PaneFrame;
-use super::plan::{NO_WORDS, worded};
+use super::plan::{NO_WORDS, worded, wrapped};
+use super::scroll::{draw_lines, scrolled};
 use super::theme::Paint;
 use crate::render::words;
 use crate::text::{safe, width};
@@ -203,8 +204,12 @@ impl Begins {
             (Some(messages), _) => words::count(messages, "message"),
             (None, _) => "the messages".to_owned(),
         };
-        let up_to =
-            self.page.entries.last().map(|last| format!(" up to {}", named(last))).unwrap_or_default();
+        let up_to = self
+            .page
+            .entries
+            .last()
+            .map(|last| format!(" up to {}", safe::line(&named(last))))
+            .unwrap_or_default();
         all.push((format!("A new conversation begins with {amount}{up_to}."), Paint::Bold));
         if let Some(turn) = unanswered(&self.page) {
             let ends =
@@ -228,14 +233,8 @@ impl Begins {
         all
     }
 
-    fn lines(&self, columns: usize, brush: &Brush<'_>) -> Vec<Line<'static>> {
-        let columns = columns.max(8);
-        let mut lines = Vec::new();
-        for (sentence, paint) in self.sentences() {
-            for piece in width::wrap(&safe::line(&sentence), columns) {
-                lines.push(Line::styled(piece, brush.theme.style(paint)));
-            }
-        }
+    fn lines(&self, columns: u16, brush: &Brush<'_>) -> Vec<Line<'static>> {
+        let mut lines = wrapped(&self.sentences(), brush, columns);
         let turns: Vec<_> = self.page.entries.iter().filter(|entry| entry.opens_turn).collect();
         if turns.is_empty() {
             return lines;
@@ -244,7 +243,7 @@ impl Begins {
         lines.push(Line::styled("turns that come along, the last one first", brush.theme.style(Paint::Dim)));
         for turn in turns.into_iter().rev() {
             let text = format!("  {}", named(turn));
-            lines.push(Line::raw(width::truncate(&safe::line(&text), columns).into_owned()));
+            lines.push(Line::raw(width::truncate(&safe::line(&text), columns.into()).into_owned()));
         }
         if self.page.earlier {
             lines.push(Line::styled("  … and what was said before", brush.theme.style(Paint::Dim)));
@@ -264,19 +263,15 @@ impl Pane for ForkPane {
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         self.note = None;
-        let page = self.height.saturating_sub(1).max(1);
         match command {
             // What is being made is shown once it is there.
             Command::Close if matches!(self.asked, Some((_, Asks::Makes))) => {}
             Command::Close => cx.want(Want::Close),
             Command::Accept => self.make(cx),
-            Command::Up => self.scroll = self.scroll.saturating_sub(1),
-            Command::Down => self.scroll = self.scroll.saturating_add(1),
-            Command::PageUp => self.scroll = self.scroll.saturating_sub(page),
-            Command::PageDown => self.scroll = self.scroll.saturating_add(page),
-            Command::First => self.scroll = 0,
-            Command::Last => self.scroll = usize::MAX,
-            _ => self.note = Some("there is only the plan here".to_owned()),
+            _ => match scrolled(command, self.scroll, self.height) {
+                Some(scroll) => self.scroll = scroll,
+                None => self.note = Some("there is only the plan here".to_owned()),
+            },
         }
     }
 
@@ -317,19 +312,13 @@ impl Pane for ForkPane {
         let keys = if can_be_made { &keys[..] } else { &keys[1..] };
         let note = self.note.clone().unwrap_or_default();
         let body = PaneFrame { title: "Fork", about: &note, keys }.draw(frame, area, brush);
-        let columns = usize::from(body.width);
         let lines = match &self.shown {
-            Shown::Nothing => vec![Line::styled("planning …", brush.theme.style(Paint::Dim))],
-            Shown::Wrong(why) => width::wrap(why, columns.max(8))
-                .into_iter()
-                .map(|piece| Line::from(Span::styled(piece, brush.theme.style(Paint::Error))))
-                .collect(),
-            Shown::Begins(begins) => begins.lines(columns, brush),
+            Shown::Nothing => wrapped(&[("planning …".to_owned(), Paint::Dim)], brush, body.width),
+            Shown::Wrong(why) => wrapped(&[(why.clone(), Paint::Error)], brush, body.width),
+            Shown::Begins(begins) => begins.lines(body.width, brush),
         };
         self.height = body.height.into();
         self.scroll = self.scroll.min(lines.len().saturating_sub(self.height));
-        for (row, line) in (body.y..body.bottom()).zip(lines.iter().skip(self.scroll)) {
-            frame.render_widget(line, Rect { y: row, height: 1, ..body });
-        }
+        draw_lines(frame, body, &lines[self.scroll..]);
     }
 }

@@ -14,6 +14,7 @@ use super::keymap::{Command, Context, Keymap, Row, TABLE};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::PaneFrame;
+use super::scroll::scrolled;
 use super::theme::Paint;
 use crate::text::{safe, width};
 
@@ -162,9 +163,8 @@ impl Help {
         (!names.is_empty()).then(|| Told { keys: names.join(" "), help: row.help, name: row.name })
     }
 
-    fn scroll(&mut self, rows: isize) {
-        let most = self.all.saturating_sub(self.rows);
-        self.top = self.top.saturating_add_signed(rows).min(most);
+    fn scroll(&mut self, top: usize) {
+        self.top = top.min(self.all.saturating_sub(self.rows));
     }
 
     /// Two columns have no room for names: what is sought stands in one.
@@ -180,7 +180,7 @@ impl Help {
         let columns: Vec<_> = parts.into_iter().map(|part| lines(part, wide.into(), names)).collect();
         self.rows = area.height.into();
         self.all = columns.iter().map(Vec::len).max().unwrap_or(0);
-        self.scroll(0);
+        self.scroll(self.top);
         if self.all == 0 {
             let says = format!("nothing fits “{}”", safe::line(&self.filter));
             frame
@@ -222,20 +222,13 @@ impl Pane for Help {
     fn opened(&mut self, _: &mut Cx<'_>) {}
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        let page = isize::try_from(self.rows).unwrap_or(isize::MAX);
         match command {
-            Command::Up | Command::DetailUp => self.scroll(-1),
-            Command::Down | Command::DetailDown => self.scroll(1),
-            Command::PageUp => self.scroll(-page),
-            Command::PageDown => self.scroll(page),
-            Command::First => self.top = 0,
-            Command::Last => self.scroll(isize::MAX),
             Command::Erase => {
                 width::pop_letter(&mut self.filter);
             }
             Command::EraseAll => self.filter.clear(),
             Command::Close | Command::Accept | Command::Help => cx.want(Want::Close),
-            _ => {}
+            _ => self.scroll(scrolled(command, self.top, self.rows).unwrap_or(self.top)),
         }
     }
 

@@ -19,13 +19,14 @@ use super::keymap::{Command, Context};
 use super::letter_keys::{Letter, LetterKeys};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
+use super::pane_frame::PaneFrame;
 use super::theme::Paint;
 use crate::render;
 use crate::text::{safe, width};
 
 use prompt::{Found, Seek};
 
-pub(crate) use draw::{paragraph, proposal};
+pub(crate) use draw::{paragraph, proposal, wrapped};
 use proposal::Before;
 pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
 
@@ -316,14 +317,8 @@ pub(crate) fn parts(area: Rect) -> [Rect; 3] {
 
 /// Scrolls a plan by the keys of a list. Whether it was one.
 pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
-    let view = &mut proposal.view;
     match command {
-        Command::Up => view.scroll(-1),
-        Command::Down => view.scroll(1),
-        Command::PageUp => view.page(-1),
-        Command::PageDown => view.page(1),
-        Command::First => view.first(),
-        Command::Last => view.last(),
+        _ if proposal.view.command(command) => {}
         Command::Other => proposal.say("there is only the plan here"),
         Command::Erase | Command::EraseAll => proposal.say("there is nothing to type here"),
         _ => return false,
@@ -382,18 +377,11 @@ pub(crate) fn edge(
         keys.splice(at..at, of_files);
     }
     keys.extend_from_slice(more);
-    keys.push((Command::Close, "back"));
     hints(frame, area, brush, &keys);
 }
 
-/// Keys and what they do, as many as fit; the last one always.
+/// Keys and what they do, as many as fit; the way back always.
 pub(crate) fn hints(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, keys: &[(Command, &str)]) {
-    let mut pieces: Vec<_> =
-        keys.iter().map(|(key, does)| format!("{} {does}", brush.keys.named(*key))).collect();
-    while pieces.len() > 1 && width::columns(&pieces.join(" · ")) > usize::from(area.width) {
-        pieces.remove(pieces.len() - 2);
-    }
-    let line = pieces.join(" · ");
-    let line = width::truncate(&line, area.width.into()).into_owned();
-    frame.render_widget(Line::styled(line, brush.theme.style(Paint::Dim)), area);
+    let line = PaneFrame { title: "", about: "", keys }.keys_in(brush, area.width.into(), "back");
+    frame.render_widget(line, area);
 }

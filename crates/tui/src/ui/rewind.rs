@@ -21,6 +21,7 @@ use super::letter_keys::LetterKeys;
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::plan::{self, Came, Ends, Proposal, Stage};
+use super::scroll::scrolled;
 use load::Load;
 use turns::Turns;
 
@@ -125,16 +126,8 @@ impl Rewind {
     }
 
     fn moved(&mut self, command: Command) {
-        let page = usize::from(self.drawn.list.height).saturating_sub(1).max(1);
         let at = self.turns.at();
-        self.turns.mark(match command {
-            Command::Up => at.saturating_sub(1),
-            Command::Down => at + 1,
-            Command::PageUp => at.saturating_sub(page),
-            Command::PageDown => at + page,
-            Command::First => 0,
-            _ => usize::MAX,
-        });
+        self.turns.mark(scrolled(command, at, self.drawn.list.height.into()).unwrap_or(at));
     }
 
     /// Whether the keys that move scroll the plan.

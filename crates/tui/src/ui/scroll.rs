@@ -130,16 +130,7 @@ impl Scroll {
 
     /// Scrolls, where the command is about that.
     pub(crate) fn command(&mut self, command: Command) {
-        let page = self.rows.max(2) - 1;
-        let top = match command {
-            Command::Up | Command::DetailUp => self.top.saturating_sub(1),
-            Command::Down | Command::DetailDown => self.top + 1,
-            Command::PageUp => self.top.saturating_sub(page),
-            Command::PageDown => self.top + page,
-            Command::First => 0,
-            Command::Last => usize::MAX,
-            _ => return,
-        };
+        let Some(top) = scrolled(command, self.top, self.rows) else { return };
         let lines = self.laid.as_ref().map_or(0, |laid| laid.lines.len());
         self.top = top.min(lines.saturating_sub(self.rows));
         self.end = false;
@@ -166,9 +157,7 @@ impl Scroll {
         let Some(laid) = &self.laid else { return };
         let last = laid.lines.len().saturating_sub(self.rows);
         self.top = if self.end { last } else { self.top.min(last) };
-        for (y, line) in (area.y..area.bottom()).zip(&laid.lines[self.top..]) {
-            frame.render_widget(line, Rect { y, height: 1, ..area });
-        }
+        draw_lines(frame, area, &laid.lines[self.top..]);
     }
 
     fn lines(&self, columns: u16, brush: &Brush<'_>) -> Vec<Line<'static>> {
@@ -193,6 +182,28 @@ impl Scroll {
             lines.extend(dim("… more was said after that"));
         }
         lines
+    }
+}
+
+/// Where a command of lists leads from a line, where so many are in sight; nothing, where it is another command. The end is as far as
+/// there are lines.
+pub(crate) fn scrolled(command: Command, from: usize, rows: usize) -> Option<usize> {
+    let page = rows.max(2) - 1;
+    Some(match command {
+        Command::Up | Command::DetailUp => from.saturating_sub(1),
+        Command::Down | Command::DetailDown => from.saturating_add(1),
+        Command::PageUp => from.saturating_sub(page),
+        Command::PageDown => from.saturating_add(page),
+        Command::First => 0,
+        Command::Last => usize::MAX,
+        _ => return None,
+    })
+}
+
+/// Draws lines as far as there is room.
+pub(crate) fn draw_lines(frame: &mut Frame<'_>, area: Rect, lines: &[Line<'_>]) {
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
+        frame.render_widget(line, Rect { y, height: 1, ..area });
     }
 }
 

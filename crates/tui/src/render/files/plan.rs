@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use retake_wire::{AfterChoice, CallLine, Choice, FilesPlan, Grade, PathCause, PathPlan, Verdict, english};
 
 use super::name;
+use crate::render::content::sentence;
 use crate::render::plan::dim_rest;
 use crate::render::words;
 use crate::text::style::Style;
@@ -31,9 +32,29 @@ const LEFT: [(Verdict, &str); 5] = [
 #[derive(Debug)]
 pub(crate) struct Group<'a> {
     /// What becomes of them, or which call did it.
-    pub(crate) title: String,
+    title: String,
     /// They.
     pub(crate) paths: Vec<&'a PathPlan>,
+    /// It is what would be done.
+    is_done: bool,
+}
+
+impl<'a> Group<'a> {
+    /// These paths, if there are some.
+    fn some(title: String, paths: Vec<&'a PathPlan>) -> Option<Self> {
+        (!paths.is_empty()).then_some(Self { title, paths, is_done: false })
+    }
+
+    /// Whether somebody has to choose for what is in it.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.paths.iter().any(|path| path.verdict == Verdict::Conflict)
+    }
+
+    /// The title in lines.
+    pub(crate) fn title(&self, look: &Look) -> Text {
+        let style = if self.is_conflict() { Style::Warn } else { Style::Bold };
+        sentence(look, &self.title, 0, Some(style))
+    }
 }
 
 /// What happens where nothing is chosen.
@@ -50,34 +71,35 @@ pub fn plan(look: &Look, plan: &FilesPlan) -> Text {
 /// The same, with what happens where nothing is chosen.
 pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> Text {
     let mut text = Text::new();
-    if let Some(group) = conflicts(plan, otherwise) {
-        text = text![group.title, "\n", lines(look, plan, &group.paths, &mut group.paths.len())];
-    }
-    let mut room = SHOWN;
-    let (mut all, mut first) = (0, true);
-    for group in done(look, plan) {
-        all += group.paths.len();
-        if std::mem::take(&mut first) || room > 0 {
-            text.push(format!("{}\n", group.title));
-        }
-        text.push(shown(look, plan, &group.paths, &mut room));
-    }
-    text.push(dim_rest(all as u64, SHOWN));
-    for group in left(plan) {
-        text.push(format!("{}\n", group.title));
-        text.push(lines(look, plan, &group.paths, &mut room));
-    }
+    let (mut room, mut hidden) = (SHOWN, 0);
     let is_chosen = |path: &PathPlan| path.verdict == Verdict::Unchanged && path.cause.is_some();
-    for group in by_choice(plan, is_chosen).into_iter().chain(so_already(plan, |_| false)) {
-        text.push(format!("{}\n", group.title));
-        text.push(lines(look, plan, &group.paths, &mut room));
+    for group in groups(look, plan, otherwise, is_chosen) {
+        let all = group.paths.len();
+        let fit = if group.is_conflict() { all } else { all.min(room) };
+        // What would be done is counted once, below the last call that there is room for.
+        if !group.is_done {
+            text.push(dim_rest(std::mem::take(&mut hidden), 0));
+        }
+        if !group.is_done || room > 0 {
+            text.push(group.title(look));
+        }
+        room -= if group.is_conflict() { 0 } else { fit };
+        text.push(group.paths[..fit].iter().map(|path| line(look, plan, path)).collect::<Text>());
+        hidden += (all - fit) as u64;
     }
-    text + others(look, plan, &mut room)
+    text + dim_rest(hidden, 0) + others(look, plan, room)
 }
 
-/// All paths that a plan lists: what waits for a choice, what would be done, what is left alone.
-pub(crate) fn groups<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
-    conflicts(plan, NOTHING).into_iter().chain(done(look, plan)).chain(left(plan)).collect()
+/// All paths that a plan lists: what waits for a choice, what would be done, what is left alone, what stays as somebody has chosen, what
+/// is so already.
+pub(crate) fn groups<'a>(
+    look: &Look,
+    plan: &'a FilesPlan,
+    otherwise: &str,
+    is_chosen: impl Fn(&PathPlan) -> bool,
+) -> Vec<Group<'a>> {
+    let before = conflicts(plan, otherwise).into_iter().chain(done(look, plan)).chain(left(plan));
+    before.chain(by_choice(plan, &is_chosen)).chain(so_already(plan, is_chosen)).collect()
 }
 
 /// How many files these are, without folders that are listed by their content.
@@ -90,7 +112,7 @@ fn conflicts<'a>(plan: &'a FilesPlan, otherwise: &str) -> Option<Group<'a>> {
     let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == Verdict::Conflict).collect();
     let amount = files_of(&paths);
     let title = format!("can't decide about {amount}: choose for each, or {otherwise}");
-    (!paths.is_empty()).then_some(Group { title, paths })
+    Group::some(title, paths)
 }
 
 /// What would be done, each path under the call that changed it last.
@@ -119,11 +141,12 @@ fn done<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
             None => rest.push(path),
         }
     }
-    let mut groups = vec![Group { title: pieces.join(", "), paths: rest }];
+    let mut groups = vec![Group { title: pieces.join(", "), paths: rest, is_done: true }];
     for (call, paths) in plan.calls.iter().zip(called_for) {
         for (did, paths) in ["written by", "changed during"].into_iter().zip(paths) {
             if !paths.is_empty() {
-                groups.push(Group { title: format!("{did} {}", called(look, call)), paths });
+                let title = format!("{did} {}", called(look, call));
+                groups.push(Group { title, paths, is_done: true });
             }
         }
     }
@@ -134,23 +157,21 @@ fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
     LEFT.iter().filter_map(|(verdict, why)| {
         let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == *verdict).collect();
         let amount = files_of(&paths);
-        (!paths.is_empty()).then(|| Group { title: format!("leaves alone {amount}: {why}"), paths })
+        Group::some(format!("leaves alone {amount}: {why}"), paths)
     })
 }
 
 /// What the calls changed and is already as it would become: for example, a file that was made and deleted. Some are listed elsewhere.
-pub(crate) fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
+fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
     let unchanged = |path: &&PathPlan| is_so_already(path) && !is_told(path);
     let paths: Vec<_> = plan.paths.iter().filter(unchanged).collect();
-    let title = format!("needs no change: {}", files_of(&paths));
-    (!paths.is_empty()).then_some(Group { title, paths })
+    Group::some(format!("needs no change: {}", files_of(&paths)), paths)
 }
 
 /// Paths that stay as they are because somebody chose so.
-pub(crate) fn by_choice(plan: &FilesPlan, is_chosen: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
+fn by_choice(plan: &FilesPlan, is_chosen: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
     let paths: Vec<_> = plan.paths.iter().filter(|path| is_chosen(path)).collect();
-    let title = format!("leaves {} as chosen", files_of(&paths));
-    (!paths.is_empty()).then_some(Group { title, paths })
+    Group::some(format!("leaves {} as chosen", files_of(&paths)), paths)
 }
 
 /// Whether nothing has to be done, and nobody has chosen that.
@@ -171,35 +192,20 @@ fn called(look: &Look, call: &CallLine) -> String {
 }
 
 /// What others have changed, and stays; as many paths as there is room for.
-pub(crate) fn others(look: &Look, plan: &FilesPlan, room: &mut usize) -> Text {
+pub(crate) fn others(look: &Look, plan: &FilesPlan, room: usize) -> Text {
     if plan.others.changed == 0 {
         return Text::new();
     }
-    let paths = &plan.others.paths[..plan.others.paths.len().min(*room)];
-    let mut text = Text::from(others_title(plan) + "\n");
+    let paths = &plan.others.paths[..plan.others.paths.len().min(room)];
+    let amount = words::count(plan.others.changed, "file");
+    let them = if plan.others.changed == 1 { "it" } else { "them" };
+    let title = format!("leaves {amount} as others have changed {them}");
+    let mut text = sentence(look, &title, 0, None);
     for path in paths {
         let line = format!("    {}", name(path));
         text.push(text![(Style::Dim, width::truncate(&line, look.columns)), "\n"]);
     }
     text + dim_rest(plan.others.changed, paths.len())
-}
-
-/// That others have changed files, and that they stay.
-fn others_title(plan: &FilesPlan) -> String {
-    let amount = words::count(plan.others.changed, "file");
-    format!("leaves {amount} as others have changed {}", if plan.others.changed == 1 { "it" } else { "them" })
-}
-
-/// Paths, as many as there is room for, and how many more.
-fn lines(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> Text {
-    let has_room = *room;
-    shown(look, plan, paths, room) + dim_rest(paths.len() as u64, has_room)
-}
-
-fn shown(look: &Look, plan: &FilesPlan, paths: &[&PathPlan], room: &mut usize) -> Text {
-    let fit = paths.len().min(*room);
-    *room -= fit;
-    paths[..fit].iter().map(|path| line(look, plan, path)).collect()
 }
 
 /// What is done, as a sign.
@@ -312,14 +318,12 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     let call = |entry: &String| plan.calls.iter().find(|call| call.entry == *entry);
     match path.verdict {
         Verdict::Conflict => format!(": {why} ({})", choices(path)),
-        Verdict::NotCovered => format!(": {why}"),
-        Verdict::Unchanged if !why.is_empty() => format!(": {why}"),
-        Verdict::NotEmpty | Verdict::Foreign if !why.is_empty() => format!(": {why}"),
-        Verdict::Ambiguous => match path.calls.first().and_then(call) {
-            Some(call) => format!(", changed during {}", called(look, call)),
-            None => String::new(),
-        },
-        Verdict::Unchanged => match path.calls.first().and_then(call) {
+        Verdict::NotCovered | Verdict::Unchanged | Verdict::NotEmpty | Verdict::Foreign
+            if !why.is_empty() =>
+        {
+            format!(": {why}")
+        }
+        Verdict::Ambiguous | Verdict::Unchanged => match path.calls.first().and_then(call) {
             Some(call) if path.grade == Grade::Written => format!(", written by {}", called(look, call)),
             Some(call) => format!(", changed during {}", called(look, call)),
             None => String::new(),

@@ -98,6 +98,6 @@ fn reason_for_a_missing_plan_is_shown() {
 #[test]
 fn every_key_does_something() {
     let many: Vec<_> = (0..40).flat_map(|_| SAID).collect();
-    let without = [Command::First, Command::Up, Command::PageUp];
+    let without = [Command::First, Command::Up, Command::PageUp, Command::DetailUp];
     every_key(|| opened(Some("t2"), &entries("c1", &many)), &without);
 }

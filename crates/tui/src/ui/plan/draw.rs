@@ -9,10 +9,11 @@ use retake_wire::{Action, FilesWish, Scope};
 
 use super::proposal::{Ends, Proposal, Scopes, Stage};
 use super::view::{Shown, styled};
-use crate::render::{about, effects, files as render_files, plan as render_plan, words};
+use crate::render::{effects, files as render_files, plan as render_plan, words};
 use crate::text::width;
 use crate::ui::keymap::Command;
 use crate::ui::pane::Brush;
+use crate::ui::scroll::draw_lines;
 use crate::ui::theme::Paint;
 
 /// In less columns and rows only what matters of a plan is shown.
@@ -45,19 +46,18 @@ pub(crate) fn proposal(
     let fits = |lines: &Vec<Line<'_>>| lines.len() <= usize::from(area.height);
     let mut top = match proposal.stage() {
         Stage::Looking if is_tight && is_agreed_to_at_once(proposal) => {
-            let lines =
-                COUNTS.iter().map(|counts| matters(proposal, brush, area.width, false, *counts)).find(fits);
+            let lines = COUNTS.map(|counts| matters(proposal, false, Some(counts)));
+            let lines = lines.iter().map(|texts| wrapped(texts, brush, area.width)).find(fits);
             return all_of_it(frame, area, brush, proposal, lines);
         }
         Stage::Looking => scope(proposal, brush, area.width).into_iter().collect(),
         Stage::Agreeing { stop } => {
             let whole = Some(question(proposal, brush, area.width, title, stop)).filter(fits);
             let Some(whole) = whole else {
-                let ask = |counts| short_question(proposal, brush, area.width, stop, counts);
-                let first = width::truncate(title, area.width.into()).into_owned();
-                let titled =
-                    [vec![styled(first, brush.theme.style(Paint::Bold))], ask(Counts::Each)].concat();
-                let lines = [titled, ask(Counts::Each), ask(Counts::All)].into_iter().find(fits);
+                let [each, all] = COUNTS.map(|counts| short_question(proposal, brush, stop, counts));
+                let first = (width::truncate(title, area.width.into()).into_owned(), Paint::Bold);
+                let lines = [[vec![first], each.clone()].concat(), each, all];
+                let lines = lines.iter().map(|texts| wrapped(texts, brush, area.width)).find(fits);
                 return all_of_it(frame, area, brush, proposal, lines);
             };
             whole
@@ -67,9 +67,7 @@ pub(crate) fn proposal(
     proposal.is_seen(true);
     // The plan keeps a line at least where there is room for it.
     top.truncate(usize::from(area.height));
-    for (row, line) in (area.y..).zip(&top) {
-        frame.render_widget(line, Rect { y: row, height: 1, ..area });
-    }
+    draw_lines(frame, area, &top);
     let used = u16::try_from(top.len()).unwrap_or(area.height);
     let below = Rect { y: area.y + used, height: area.height - used, ..area };
     body(frame, below, brush, proposal);
@@ -93,76 +91,51 @@ fn all_of_it(
 ) -> Rect {
     proposal.is_seen(lines.is_some());
     match lines {
-        Some(lines) => {
-            for (row, line) in (area.y..area.bottom()).zip(&lines) {
-                frame.render_widget(line, Rect { y: row, height: 1, ..area });
-            }
-        }
+        Some(lines) => draw_lines(frame, area, &lines),
         None => paragraph(frame, area, brush, TOO_SMALL, Paint::Warn),
     }
     Rect { y: area.bottom(), height: 0, ..area }
 }
 
-/// What has to be seen before it is agreed to, in as few lines as can be.
-fn matters(
-    proposal: &Proposal,
-    brush: &Brush<'_>,
-    columns: u16,
-    stop: bool,
-    counts: Counts,
-) -> Vec<Line<'static>> {
+/// What has to be seen before it is agreed to: what is done, what can't be taken back, what is ended first. Without a way to count, in
+/// a whole sentence.
+fn matters(proposal: &Proposal, stop: bool, counts: Option<Counts>) -> Vec<(String, Paint)> {
     let Some(plan) = proposal.plan() else { return Vec::new() };
-    let mut lines = Vec::new();
-    let mut push = |text: &str, paint: Paint| {
-        let style = brush.theme.style(paint);
-        lines.extend(
-            width::wrap(text, usize::from(columns).max(1)).into_iter().map(|line| styled(line, style)),
-        );
+    let (action, choices) = (proposal.action(), proposal.choices());
+    let told = match counts {
+        Some(counts) => counted(action, plan, choices, counts),
+        None => summary(action, plan, choices),
     };
-    if let Some(problem) = proposal.problem() {
-        push(&problem, Paint::Error);
-    }
-    push(&counted(proposal.action(), plan, proposal.choices(), counts), Paint::Plain);
-    if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
-        push(&line, Paint::Error);
-    }
-    let ends = if stop { stopped(plan) } else { render_plan::ended_first(plan) };
-    for line in ends {
-        push(&line, Paint::Warn);
-    }
-    lines
+    let effects = effects::brief(&plan.effects, effects::Files::of_plan(plan));
+    let ends = render_plan::ends(plan, stop).into_iter().map(|line| (line, Paint::Warn));
+    let effects = effects.map(|line| (line, Paint::Error));
+    [(told, Paint::Plain)].into_iter().chain(effects).chain(ends).collect()
+}
+
+/// Texts, each in its paint, in lines.
+pub(crate) fn wrapped(texts: &[(String, Paint)], brush: &Brush<'_>, columns: u16) -> Vec<Line<'static>> {
+    let lines = |(text, paint): &(String, Paint)| {
+        let style = brush.theme.style(*paint);
+        width::wrap(text, columns.into()).into_iter().map(move |line| styled(line, style))
+    };
+    texts.iter().flat_map(lines).collect()
 }
 
 /// The final question where there is no room for it and the plan below.
 fn short_question(
     proposal: &Proposal,
     brush: &Brush<'_>,
-    columns: u16,
     stop: bool,
     counts: Counts,
-) -> Vec<Line<'static>> {
-    let mut lines = matters(proposal, brush, columns, stop, counts);
+) -> Vec<(String, Paint)> {
     let [enter, esc] = [Command::Accept, Command::Close].map(|command| brush.keys.named(command));
-    let keys = format!("{enter} applies · {esc} back");
-    let style = brush.theme.style(Paint::Accent);
-    lines.extend(width::wrap(&keys, usize::from(columns).max(1)).into_iter().map(|line| styled(line, style)));
-    lines
+    let keys = (format!("{enter} applies · {esc} back"), Paint::Accent);
+    [matters(proposal, stop, Some(counts)), vec![keys]].concat()
 }
 
 /// How many messages and files come and go.
 fn counted(action: &Action, plan: &Plan, choices: &FilesWish, how: Counts) -> String {
-    let (back, forth) = about::verbs(Some(action));
-    let mut pieces = Vec::new();
-    for (verb, counts) in [(back, plan.taken_back), (forth, plan.brought_back)] {
-        match (counts.turns, counts.messages) {
-            (0, 0) => {}
-            (0, messages) => pieces.push(format!("{verb} {}", words::count(messages, "message"))),
-            (turns, _) => pieces.push(format!("{verb} {}", words::count(turns, "turn"))),
-        }
-    }
-    if !plan.lifted.is_empty() {
-        pieces.push(format!("lifts {}", words::count(plan.lifted.len() as u64, "fold")));
-    }
+    let mut pieces = render_plan::pieces(Some(action), plan, words::turns);
     match (&plan.files, choices.scope) {
         (_, Scope::Conversation) => pieces.push("files stay".to_owned()),
         (Some(files), _) if how == Counts::Each => pieces.push(render_files::brief(files)),
@@ -195,11 +168,7 @@ fn waits(proposal: &Proposal) -> String {
 
 /// Words in lines.
 pub(crate) fn paragraph(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, text: &str, paint: Paint) {
-    let style = brush.theme.style(paint);
-    let lines = width::wrap(text, usize::from(area.width).max(1));
-    for (row, line) in (area.y..area.bottom()).zip(lines) {
-        frame.render_widget(styled(line, style), Rect { y: row, height: 1, ..area });
-    }
+    draw_lines(frame, area, &wrapped(&[(text.to_owned(), paint)], brush, area.width));
 }
 
 /// What is taken along, and what the key would take along instead.
@@ -249,24 +218,6 @@ fn question(
     title: &str,
     stop: bool,
 ) -> Vec<Line<'static>> {
-    let theme = brush.theme;
-    let columns = usize::from(columns).max(1);
-    let mut lines = Vec::new();
-    let mut push = |text: &str, paint: Paint| {
-        lines.extend(width::wrap(text, columns).into_iter().map(|line| styled(line, theme.style(paint))));
-    };
-    push(title, Paint::Bold);
-    if let Some(plan) = proposal.plan() {
-        push(&summary(proposal.action(), plan, proposal.choices()), Paint::Plain);
-        if let Some(line) = effects::brief(&plan.effects, effects::Files::of_plan(plan)) {
-            push(&line, Paint::Error);
-        }
-        if stop {
-            for line in stopped(plan) {
-                push(&line, Paint::Warn);
-            }
-        }
-    }
     let (enter, esc) = (brush.keys.named(Command::Accept), brush.keys.named(Command::Close));
     let does = match proposal.ends() {
         Ends::Applied if stop => "stops it and applies",
@@ -275,18 +226,17 @@ fn question(
         Ends::Retried(_) if stop => "stops it and asks again",
         Ends::Retried(_) => "asks for another answer",
     };
-    push(&format!("{enter} {does} · {esc} goes back"), Paint::Accent);
-    push(&"─".repeat(columns), Paint::Bar);
-    lines
+    let keys = (format!("{enter} {does} · {esc} goes back"), Paint::Accent);
+    let rule = ("─".repeat(columns.into()), Paint::Bar);
+    let title = (title.to_owned(), Paint::Bold);
+    let all = [vec![title], matters(proposal, stop, None), vec![keys, rule]].concat();
+    wrapped(&all, brush, columns)
 }
 
 /// The plan in a sentence.
 fn summary(action: &Action, plan: &Plan, choices: &FilesWish) -> String {
-    let mut pieces = Vec::new();
-    let brief = render_plan::brief(Some(action), plan);
-    if !brief.is_empty() {
-        pieces.push(brief);
-    }
+    let brief = Some(render_plan::brief(Some(action), plan)).filter(|brief| !brief.is_empty());
+    let mut pieces: Vec<_> = brief.into_iter().collect();
     match choices.scope {
         Scope::Conversation => pieces.push("files stay as they are".to_owned()),
         Scope::Files => pieces.push("the conversation stays as it is".to_owned()),
@@ -296,19 +246,6 @@ fn summary(action: &Action, plan: &Plan, choices: &FilesWish) -> String {
         pieces.push("the words return to the composer".to_owned());
     }
     pieces.join("; ")
-}
-
-fn stopped(plan: &Plan) -> Vec<String> {
-    let mut all = Vec::new();
-    if plan.at_work {
-        all.push("! the run at work is stopped first".to_owned());
-    }
-    match plan.running.len() {
-        0 => {}
-        1 => all.push("! a command that still runs is ended first".to_owned()),
-        more => all.push(format!("! {more} commands that still run are ended first")),
-    }
-    all
 }
 
 fn applying(proposal: &Proposal, brush: &Brush<'_>) -> Line<'static> {

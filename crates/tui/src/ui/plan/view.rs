@@ -10,7 +10,9 @@ use retake_wire::{Action, Becomes, Choice, Choose, FileName, PathPlan, Verdict};
 
 use super::lay;
 use crate::text::width;
+use crate::ui::keymap::Command;
 use crate::ui::pane::Brush;
+use crate::ui::scroll::scrolled;
 use crate::ui::theme::{Paint, Theme};
 
 /// So many lines below the name of a file stay in sight with it: what can be chosen for it.
@@ -32,8 +34,8 @@ pub(crate) struct View {
     stays_in_sight: bool,
     /// What can be chosen for it is spread out.
     spread: bool,
-    /// Files that can be leafed through, by their places in the plan.
-    leaves: Vec<usize>,
+    /// Files that can be leafed through.
+    leaves: Vec<FileName>,
     laid: Option<Laid>,
 }
 
@@ -76,7 +78,7 @@ impl View {
     pub(crate) fn set(&mut self, old: Option<&Plan>, plan: &Plan, choose: &[Choose]) {
         let shown = old.and_then(|old| self.path(old)).map(|path| path.name.clone());
         self.leaves = lay::leaves(plan, choose);
-        self.file = shown.and_then(|name| self.place(plan, &name));
+        self.file = shown.and_then(|name| self.leaves.iter().position(|leaf| *leaf == name));
         self.spread &= self.file.is_some();
         self.stays_in_sight |= self.in_sight;
         self.laid = None;
@@ -87,15 +89,10 @@ impl View {
         self.laid = None;
     }
 
-    fn place(&self, plan: &Plan, name: &FileName) -> Option<usize> {
-        let paths = &plan.files.as_ref()?.paths;
-        self.leaves.iter().position(|leaf| paths.get(*leaf).is_some_and(|path| path.name == *name))
-    }
-
     /// The file that is looked at.
     pub(crate) fn path<'a>(&self, plan: &'a Plan) -> Option<&'a PathPlan> {
-        let leaf = *self.leaves.get(self.file?)?;
-        plan.files.as_ref()?.paths.get(leaf)
+        let leaf = self.leaves.get(self.file?)?;
+        plan.files.as_ref()?.paths.iter().find(|path| path.name == *leaf)
     }
 
     /// How many files can be leafed through.
@@ -159,20 +156,11 @@ impl View {
         self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    /// Scrolls by pages.
-    pub(crate) fn page(&mut self, pages: isize) {
-        let height = isize::try_from(self.height.saturating_sub(1).max(1)).unwrap_or(1);
-        self.scroll(pages * height);
-    }
-
-    /// Scrolls to the beginning.
-    pub(crate) fn first(&mut self) {
-        self.scroll = 0;
-    }
-
-    /// Scrolls to the end.
-    pub(crate) fn last(&mut self) {
-        self.scroll = usize::MAX;
+    /// Scrolls, where the command is about that.
+    pub(crate) fn command(&mut self, command: Command) -> bool {
+        let to = scrolled(command, self.scroll, self.height);
+        self.scroll = to.unwrap_or(self.scroll);
+        to.is_some()
     }
 
     /// A click on a line of it: a file is looked at.
@@ -197,7 +185,7 @@ impl View {
             .as_ref()
             .is_none_or(|laid| (laid.width, laid.theme, laid.minute) != (area.width, brush.theme, minute));
         if stale {
-            let (lines, leaves) = lay::plan(shown, &self.leaves, area.width, brush);
+            let (lines, leaves) = lay::plan(shown, area.width, brush);
             let (detail, detail_of) = (Vec::new(), None);
             let (width, theme) = (area.width, brush.theme);
             self.laid = Some(Laid { width, theme, minute, lines, leaves, detail, detail_of });

@@ -194,7 +194,7 @@ impl Rewind {
                 let note = width::truncate(note, area.width.into()).into_owned();
                 frame.render_widget(Line::styled(note, brush.theme.style(Paint::Warn)), area);
             }
-            (None, None) => plan::hints(frame, area, brush, &[(Command::Close, "back")]),
+            (None, None) => plan::hints(frame, area, brush, &[]),
         }
     }
 }
