@@ -20,7 +20,7 @@ mod whose;
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
 pub use coming::{Above, Coming};
 pub use file_path::{BadFilePath, FilePath};
-pub use git::{GitBack, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove};
+pub use git::{GitBack, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove};
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Replay, Verdict, Want, Wish};

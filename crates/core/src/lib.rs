@@ -53,10 +53,10 @@ pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
     Above, Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, Coming, ContentHash,
-    DeltaId, DiffHunks, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitWorktree,
-    GitWorktreeMove, Grade, Layer, LeftPath, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now, PathMove,
-    PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WhyLeft, WhyUnfit, Wish,
-    merge, without_full_folders,
+    DeltaId, DiffHunks, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitRemark,
+    GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now,
+    PathMove, PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WhyLeft, WhyUnfit,
+    Wish, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};

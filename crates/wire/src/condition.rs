@@ -4,8 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::MarkVerb;
-use crate::files::{Against, FileName};
+use crate::files::FileName;
 use crate::problem::Problem;
+
+mod cause;
+
+pub use cause::{LeftPath, PathCause, PathChange, UncertainWhen, UncoveredPath};
 
 /// Something that stays as it is, that cannot be reverted, or that a step did in addition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -161,11 +165,174 @@ pub enum Condition {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u64>,
     },
-    /// Something that has no code of its own yet.
-    Described {
-        /// A sentence.
-        text: String,
+    /// Something in a further folder of the conversation.
+    InFolder {
+        /// The folder.
+        folder: String,
+        /// What.
+        condition: Box<Self>,
     },
+    /// A further folder cannot be opened: what was changed in it stays.
+    FolderGone {
+        /// The folder.
+        folder: String,
+        /// It does not exist.
+        missing: bool,
+    },
+    /// A git repository that a command made stays.
+    GitRepositoryMade,
+    /// Git's HEAD stays where a command put it.
+    GitHead {
+        /// The branch that it is on; absent when it is detached.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// The commit, in short; absent where there is none yet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+        /// The shell command that goes back.
+        command: String,
+    },
+    /// A branch that a command made stays.
+    GitBranchMade {
+        /// Its name.
+        branch: String,
+        /// Commits of it may have no other name: then no command removes it.
+        only_name: bool,
+        /// HEAD is on it, and goes back first.
+        head: bool,
+        /// The shell command that removes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+    },
+    /// A branch that a command removed stays away.
+    GitBranchRemoved {
+        /// Its name.
+        branch: String,
+        /// The shell command that brings it back.
+        command: String,
+    },
+    /// A branch stays where a command put it.
+    GitBranchMoved {
+        /// Its name.
+        branch: String,
+        /// The shell command that goes back.
+        command: String,
+    },
+    /// The stash stays as a command left it.
+    GitStash,
+    /// What a command staged in git stays staged.
+    GitStaged,
+    /// A worktree of git that a command made stays.
+    GitWorktreeMade {
+        /// Its folder.
+        folder: String,
+        /// The shell command that removes it, with what is not committed in it; absent where its commits have no other name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+    },
+    /// A worktree stays where a command moved it.
+    GitWorktreeMoved {
+        /// Its folder before.
+        from: String,
+        /// Its folder now.
+        folder: String,
+        /// The shell command that moves it back.
+        command: String,
+    },
+    /// The HEAD of a worktree stays where a command put it.
+    GitWorktreeHead {
+        /// Its folder.
+        folder: String,
+        /// The shell command that goes back.
+        command: String,
+    },
+    /// A worktree that a command removed stays away.
+    GitWorktreeRemoved {
+        /// Its folder.
+        folder: String,
+        /// The shell command that brings it back, with what was committed; absent where its HEAD is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+    },
+    /// A folder stays where a command moved it, with what git keeps in it.
+    RepositoryMoved {
+        /// Where it was.
+        from: String,
+        /// Where it is.
+        folder: String,
+        /// The shell command that moves it back; absent where a shell cannot be given its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+    },
+    /// A folder stays, with what git keeps in it: it may be what was in another one.
+    RepositoryUncertain {
+        /// That other folder.
+        from: String,
+        /// The folder.
+        folder: String,
+    },
+    /// A folder stays: it is a submodule of git.
+    Submodule {
+        /// The folder.
+        folder: String,
+        /// The shell command that removes it.
+        command: String,
+    },
+    /// A folder stays: it contains a git repository.
+    Repository {
+        /// The folder.
+        folder: String,
+    },
+    /// A file has several names.
+    HardLink {
+        /// The name that changes.
+        path: String,
+        /// All its names change, and become separate files; else the others stay as they are.
+        all_change: bool,
+    },
+    /// A file keeps lines that the step removes from another one: a later turn, which stays, made it and removed the other.
+    LinesStay {
+        /// The file.
+        path: String,
+        /// The other one.
+        from: String,
+    },
+    /// A file that git runs or reads has changed since the last call, and stays.
+    GitFile {
+        /// The file.
+        path: String,
+        /// How it changed.
+        change: GitFileChange,
+        /// What git does with it.
+        role: GitFileRole,
+        /// The shell command that puts it back; absent where what it was could not be kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+    },
+}
+
+/// How a file that git runs or reads changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GitFileChange {
+    /// It is new.
+    New,
+    /// It has other content or another mode.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+/// What git does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GitFileRole {
+    /// Git runs it.
+    Hook,
+    /// Git obeys it: settings, attributes and the like.
+    Settings,
+    /// Git runs its `exec` lines when the rebase continues.
+    Rebase,
 }
 
 /// How many messages have a mark.
@@ -175,128 +342,6 @@ pub struct MarkCount {
     pub mark: String,
     /// The number of messages.
     pub messages: u64,
-}
-
-/// A path that is not covered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct UncoveredPath {
-    /// The path; what is not UTF-8 or acts on a terminal stands in it as an escape.
-    pub path: String,
-    /// Why it is not covered.
-    pub why: String,
-}
-
-/// Why a path is left alone, or which uncertain change stays in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "code", rename_all = "snake_case")]
-pub enum PathCause {
-    /// Somebody else changed the same.
-    Clash {
-        /// Who.
-        by: Against,
-        /// What.
-        change: PathChange,
-        /// It is not certain that this turn did it.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        uncertain: bool,
-    },
-    /// A folder is in its place, and not all in it can be removed.
-    FolderInTheWay,
-    /// The folder that it belongs in is no folder any more.
-    NoParent {
-        /// The turn that changed that, where one did.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<Against>,
-    },
-    /// A folder stays, since something in it comes back.
-    Needed,
-    /// A folder stays, since something else is in it.
-    NotEmpty {
-        /// Who put it there; absent where that happened while the step ran.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<Against>,
-    },
-    /// Somebody else has made it since.
-    MadeSince {
-        /// Who.
-        by: Against,
-    },
-    /// The author of its change is not known.
-    Uncertain {
-        /// When it changed.
-        when: Vec<UncertainWhen>,
-    },
-    /// It changes, and an uncertain change stays in it.
-    KeepsUncertain {
-        /// When that change happened.
-        when: Vec<UncertainWhen>,
-    },
-    /// A call moved it with what git keeps there: the folder moves back as a whole.
-    MovedWithGit,
-    /// It is what git's HEAD has, which a command moved: only git goes back there.
-    GitHead,
-    /// It is not covered.
-    NotCovered {
-        /// Why.
-        why: String,
-    },
-    /// A person chose to decide later: a later step asks again.
-    Undecided,
-    /// A person chose what is there: it counts as theirs.
-    ChosenDisk,
-    /// Somebody wrote there while the step ran.
-    WrittenMeanwhile,
-    /// Its folder is gone, is a link, or is on another device.
-    Unreachable,
-}
-
-/// What was done to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PathChange {
-    /// It was removed.
-    Removed,
-    /// It was made.
-    Made,
-    /// Its permissions.
-    Permissions,
-    /// It became another kind of thing, such as a folder in the place of a file.
-    Kind,
-    /// The same lines.
-    SamePlace,
-    /// Something else in the file.
-    File,
-    /// The folder that it is in.
-    Folder,
-}
-
-/// When a path changed, so that the author is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UncertainWhen {
-    /// An earlier version recorded no reason.
-    Unrecorded,
-    /// It was found late: the time is not known.
-    Late,
-    /// While a background job ran.
-    Job,
-    /// Around a call that was cut off.
-    CutOff,
-    /// While several calls ran.
-    Several,
-}
-
-/// A path that a step left alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LeftPath {
-    /// Which path.
-    #[serde(flatten)]
-    pub name: FileName,
-    /// Why.
-    pub cause: PathCause,
-    /// Where the content is kept that could not be put in its place.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<String>,
 }
 
 /// Why one of several steps was refused.

@@ -2,6 +2,7 @@
 //! them, and clients show them. Must never decide anything.
 
 mod files;
+mod git;
 
 use crate::action::MarkVerb;
 use crate::condition::{Condition, MarkCount, StepRefusal, UncoveredPath};
@@ -43,8 +44,25 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::OfParent { parent, files, named, turn } => {
             of_parent((parent, *files), named, *turn, command)
         }
-        Condition::Described { text } => text.clone(),
-        erase => of_erasure(erase, command),
+        Condition::InFolder { folder, condition: it } => format!("in {folder}: {}", condition(it, command)),
+        Condition::FolderGone { folder, missing: true } => {
+            format!("the workspace's folder {folder} is not there: what was changed in it stays")
+        }
+        Condition::FolderGone { folder, missing: false } => {
+            format!("the folder {folder} cannot be opened: what was changed in it stays")
+        }
+        Condition::HardLink { path, all_change } => {
+            let what = if *all_change {
+                "its names become separate files"
+            } else {
+                "its other names stay as they are"
+            };
+            format!("{path} is a hard link: {what}")
+        }
+        Condition::LinesStay { path, from } => format!(
+            "{path} keeps lines that this takes out of {from}: a later turn, which stays, made it and removed {from}"
+        ),
+        other => git::of_git(other).unwrap_or_else(|| of_erasure(other, command)),
     }
 }
 

@@ -189,7 +189,7 @@ pub(super) fn plan() -> Plan {
         at_work: false,
         waiting: 0,
         effects: Effects::default(),
-        conditions: vec![Condition::Described { text: "The 1,234 tokens are spent".to_owned() }],
+        conditions: vec![Condition::GitRepositoryMade],
         stays: Vec::new(),
         files: None,
     }

@@ -7,6 +7,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+mod remark;
+mod worktrees;
+
+pub use remark::GitRemark;
+
 /// Where HEAD is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GitPlace {
@@ -144,24 +149,20 @@ impl<'a> GitBack<'a> {
         Some((self.base(to, had)?.clone(), to.clone()))
     }
 
-    /// What stays when these moves are taken back: a sentence each, with the command that would go back, to be given in this
-    /// order. `had` are those of the commits that were asked about which were there before.
-    pub fn stays(&self, had: &HashSet<String>) -> Vec<String> {
+    /// What stays when these moves are taken back. The commands are to be given in this order. `had` are those of the commits that
+    /// were asked about which were there before.
+    pub fn stays(&self, had: &HashSet<String>) -> Vec<GitRemark> {
         if self.to.as_ref().is_some_and(|before| *before == GitPlace::default()) {
-            return vec!["the git repository stays, which a command made".to_owned()];
+            return vec![GitRemark::Repository];
         }
         // First, as git moves and removes no branch that is checked out in a worktree.
         let mut told = self.worktrees_stay(had);
         if let Some(command) = self.to.as_ref().and_then(|to| self.way_back(to, had)) {
-            let now = name(self.now);
-            told.push(format!("git's HEAD stays on {now}, where a command put it: `{command}` goes back"));
+            let at = GitPlace { commit: self.now.commit.as_deref().map(short), ..self.now.clone() };
+            told.push(GitRemark::Head { at, command });
         }
         told.extend(self.refs.iter().filter_map(|moved| self.ref_stays(moved, had)));
-        if self.staged {
-            told.push(
-                "what a command staged in git stays so: `git restore --staged .` unstages it".to_owned(),
-            );
-        }
+        told.extend(self.staged.then_some(GitRemark::Staged));
         told.extend(self.worktrees_gone());
         told
     }
@@ -220,10 +221,10 @@ impl<'a> GitBack<'a> {
         Some(steps.join(" && "))
     }
 
-    /// What stays of a branch, or of the stash; what HEAD's sentence tells is not told again.
-    fn ref_stays(&self, moved: &GitRef, had: &HashSet<String>) -> Option<String> {
+    /// What stays of a branch, or of the stash; what the remark on HEAD tells is not told again.
+    fn ref_stays(&self, moved: &GitRef, had: &HashSet<String>) -> Option<GitRemark> {
         let Some(branch) = moved.name.strip_prefix(HEADS) else {
-            return Some("the stash stays as a command left it: `git stash list` shows it".to_owned());
+            return Some(GitRemark::Stash);
         };
         if self.to.as_ref().is_some_and(|to| to.branch.as_deref() == Some(branch)) {
             return None;
@@ -237,32 +238,24 @@ impl<'a> GitBack<'a> {
         {
             return None;
         }
-        let name = quoted(branch);
+        let (branch, name) = (branch.to_owned(), quoted(branch));
         Some(match (moved.before.as_deref().map(short), &moved.after) {
-            // Its name may be the only one that these commits have.
-            (None, Some(after)) if !had.contains(after) => {
-                format!(
-                    "the branch {branch} stays, which a command made, with commits that no other had before"
-                )
+            (None, after) => {
+                // Its name may be the only one that these commits have.
+                let is_only_name = after.as_ref().is_some_and(|after| !had.contains(after));
+                let is_in_use = (is_head_s && self.to.is_none()) || self.checked_out(&branch).is_some();
+                let command = (!is_only_name && !is_in_use).then(|| format!("git branch -D {name}"));
+                GitRemark::BranchMade { branch, is_only_name, is_head: is_head_s, command }
             }
-            (None, _) if (is_head_s && self.to.is_none()) || self.checked_out(branch).is_some() => {
-                format!("the branch {branch} stays, which a command made")
+            (Some(commit), None) => {
+                GitRemark::BranchRemoved { branch, command: format!("git branch {name} {commit}") }
             }
-            (None, _) => {
-                let then = if is_head_s { "after that, " } else { "" };
-                format!(
-                    "the branch {branch} stays, which a command made: {then}`git branch -D {name}` removes it"
-                )
-            }
-            (Some(commit), None) => format!(
-                "the branch {branch} stays away, which a command removed: `git branch {name} {commit}` brings it back"
-            ),
             (Some(commit), Some(_)) => {
-                let command = match self.checked_out(branch) {
+                let command = match self.checked_out(&branch) {
                     Some(path) => format!("git -C {} reset --soft {commit}", quoted(path)),
                     None => format!("git branch -f {name} {commit}"),
                 };
-                format!("the branch {branch} stays where a command put it: `{command}` goes back")
+                GitRemark::BranchMoved { branch, command }
             }
         })
     }
@@ -279,18 +272,8 @@ fn head_before(moves: &[GitMove], now: &GitPlace) -> Option<GitPlace> {
     (at != now).then(|| at.clone())
 }
 
-fn name(place: &GitPlace) -> String {
-    let commit = place.commit.as_deref().map(short);
-    match (&place.branch, commit) {
-        (Some(branch), Some(commit)) => format!("{branch} ({commit})"),
-        (Some(only), None) => only.clone(),
-        (None, Some(commit)) => commit.to_owned(),
-        (None, None) => "nothing".to_owned(),
-    }
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..SHORT).unwrap_or(commit)
+fn short(commit: &str) -> String {
+    commit.get(..SHORT).unwrap_or(commit).to_owned()
 }
 
 /// A name as a shell takes it.
@@ -298,8 +281,6 @@ fn quoted(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,".contains(&byte);
     if name.bytes().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
-
-mod worktrees;
 
 #[cfg(test)]
 mod tests {
@@ -323,38 +304,47 @@ mod tests {
     /// The state of git: HEAD, and branches and the stash.
     type State<'a> = (GitPlace, &'a [(&'a str, &'a str)]);
 
-    fn told(moves: &[GitMove], (now, refs): &State<'_>, had: &[&str]) -> String {
+    fn told(moves: &[GitMove], (now, refs): &State<'_>, had: &[&str]) -> Vec<GitRemark> {
         let refs = refs.iter().map(|(name, commit)| ((*name).to_owned(), (*commit).to_owned())).collect();
         let there = BTreeMap::new();
         let back = GitBack::new(moves, now, &refs, &there);
-        back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect()).join("; ")
+        back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect())
+    }
+
+    /// The command that brings HEAD back.
+    fn goes_back(moves: &[GitMove], state: &State<'_>, had: &[&str]) -> String {
+        match told(moves, state, had).into_iter().next() {
+            Some(GitRemark::Head { at, command }) if at == state.0 => command,
+            other => panic!("{moves:?}: {other:?}"),
+        }
     }
 
     #[test]
     fn the_command_goes_back_to_where_head_was_first() {
-        const STAYS: &str = "git's HEAD stays on two (cccc), where a command put it: ";
         let first = head(at("main", "aaaaaaaaaaaaaaaa"), at("two", "bbbb"));
         let second = head(at("two", "bbbb"), at("two", "cccc"));
         let both = [first.clone(), second.clone()];
         let on = |place: GitPlace| (place, &[][..]);
         let two = on(at("two", "cccc"));
-        assert_eq!(told(&both, &two, &["cccc"]), format!("{STAYS}`git switch main` goes back"));
-        let commits = format!("{STAYS}`git symbolic-ref HEAD refs/heads/main` goes back");
-        assert_eq!(told(&both, &two, &[]), commits, "with commits of these calls");
-        assert_eq!(told(&both[1..], &two, &["cccc"]), format!("{STAYS}`git reset --keep bbbb` goes back"));
-        assert_eq!(told(&both[1..], &two, &[]), format!("{STAYS}`git reset --soft bbbb` goes back"));
-        assert_eq!(told(&both, &on(at("two", "dddd")), &[]), "", "somebody has gone on");
-        assert_eq!(told(&both, &on(at("main", "aaaaaaaaaaaaaaaa")), &[]), "", "somebody has gone back");
+        assert_eq!(goes_back(&both, &two, &["cccc"]), "git switch main");
+        let commits = "git symbolic-ref HEAD refs/heads/main";
+        assert_eq!(goes_back(&both, &two, &[]), commits, "with commits of these calls");
+        assert_eq!(goes_back(&both[1..], &two, &["cccc"]), "git reset --keep bbbb");
+        assert_eq!(goes_back(&both[1..], &two, &[]), "git reset --soft bbbb");
+        assert_eq!(told(&both, &on(at("two", "dddd")), &[]), [], "somebody has gone on");
+        assert_eq!(told(&both, &on(at("main", "aaaaaaaaaaaaaaaa")), &[]), [], "somebody has gone back");
         let there_and_back = [first, head(at("two", "bbbb"), at("main", "aaaaaaaaaaaaaaaa"))];
-        assert_eq!(told(&there_and_back, &on(at("main", "aaaaaaaaaaaaaaaa")), &[]), "");
+        assert_eq!(told(&there_and_back, &on(at("main", "aaaaaaaaaaaaaaaa")), &[]), []);
         let detached = [head(at("", "aaaaaaaaaaaaaaaa"), at("it's", "b"))];
-        let said = told(&detached, &on(at("it's", "b")), &["b"]);
-        assert!(said.ends_with("`git switch --detach aaaaaaaaaaaa` goes back"), "{said}");
-        let said = told(&detached, &on(at("it's", "b")), &[]);
-        assert!(said.ends_with("`git update-ref --no-deref HEAD aaaaaaaaaaaa` goes back"), "{said}");
+        assert_eq!(goes_back(&detached, &on(at("it's", "b")), &["b"]), "git switch --detach aaaaaaaaaaaa");
+        let command = goes_back(&detached, &on(at("it's", "b")), &[]);
+        assert_eq!(command, "git update-ref --no-deref HEAD aaaaaaaaaaaa");
         let quoted = head(at("it's; rm", "a"), at("", "b"));
-        let said = told(&[quoted], &on(at("", "b")), &["b"]);
-        assert!(said.contains("`git switch 'it'\\''s; rm'`"), "{said}");
+        assert_eq!(goes_back(&[quoted], &on(at("", "b")), &["b"]), r"git switch 'it'\''s; rm'");
+        let long = on(at("", "bbbbbbbbbbbbbbbb"));
+        let told = told(&[head(at("main", "a"), long.0.clone())], &long, &["bbbbbbbbbbbbbbbb"]);
+        let [GitRemark::Head { at: now, .. }] = &told[..] else { panic!("{told:?}") };
+        assert_eq!(*now, at("", "bbbbbbbbbbbb"), "commits are shown in short");
     }
 
     #[test]
@@ -380,21 +370,28 @@ mod tests {
             ("refs/stash", "g"),
         ];
         let now = (at("main", "a"), &refs[..]);
+        let made = |branch: &str, command: Option<&str>| GitRemark::BranchMade {
+            branch: branch.to_owned(),
+            is_only_name: command.is_none(),
+            is_head: false,
+            command: command.map(str::to_owned),
+        };
+        let (gone, put) = ("git branch gone c".to_owned(), "git branch -f moved d".to_owned());
         assert_eq!(
-            told(&moves, &now, &["a", "b"]).split("; ").collect::<Vec<_>>(),
+            told(&moves, &now, &["a", "b"]),
             [
-                "the branch new stays, which a command made: `git branch -D new` removes it",
-                "the branch own stays, which a command made, with commits that no other had before",
-                "the branch gone stays away, which a command removed: `git branch gone c` brings it back",
-                "the branch moved stays where a command put it: `git branch -f moved d` goes back",
-                "the stash stays as a command left it: `git stash list` shows it",
-                "what a command staged in git stays so: `git restore --staged .` unstages it",
+                made("new", Some("git branch -D new")),
+                made("own", None),
+                GitRemark::BranchRemoved { branch: "gone".to_owned(), command: gone },
+                GitRemark::BranchMoved { branch: "moved".to_owned(), command: put },
+                GitRemark::Stash,
+                GitRemark::Staged,
             ]
         );
         let commit = GitMove { index: true, ..moved("refs/heads/main", "z", "a") };
         let commit = GitMove { head: Some((at("main", "z"), at("main", "a"))), ..commit };
-        let said = told(&[commit], &(at("main", "a"), &[("refs/heads/main", "a")]), &[]);
-        assert_eq!(said.split("; ").count(), 1, "one sentence for one commit: {said}");
+        let told = told(&[commit], &(at("main", "a"), &[("refs/heads/main", "a")]), &[]);
+        assert_eq!(told.len(), 1, "one remark for one commit: {told:?}");
     }
 
     #[test]
@@ -441,10 +438,6 @@ mod tests {
 
     #[test]
     fn the_command_for_head_depends_on_what_moved() {
-        let goes_back = |moves: &[GitMove], state: &State<'_>, had: &[&str]| {
-            let said = told(moves, state, had);
-            said.split('`').nth(1).unwrap_or_default().to_owned()
-        };
         let on = |place: GitPlace| (place, &[][..]);
         let to = |before: GitPlace, after: GitPlace| [head(before, after)];
         let rows = [

@@ -37,11 +37,8 @@ pub struct AppliedFiles {
     pub folders: Vec<FolderDone>,
     /// What was taken along.
     pub scope: Scope,
-    /// What becomes a person's own, and what stays.
+    /// What becomes a person's own, and what stays. Said once, as all that follows: not to who repeats the request.
     pub notes: Vec<Note>,
-    /// What stays, a sentence each: in git, with the command that would go back, and in folders that are gone. Said once, as all
-    /// that follows: not to who repeats the request.
-    pub stays: Vec<String>,
     /// What can't be taken back.
     pub effects: Effects,
     /// What calls that were taken back did where captures do not see it: it stays as it is.
@@ -175,19 +172,19 @@ impl Engine {
         options: FileOptions,
     ) -> Result<AppliedFiles> {
         self.without_jobs(conversation, &apply.action, options.stop).await?;
-        let (held, mut stays) = self.concerned(conversation, &apply.action, &options).await?;
+        let (held, gone) = self.concerned(conversation, &apply.action, &options).await?;
         let (held, locks) = lock_each(held).await?;
         let held = self.capture_each(held, None).await?;
         let (held, plans, git) = self.plan_files(held, conversation, &apply.action, &options).await?;
         check(&plans, &options)?;
-        let notes = self.kept_by(conversation, &apply.action, &options, &plans).await?;
-        stays.extend(git);
+        let mut notes = self.kept_by(conversation, &apply.action, &options, &plans).await?;
+        notes.extend(gone.into_iter().chain(git));
         let apply = match options.scope {
             Scope::Files => options.half(apply),
             _ => self.conversation_half(conversation, apply, &plans).await?,
         };
         let applied = Applying::new(self, held, locks, plans).run(conversation, apply).await?;
-        Ok(AppliedFiles { scope: options.scope, notes, stays, ..applied })
+        Ok(AppliedFiles { scope: options.scope, notes, ..applied })
     }
 
     async fn recorded(&self, conversation: ConversationId, apply: &Apply) -> Result<Option<Receipt>> {
@@ -224,7 +221,6 @@ impl AppliedFiles {
             folders,
             scope: Scope::Both,
             notes: Vec::new(),
-            stays: Vec::new(),
             effects: Effects::default(),
             unseen: Uncaptured::default(),
             unanswered: Vec::new(),

@@ -10,11 +10,12 @@ use retake_core::{Action, ConversationId, FilePath, Hint, Remedy, WorkspaceInfo,
 use retake_store::WantedFiles;
 use retake_worktree::{Root, RootLock};
 
+use super::note::Note;
 use super::options::FileOptions;
 use super::workspace::{Held, lock};
 use super::{Files, blocking};
 use crate::Engine;
-use crate::error::{OTHER_FOLDER, Result};
+use crate::error::{Kind, OTHER_FOLDER, Result};
 
 /// The further folders of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,13 +112,12 @@ impl Engine {
         self.hold_all(own, rows).await
     }
 
-    /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is left, and a sentence says
-    /// so. Where another folder stands in the place of one, all is refused: files and messages go together or not at all.
+    /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is left, and a note says so. Where another folder stands in the place of one, all is refused: files and messages go together or not at all.
     pub(super) async fn workspaces_with(
         &self,
         conversation: ConversationId,
         nos: &BTreeSet<WorkspaceNo>,
-    ) -> Result<(HeldAll, Vec<String>)> {
+    ) -> Result<(HeldAll, Vec<Note>)> {
         let own = self.own_workspace(conversation).await?;
         let (mut found, mut gone) = (Vec::new(), Vec::new());
         if nos.iter().any(|no| *no != own.0.no) {
@@ -130,7 +130,10 @@ impl Engine {
                                 "put the folder back that was there, or leave files as they are with {}";
                             return Err(error.hint(Hint::new(hint, [Remedy::WithoutFiles])));
                         }
-                        Err(error) => gone.push(format!("{error}: what was changed in it stays")),
+                        Err(error) => gone.push(Note::FolderGone {
+                            folder: PathBuf::from(std::ffi::OsString::from_vec(row.root)),
+                            is_missing: error.kind == Kind::NotFound,
+                        }),
                     }
                 }
             }
@@ -144,7 +147,7 @@ impl Engine {
         conversation: ConversationId,
         action: &Action,
         options: &FileOptions,
-    ) -> Result<(HeldAll, Vec<String>)> {
+    ) -> Result<(HeldAll, Vec<Note>)> {
         let mut nos = BTreeSet::new();
         if let Some(restore) = &options.restore {
             for folder in restore.paths.iter().filter_map(|named| named.folder.clone()) {

@@ -10,6 +10,7 @@ use retake_store::GitTaken;
 use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
 
 use super::blocking;
+use super::note::Note;
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -17,8 +18,8 @@ use crate::error::Result;
 /// What git has to do with a plan.
 #[derive(Debug, Default)]
 pub(super) struct GitHalf {
-    /// What stays there, a sentence each.
-    pub(super) stays: Vec<String>,
+    /// What stays there.
+    pub(super) stays: Vec<Note>,
     /// Files that are what a call has checked out, and that git brings back.
     pub(super) has: HashSet<FilePath>,
     /// The worktrees that `stays` tells of, by their names as seen from the folder.
@@ -70,8 +71,10 @@ impl Engine {
             };
             let had = |back: &GitBack<'_>| reached(folder, &back.tips(), back.asked());
             let back = GitBack::new(&moves(&|taken| !taken.earlier), now, refs, &there);
-            let (stays, worktrees) =
-                (back.stays(&had(&back)), back.worktrees_made().map(str::to_owned).collect());
+            let (stays, worktrees) = (
+                back.stays(&had(&back)).into_iter().map(Note::Git).collect(),
+                back.worktrees_made().map(str::to_owned).collect(),
+            );
             let all = GitBack::new(&moves(&|_| true), now, refs, &there);
             let Some((base, before)) = all.files(&had(&all)) else {
                 return (held, GitHalf { stays, has: HashSet::new(), worktrees });
@@ -85,18 +88,21 @@ impl Engine {
     }
 }
 
-/// What stays in git, by folder; two folders of one repository tell the same.
-pub(super) fn of_git(mut told: Vec<(Option<PathBuf>, String)>) -> Vec<String> {
+/// What stays, by folder; two folders of one repository tell the same.
+pub(super) fn by_folder(mut told: Vec<(Option<PathBuf>, Note)>) -> Vec<Note> {
     told.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let mut lines: Vec<String> = Vec::new();
-    let mut said: HashSet<String> = HashSet::new();
-    for (folder, line) in told {
-        if folder.is_none() || !said.contains(&line) {
-            said.insert(line.clone());
-            lines.push(folder.map_or(line.clone(), |folder| format!("in {}: {line}", folder.display())));
+    let (mut notes, mut said): (Vec<Note>, Vec<Note>) = (Vec::new(), Vec::new());
+    for (folder, note) in told {
+        match folder {
+            None => notes.push(note.clone()),
+            Some(folder) if !said.contains(&note) => {
+                notes.push(Note::InFolder { folder, note: Box::new(note.clone()) });
+            }
+            Some(_) => continue,
         }
+        said.push(note);
     }
-    lines
+    notes
 }
 
 /// A worktree by its name as seen from a folder: relative, where it is in it.

@@ -7,10 +7,9 @@ mod place;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
-use std::io::Read as _;
+use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,8 +17,9 @@ use retake_tools::is_closed;
 use retake_worktree::NamedBySettings;
 
 pub use self::back::put_back;
-use self::place::What;
+use self::place::{What, read};
 use super::blocking;
+use super::note::{GitFileChange, GitFileRole, Note};
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -98,18 +98,20 @@ pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
 }
 
 impl Engine {
-    /// What changed since the last call ended, of which processes lived on: a sentence each.
-    pub(super) async fn planted_since(&self, held: Held, own: bool) -> Result<(Held, Vec<String>)> {
+    /// What changed since the last call ended, of which processes lived on.
+    pub(super) async fn planted_since(&self, held: Held, own: bool) -> Result<(Held, Vec<Note>)> {
         if !held.lingers {
             return Ok((held, Vec::new()));
         }
         let (held, now) = look(held).await?;
-        let changes =
-            held.hooks.reported.changed(&now).into_iter().map(|change| (shown(&held, own, &change), change));
-        let told = self.planted(&format!("later-{}", held.no.0), changes).into_iter();
-        let told = told.map(|(path, how)| format!("{path} stays as it is now, since the last call: {how}"));
-        let told = told.collect();
-        Ok((held, told))
+        let changes = held.hooks.reported.changed(&now);
+        let note = |(change, command): (Change, Option<String>)| {
+            let (path, role) = (shown(&held, own, &change), change.role());
+            Note::GitFile { path, change: change.kind(), role, command }
+        };
+        let told = self.put_back_each(&format!("later-{}", held.no.0), changes);
+        let notes = told.into_iter().map(note).collect();
+        Ok((held, notes))
     }
 
     /// Changes of hooks and settings of git, each with its kind and the command that reverts it.
@@ -118,11 +120,17 @@ impl Engine {
         id: &str,
         changes: impl Iterator<Item = (String, Change)>,
     ) -> Vec<(String, String)> {
+        let (paths, changes): (Vec<String>, Vec<Change>) = changes.unzip();
+        let told = self.put_back_each(id, changes).into_iter().map(|(change, back)| change.told(back));
+        paths.into_iter().zip(told).collect()
+    }
+
+    /// Each change with the command that puts it back. What was there before is kept in a file whose name begins so.
+    fn put_back_each(&self, id: &str, changes: Vec<Change>) -> Vec<(Change, Option<String>)> {
         let spool = self.parts().agent.as_ref().map(|agent| agent.spool.as_path());
-        let told = |(at, (shown, change)): (usize, (String, Change))| {
-            (shown, change.told(spool, &format!("{id}-git-{at}")))
-        };
-        changes.enumerate().map(told).collect()
+        let back = |at, change: &Change| change.back(spool, &format!("{id}-git-{at}"));
+        let commands: Vec<_> = changes.iter().enumerate().map(|(at, it)| back(at, it)).collect();
+        changes.into_iter().zip(commands).collect()
     }
 }
 
@@ -248,31 +256,50 @@ impl Was {
 }
 
 impl Change {
-    /// What happened to it, and what it is to git.
+    fn kind(&self) -> GitFileChange {
+        match (&self.before, self.is_there) {
+            (None, _) => GitFileChange::New,
+            (Some(_), true) => GitFileChange::Changed,
+            (Some(_), false) => GitFileChange::Removed,
+        }
+    }
+
+    fn role(&self) -> GitFileRole {
+        match self.what {
+            What::Hook => GitFileRole::Hook,
+            What::Settings | What::Plain => GitFileRole::Settings,
+            What::Rebase => GitFileRole::Rebase,
+        }
+    }
+
+    /// What happened to it, and what it is to git, for the model.
     pub(super) fn said(&self) -> String {
-        let how = match (&self.before, self.is_there) {
-            (None, _) => "new",
-            (Some(_), true) => "changed",
-            (Some(_), false) => "removed",
+        let how = match self.kind() {
+            GitFileChange::New => "new",
+            GitFileChange::Changed => "changed",
+            GitFileChange::Removed => "removed",
         };
-        let what = match self.what {
-            What::Hook => "git runs it",
-            What::Settings | What::Plain => "git does what it says",
-            What::Rebase => "git runs its `exec` lines when the rebase goes on",
+        let what = match self.role() {
+            GitFileRole::Hook => "git runs it",
+            GitFileRole::Settings => "git does what it says",
+            GitFileRole::Rebase => "git runs its `exec` lines when the rebase goes on",
         };
         format!("{how}; {what}")
     }
 
-    /// The same, and how it is put back. What was there before is kept in this folder, under a name that begins so.
-    pub(super) fn told(&self, spool: Option<&Path>, name: &str) -> String {
-        let back = match (&self.before, self.what) {
+    /// The command that puts it back. What was there before is kept in this folder, under a name that begins so.
+    fn back(&self, spool: Option<&Path>, name: &str) -> Option<String> {
+        match (&self.before, self.what) {
             (None, What::Rebase) => Some(back::removes(self.path.parent().unwrap_or(&self.path))),
             (None, _) => Some(back::removes(&self.path)),
             (Some(was), _) => was.bytes.as_ref().zip(spool).and_then(|(bytes, spool)| {
                 let kept = back::keep(bytes, spool, name)?;
                 Some(back::writes(&self.path, &kept, was.mode))
             }),
-        };
+        }
+    }
+
+    fn told(&self, back: Option<String>) -> String {
         match back {
             Some(back) => format!("{}; to put it back: {back}", self.said()),
             None => format!("{}; what it was could not be kept", self.said()),
@@ -292,18 +319,6 @@ fn bytes(path: &Path, meta: &Metadata) -> Option<Arc<[u8]>> {
         return None;
     }
     read(path, LARGEST).map(Arc::from)
-}
-
-/// A regular file of at most so many bytes; a pipe is not waited for.
-fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= most).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -326,7 +341,8 @@ mod tests {
         let after = Planted::of(root, nested(), &before);
         let changes = before.changed(&after).into_iter().enumerate();
         let told = changes.map(|(at, change)| {
-            (change.path.display().to_string(), change.told(Some(spool), &format!("call-git-{at}")))
+            let back = change.back(Some(spool), &format!("call-git-{at}"));
+            (change.path.display().to_string(), change.told(back))
         });
         told.collect()
     }

@@ -7,6 +7,7 @@ use retake_core::{ContentHash, ConversationId, DeltaId, FilePath, FilePlan, Path
 use retake_worktree::{Known, Objects};
 
 use super::blocking;
+use super::note::Note;
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -27,13 +28,13 @@ struct Leaving {
 }
 
 impl Engine {
-    /// Which files keep lines that leave a file under another name, a sentence each.
+    /// Which files keep lines that leave a file under another name.
     pub(super) async fn rewritten(
         &self,
         conversation: ConversationId,
         held: &Held,
         plan: &FilePlan,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<Note>> {
         let mut removals: BTreeMap<DeltaId, Leaving> = BTreeMap::new();
         for path in &plan.paths {
             for (delta, bytes) in removed(path) {
@@ -91,7 +92,7 @@ fn file(record: Option<&Record>) -> Option<ContentHash> {
 }
 
 /// Reads each version once, however many files there are.
-fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objects) -> Vec<String> {
+fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objects) -> Vec<Note> {
     // What is not kept any more has no lines to be compared.
     let read = |hash: &ContentHash| objects.get(hash).unwrap_or_default();
     let mut gone: HashMap<Vec<u8>, &FilePath> = HashMap::new();
@@ -105,9 +106,7 @@ fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objec
     let keeps = |(new, bytes): &(FilePath, ContentHash)| {
         let bytes = read(bytes);
         let old = lines(&bytes).find_map(|line| gone.get(line))?;
-        Some(format!(
-            "{new} keeps lines that this takes out of {old}: a later turn, which stays, made it and removed {old}"
-        ))
+        Some(Note::LinesStay { path: new.to_string(), from: old.to_string() })
     };
     made.iter().filter_map(keeps).collect()
 }

@@ -6,11 +6,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use retake_core::{Against, FilePath, FilePlan, PathPlan, Record, Verdict};
+use retake_core::{Against, FilePath, FilePlan, GitRemark, PathPlan, Record, Verdict};
 use retake_worktree::Nested;
 
 use super::blocking;
 use super::conversation_folders::{named_in, shown_in};
+use super::note::Note;
 use super::workspace::Held;
 use crate::error::Result;
 
@@ -58,14 +59,14 @@ pub(super) fn blame(plan: &mut FilePlan, moved: &[Moved]) {
     plan.paths.iter_mut().filter(stays).for_each(|path| path.against = Some(Against::Git));
 }
 
-/// What stays of folders in which git keeps something: a sentence each, with the command that moves one back, or removes it where git
-/// has one. The worktrees with these names have a sentence already.
+/// What stays of folders in which git keeps something, with the command that moves one back, or removes it where git has one. Of the
+/// worktrees with these names something is said already.
 pub(super) async fn stays(
     held: Held,
     plan: &FilePlan,
     own: bool,
     (moved, told): (Vec<Moved>, HashSet<String>),
-) -> Result<(Held, Vec<String>)> {
+) -> Result<(Held, Vec<Note>)> {
     let is_left = |of: &Moved| {
         let mut paths = plan.paths.iter();
         paths.any(|path| path.path == of.from && path.verdict == Verdict::GitHas)
@@ -83,45 +84,32 @@ pub(super) async fn stays(
             |path: &FilePath| of(path) == Some(Nested::Worktree) && told.contains(&path.to_string());
         let name = |path: &FilePath| shown_in((!own).then_some(root), path);
         let back = |Moved { from, to }: &Moved| {
-            let (from, to) = (name(from), name(to));
-            let stays =
-                format!("the folder {to} stays, with what git keeps in it: a command moved it from {from}");
-            match (shell(&to), shell(&from)) {
-                (Some(to), Some(from)) => format!("{stays}; `mv {to} {from}` moves it back"),
-                _ => format!("{stays}; move it back yourself"),
-            }
+            let (from, folder) = (name(from), name(to));
+            let command = shell(&folder).zip(shell(&from)).map(|(to, from)| format!("mv {to} {from}"));
+            Note::RepositoryMoved { from, folder, command }
         };
         let back = moved.iter().filter(|of| !is_told(&of.to)).map(back);
         let left = folders.iter().filter(|(_, to)| !is_told(to));
-        let left =
-            left.filter_map(|(from, to)| Some(left_alone(of(to)?, &name(to), from.as_ref().map(name))));
+        let left = left.filter_map(|(from, to)| Some(left_alone(of(to)?, name(to), from.as_ref().map(name))));
         let stays = back.chain(left).collect();
         (held, stays)
     })
     .await
 }
 
-/// The sentence about a folder that stays, and that may be the content of another one.
-fn left_alone(of: Nested, name: &str, from: Option<String>) -> String {
-    let command = |command: &str| match shell(name) {
-        Some(name) => format!("`{command} {name}` removes it"),
-        None => format!("`{command}` removes it"),
-    };
+/// What is said of a folder that stays, and that may be what was in another one.
+fn left_alone(of: Nested, folder: String, from: Option<String>) -> Note {
+    // A name that is shown with escapes can't be typed.
+    let command =
+        |command: &str| format!("{command} {}", shell(&folder).unwrap_or_else(|| "PATH".to_owned()));
     match (of, from) {
-        (_, Some(from)) => format!(
-            "the folder {name} stays, with what git keeps in it: it may be what was in {from}, so look at both before you \
-             move anything"
-        ),
-        (Nested::Worktree, None) => format!(
-            "the folder {name} stays, it is a worktree of git: {}, with what is not committed in it",
-            command("git worktree remove --force")
-        ),
-        (Nested::Submodule, None) => {
-            format!("the folder {name} stays, it is a submodule of git: {}", command("git rm -f"))
+        (_, Some(from)) => Note::RepositoryUncertain { from, folder },
+        (Nested::Worktree, None) => {
+            let command = Some(command("git worktree remove --force"));
+            Note::Git(GitRemark::WorktreeMade { folder, command })
         }
-        (Nested::Repository, None) => format!(
-            "the folder {name} stays, it holds a git repository: remove it yourself when nobody needs its commits"
-        ),
+        (Nested::Submodule, None) => Note::Submodule { command: command("git rm -f"), folder },
+        (Nested::Repository, None) => Note::Repository { folder },
     }
 }
 

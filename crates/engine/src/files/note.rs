@@ -1,8 +1,11 @@
 //! Remarks of a plan and its receipt about what becomes a person's own and what stays. Only data: a client makes the sentences.
 
-use retake_core::{ConversationId, Head, Mark, Reason};
+use std::path::PathBuf;
 
-/// A remark. Said once: a repeated request does not get it.
+use retake_core::{ConversationId, GitRemark, Head, Mark, Reason};
+
+/// A remark. Said once: a repeated request does not get it. Paths are as people read them, and each command is for a shell in the
+/// workspace's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Files become the person's own: later steps treat them as the person's edits.
@@ -35,4 +38,95 @@ pub enum Note {
         /// The first of those turns, if a rewind in that conversation reverts the files.
         turn: Option<u64>,
     },
+    /// A remark on a further folder of the conversation.
+    InFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// The remark.
+        note: Box<Self>,
+    },
+    /// A further folder cannot be opened: what was changed in it stays.
+    FolderGone {
+        /// The folder.
+        folder: PathBuf,
+        /// It does not exist.
+        is_missing: bool,
+    },
+    /// Something stays in git.
+    Git(GitRemark),
+    /// A folder stays, with what git keeps in it: a command moved it.
+    RepositoryMoved {
+        /// Where it was.
+        from: String,
+        /// Where it is.
+        folder: String,
+        /// Moves it back; nothing, where a shell cannot be given its name.
+        command: Option<String>,
+    },
+    /// A folder stays, with what git keeps in it: it may be what was in another one.
+    RepositoryUncertain {
+        /// That other folder.
+        from: String,
+        /// The folder.
+        folder: String,
+    },
+    /// A folder stays: it is a submodule of git.
+    Submodule {
+        /// The folder.
+        folder: String,
+        /// Removes it.
+        command: String,
+    },
+    /// A folder stays: it contains a git repository.
+    Repository {
+        /// The folder.
+        folder: String,
+    },
+    /// A file has several names.
+    HardLink {
+        /// The name that changes.
+        path: String,
+        /// All its names change, and become separate files; else the others stay as they are.
+        all_change: bool,
+    },
+    /// A file keeps lines that the step removes from another one: a later turn, which stays, made it and removed the other.
+    LinesStay {
+        /// The file.
+        path: String,
+        /// The other one.
+        from: String,
+    },
+    /// A file that git runs or reads has changed since the last call, and stays.
+    GitFile {
+        /// The file.
+        path: String,
+        /// How it changed.
+        change: GitFileChange,
+        /// What git does with it.
+        role: GitFileRole,
+        /// Puts it back; nothing, where what it was could not be kept.
+        command: Option<String>,
+    },
+}
+
+/// How a file that git runs or reads changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitFileChange {
+    /// It is new.
+    New,
+    /// It has other content or another mode.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+/// What git does with a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitFileRole {
+    /// Git runs it.
+    Hook,
+    /// Git obeys it: settings, attributes and the like.
+    Settings,
+    /// Git runs its `exec` lines when the rebase continues.
+    Rebase,
 }

@@ -17,7 +17,7 @@ use super::blocking;
 use super::capture_state::Looking;
 use super::conversation_folders::HeldAll;
 use super::effects::Effects;
-use super::git::{GitHalf, of_git};
+use super::git::{GitHalf, by_folder};
 use super::hard_links::of_links;
 use super::known_folders::refuse_mounted;
 use super::nested_repositories;
@@ -53,8 +53,6 @@ pub struct PlannedFiles {
     pub digest: [u8; 16],
     /// What becomes a person's own, and what stays.
     pub notes: Vec<Note>,
-    /// What stays, a sentence each: in git, with the command that would go back, and in folders that are gone.
-    pub stays: Vec<String>,
     /// Calls that are taken back and of which processes still run: they have to be ended first.
     pub running: Vec<Running>,
     /// What can't be taken back.
@@ -148,6 +146,7 @@ impl Engine {
             }
         };
         let mut notes = self.kept_by(conversation, &action, &options, &files).await?;
+        notes.extend(stays);
         notes.extend(self.of_ancestors(conversation, &action, &options).await?);
         let digest = digest_of(&files);
         let moves_tip = action.traits().moves_tip;
@@ -158,7 +157,6 @@ impl Engine {
             files,
             digest,
             notes,
-            stays,
             running,
             effects,
             unseen,
@@ -221,7 +219,7 @@ impl Engine {
         conversation: ConversationId,
         action: &Action,
         options: &FileOptions,
-    ) -> Result<(HeldAll, Vec<FolderPlan>, Vec<String>)> {
+    ) -> Result<(HeldAll, Vec<FolderPlan>, Vec<Note>)> {
         options.fits(held.all.iter().map(|held| held.root.path()))?;
         let wanted = match &options.restore {
             Some(_) => None,
@@ -235,7 +233,7 @@ impl Engine {
                 .plan_folder(held, conversation, (action, wanted.as_ref()), options, folder.is_none())
                 .await?;
             let plan = self.with_layers(conversation, held.no, plan).await?;
-            told.extend(git.into_iter().map(|line| (folder.clone(), line)));
+            told.extend(git.into_iter().map(|note| (folder.clone(), note)));
             if folder.is_none() || !plan.paths.is_empty() {
                 let root = held.root.path().to_owned();
                 plans.push(FolderPlan { workspace: held.no, folder, root, plan });
@@ -243,7 +241,7 @@ impl Engine {
             looked.push(held);
         }
         plans.sort_by(|one, other| one.folder.cmp(&other.folder));
-        Ok((HeldAll { own, all: looked }, plans, of_git(told)))
+        Ok((HeldAll { own, all: looked }, plans, by_folder(told)))
     }
 
     /// A folder that is made for what comes back into it keeps the layers that it has.
@@ -273,7 +271,7 @@ impl Engine {
         (action, wanted): (&Action, Option<&Wanted>),
         options: &FileOptions,
         own: bool,
-    ) -> Result<(Held, FilePlan, Vec<String>)> {
+    ) -> Result<(Held, FilePlan, Vec<Note>)> {
         let chosen = &options.chosen_in(held.root.path(), own);
         let (held, wishes, moves) = match (&options.restore, wanted) {
             (Some(restore), _) => {

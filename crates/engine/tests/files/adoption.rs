@@ -35,8 +35,7 @@ impl Yard {
 
     async fn said(&self, action: Action, wish: FileOptions) -> String {
         let plan = self.plan(action, wish).await;
-        let notes = plan.notes.iter().map(|note| format!("{note:?}"));
-        notes.chain(plan.stays).collect::<Vec<_>>().join("\n")
+        plan.notes.iter().map(|note| format!("{note:?}")).collect::<Vec<_>>().join("\n")
     }
 
     async fn drop_first(&self, verb: Reason) -> Action {

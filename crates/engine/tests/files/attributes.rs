@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use retake_core::Choice;
-use retake_engine::FileOptions;
+use retake_engine::{FileOptions, Note};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
@@ -222,36 +222,35 @@ async fn trial_08_setuid_is_given_to_exactly_the_bytes_that_had_it() {
 }
 
 /// What a rewind says of other names of files: its plan and its receipt say the same.
-async fn noted_links(yard: &Yard) -> Vec<String> {
-    let of_links = |stays: Vec<String>| -> Vec<String> {
-        stays.into_iter().filter(|line| line.contains("hard link")).collect()
+async fn noted_links(yard: &Yard) -> Vec<Note> {
+    let of_links = |notes: Vec<Note>| -> Vec<Note> {
+        notes.into_iter().filter(|note| matches!(note, Note::HardLink { .. })).collect()
     };
-    let planned = of_links(yard.plan(yard.rewind("t1").await, FileOptions::default()).await.stays);
+    let planned = of_links(yard.plan(yard.rewind("t1").await, FileOptions::default()).await.notes);
     let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
-    assert_eq!(planned, of_links(done.stays), "plan and receipt");
+    assert_eq!(planned, of_links(done.notes), "plan and receipt");
     planned
 }
 
 #[tokio::test]
 async fn trial_07_plan_and_receipt_say_the_same_of_other_names_of_files() {
-    const STAYS: &str = "a is a hard link: its other names stay as they are";
+    let link = |path: &str, all_change| Note::HardLink { path: path.to_owned(), all_change };
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.run("ln a b; echo two >> a").await;
-    assert_eq!(noted_links(&yard).await, Vec::<String>::new(), "its only other name goes, too");
+    assert_eq!(noted_links(&yard).await, [], "its only other name goes, too");
     assert_eq!((yard.read("a").as_deref(), yard.read("b")), (Some("one\n"), None));
     let yard = Yard::with(&[("a", "one\n")]).await;
     fs::hard_link(yard.path("a"), yard.path("b")).expect("linked");
     yard.run("echo two >> a").await;
-    let parts = |name| format!("{name} is a hard link: its names become separate files");
-    assert_eq!(noted_links(&yard).await, [parts("a"), parts("b")], "both go back");
+    assert_eq!(noted_links(&yard).await, [link("a", true), link("b", true)], "both go back");
     assert_eq!((yard.read("a"), yard.read("b")), (Some("one\n".to_owned()), Some("one\n".to_owned())));
     let yard = Yard::with(&[("a", "one\n")]).await;
     fs::hard_link(yard.path("a"), yard.path("../outside")).expect("linked");
     yard.run("echo two >> a").await;
-    assert_eq!(noted_links(&yard).await, [STAYS]);
+    assert_eq!(noted_links(&yard).await, [link("a", false)]);
     assert_eq!(yard.read("../outside").as_deref(), Some("one\ntwo\n"));
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.run("echo two >> a").await;
     fs::hard_link(yard.path("a"), yard.path("../outside")).expect("linked later");
-    assert_eq!(noted_links(&yard).await, [STAYS]);
+    assert_eq!(noted_links(&yard).await, [link("a", false)]);
 }

@@ -1,8 +1,8 @@
 //! What calls move in git is told and stays; what they check out or commit stays with it (spec `rewind.md`, case 21 and
 //! *Plan*).
 
-use retake_core::{Against, Choice, Verdict};
-use retake_engine::FileOptions;
+use retake_core::{Against, Choice, GitPlace, GitRemark, Verdict};
+use retake_engine::{FileOptions, Note};
 
 use super::{Yard, choose};
 
@@ -11,6 +11,47 @@ fn script(script: &str) -> String {
     let names = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null \
                  GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b;";
     format!("set -e; {names} {script}")
+}
+
+/// The command of a note.
+fn command(note: &Note) -> Option<&str> {
+    match note {
+        Note::Git(
+            GitRemark::Head { command, .. }
+            | GitRemark::BranchRemoved { command, .. }
+            | GitRemark::BranchMoved { command, .. }
+            | GitRemark::WorktreeMoved { command, .. }
+            | GitRemark::WorktreeHead { command, .. },
+        )
+        | Note::Submodule { command, .. } => Some(command),
+        Note::Git(
+            GitRemark::BranchMade { command, .. }
+            | GitRemark::WorktreeMade { command, .. }
+            | GitRemark::WorktreeRemoved { command, .. },
+        )
+        | Note::RepositoryMoved { command, .. }
+        | Note::GitFile { command, .. } => command.as_deref(),
+        Note::Git(GitRemark::Stash) => Some("git stash list"),
+        Note::Git(GitRemark::Staged) => Some("git restore --staged ."),
+        _ => None,
+    }
+}
+
+/// That HEAD stays.
+fn head(branch: &str, commit: String, command: &str) -> Note {
+    let at = GitPlace { branch: Some(branch.to_owned()), commit: Some(commit) };
+    Note::Git(GitRemark::Head { at, command: command.to_owned() })
+}
+
+/// That a branch stays; its commits have no other name, where no command removes it.
+fn branch_made(branch: &str, is_head: bool, command: Option<&str>) -> Note {
+    let (branch, command) = (branch.to_owned(), command.map(str::to_owned));
+    Note::Git(GitRemark::BranchMade { branch, is_only_name: command.is_none(), is_head, command })
+}
+
+/// That a worktree stays.
+fn worktree_made(folder: &str, command: Option<String>) -> Note {
+    Note::Git(GitRemark::WorktreeMade { folder: folder.to_owned(), command })
 }
 
 impl Yard {
@@ -32,11 +73,9 @@ impl Yard {
         let stays = self.stays(turn).await;
         self.back(turn).await;
         let files = self.files();
-        for said in &stays {
-            if let Some((_, command)) = said.split_once('`') {
-                self.git(command.split_once('`').expect("two").0);
-                assert_eq!(self.files(), files, "no file changes: {said}");
-            }
+        for command in stays.iter().filter_map(command) {
+            self.git(command);
+            assert_eq!(self.files(), files, "no file changes: {command}");
         }
     }
 
@@ -52,8 +91,8 @@ impl Yard {
     }
 
     /// What a plan says of git.
-    async fn stays(&self, turn: &str) -> Vec<String> {
-        self.plan(self.rewind(turn).await, FileOptions::default()).await.stays
+    async fn stays(&self, turn: &str) -> Vec<Note> {
+        self.plan(self.rewind(turn).await, FileOptions::default()).await.notes
     }
 }
 
@@ -84,10 +123,8 @@ async fn rewind_case_21_a_checkout_by_the_agent_stays_and_its_git_command_is_nam
     let yard = branches().await;
     yard.runs_git("git checkout -q two; echo agent > a").await;
     assert_eq!(yard.verdicts("t1").await, ["a Revert", "b GitHas", "c GitHas", "d GitHas", "d/e GitHas"]);
-    let head = yard.git("git rev-parse --short=12 HEAD");
-    let told =
-        format!("git's HEAD stays on two ({head}), where a command put it: `git switch main` goes back");
-    assert_eq!(yard.stays("t1").await, [told]);
+    let at = yard.git("git rev-parse --short=12 HEAD");
+    assert_eq!(yard.stays("t1").await, [head("two", at, "git switch main")]);
     let before = yard.all();
     yard.back("t1").await;
     assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
@@ -136,17 +173,9 @@ async fn committed_files_stay_and_uncommitted_ones_are_rewound() {
     yard.runs_git("git add a; git commit -qm agent").await;
     yard.runs_git("git branch other; git stash -q --include-untracked || true; git stash pop -q").await;
     assert_eq!(yard.verdicts("t1").await, ["a Revert", "new Delete"]);
-    let (head, first) =
-        (yard.git("git rev-parse --short=12 HEAD"), yard.git("git rev-parse --short=12 HEAD^"));
-    assert_eq!(
-        yard.stays("t1").await,
-        [
-            format!(
-                "git's HEAD stays on main ({head}), where a command put it: `git reset --soft {first}` goes back"
-            ),
-            "the branch other stays, which a command made, with commits that no other had before".to_owned(),
-        ]
-    );
+    let (at, first) = (yard.git("git rev-parse --short=12 HEAD"), yard.git("git rev-parse --short=12 HEAD^"));
+    let back = format!("git reset --soft {first}");
+    assert_eq!(yard.stays("t1").await, [head("main", at, &back), branch_made("other", false, None)]);
     assert_eq!(yard.verdicts("t2").await.len(), 0);
     yard.back("t1").await;
     assert_eq!((yard.read("a").as_deref(), yard.read("new")), (Some("one\n"), None), "files are ours");
@@ -186,7 +215,7 @@ async fn a_workspace_inside_a_repository_and_a_repository_that_a_command_makes()
     let made = Yard::with(&[("a", "one\n")]).await;
     made.runs_git("git init -qb main .; git add .").await;
     assert!(made.verdicts("t1").await.is_empty(), "what is git's is not covered");
-    assert_eq!(made.stays("t1").await, ["the git repository stays, which a command made"]);
+    assert_eq!(made.stays("t1").await, [Note::Git(GitRemark::Repository)]);
     made.back("t1").await;
     assert!(made.path(".git/index").exists());
 }
@@ -240,15 +269,12 @@ async fn a_plan_of_git_is_of_the_turns_that_it_takes_back_and_of_none_before() {
     let was = yard.refs();
     yard.runs_git("git switch -qc feature").await;
     let stays = yard.stays("t2").await;
-    let head = yard.git("git rev-parse --short=12 HEAD");
+    let at = yard.git("git rev-parse --short=12 HEAD");
     assert_eq!(
         stays,
         [
-            format!(
-                "git's HEAD stays on feature ({head}), where a command put it: `git switch master` goes back"
-            ),
-            "the branch feature stays, which a command made: after that, `git branch -D feature` removes it"
-                .to_owned(),
+            head("feature", at, "git switch master"),
+            branch_made("feature", true, Some("git branch -D feature")),
         ]
     );
     yard.back_by_advice("t2").await;
@@ -260,9 +286,7 @@ async fn a_plan_of_git_is_of_the_turns_that_it_takes_back_and_of_none_before() {
 async fn a_branch_that_alone_has_commits_is_not_named_for_removal() {
     let script = "git switch -qc feature; git add g; git commit -qm two; git switch -q master";
     let (yard, _) = commits("git add .; git commit -qm one", &[script]).await;
-    let stays = yard.stays("t2").await;
-    let said = "the branch feature stays, which a command made, with commits that no other had before";
-    assert_eq!(stays, [said]);
+    assert_eq!(yard.stays("t2").await, [branch_made("feature", false, None)]);
     let script = "git switch -qc feature; git add g; git commit -qm two";
     for first in ["", "git add .; git commit -qm one"] {
         let (yard, _) = commits(first, &[script]).await;
@@ -278,17 +302,18 @@ async fn trial_10_folders_in_which_git_keeps_something_are_named_and_attributed_
     let yard = branches().await;
     yard.runs_git("git init -q d2/sub; echo 1 > d2/sub/f").await;
     yard.runs_git("git worktree add -q tree two").await;
-    let worktree = "the folder tree stays, it is a worktree of git: `git worktree remove --force tree` removes it, \
-                    with what is not committed in it";
-    let sub = "the folder d2/sub stays, it holds a git repository: remove it yourself when nobody needs its commits";
-    assert_eq!(yard.stays("t1").await, [sub, worktree]);
+    let stays = [
+        Note::Repository { folder: "d2/sub".to_owned() },
+        worktree_made("tree", Some("git worktree remove --force tree".to_owned())),
+    ];
+    assert_eq!(yard.stays("t1").await, stays);
     let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     let kept = plan.paths.iter().filter(|path| path.verdict == Verdict::NotEmpty);
     let kept: Vec<_> = kept.map(|path| (path.path.to_string(), path.against)).collect();
     let of_git = |name: &str| (name.to_owned(), Some(Against::Git));
     assert_eq!(kept, [of_git("d2"), of_git("d2/sub"), of_git("tree")]);
     let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
-    assert_eq!(done.stays, [sub, worktree], "the receipt says it again");
+    assert_eq!(done.notes, stays, "the receipt says it again");
     assert_eq!((yard.read("d2/sub/f"), yard.path("tree/.git").exists()), (None, true));
     yard.git("git worktree remove --force tree");
     assert!(!yard.path("tree").exists());
@@ -318,24 +343,21 @@ async fn trial_10_a_worktree_outside_of_the_folder_is_removed_before_its_branch(
         yard.run("echo one > first").await;
         yard.runs_git(script).await;
         let path = std::fs::canonicalize(yard.path("..")).expect("it is there").join("wto");
-        let path = path.display();
+        let path = path.to_str().expect("UTF-8");
         let stays = [
-            format!(
-                "the folder {path} stays, it is a worktree of git: `git worktree remove {options} {path}` removes it, \
-                 with what is not committed in it"
-            ),
-            "the branch br stays, which a command made: `git branch -D br` removes it".to_owned(),
+            worktree_made(path, Some(format!("git worktree remove {options} {path}"))),
+            branch_made("br", false, Some("git branch -D br")),
         ];
         assert_eq!(yard.stays("t2").await, stays, "{script}");
         let done = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect("done");
-        assert_eq!(done.stays, stays, "{script}: the receipt says it again");
+        assert_eq!(done.notes, stays, "{script}: the receipt says it again");
         yard.undo().await;
         yard.back_by_advice("t1").await;
         assert_eq!(yard.refs(), before, "{script}");
         assert_eq!(yard.git("git worktree list").lines().count(), 1, "{script}");
         assert!(!yard.path("../wto").exists(), "{script}");
         yard.undo().await;
-        assert_eq!(yard.stays("t1").await, Vec::<String>::new(), "{script}: nothing of it stays");
+        assert_eq!(yard.stays("t1").await, [], "{script}: nothing of it stays");
     }
 }
 
@@ -369,12 +391,7 @@ async fn trial_10_a_worktree_that_alone_has_commits_is_not_named_for_removal() {
     let yard = branches().await;
     yard.runs_git("git worktree add -q --detach ../wto; cd ../wto; echo two > a; git commit -qam two").await;
     let path = std::fs::canonicalize(yard.path("../wto")).expect("it is there");
-    let stays = format!(
-        "the folder {} stays, it is a worktree of git with commits that no branch has: remove it yourself when nobody \
-         needs them",
-        path.display()
-    );
-    assert_eq!(yard.stays("t1").await, [stays]);
+    assert_eq!(yard.stays("t1").await, [worktree_made(path.to_str().expect("UTF-8"), None)]);
 }
 
 /// The person's repository in the folder `sub`, and one more below it.
@@ -399,16 +416,18 @@ async fn trial_10_a_repository_that_a_turn_moved_is_not_split_and_goes_back_with
         let yard = nested().await;
         let before = yard.all();
         yard.run(script).await;
-        let moved = yard.all();
+        let after = yard.all();
         let stays = yard.stays("t1").await;
-        let told = format!("`mv {to} {from}` moves it back");
-        assert_eq!(stays.iter().filter(|line| line.contains(&told)).count(), 1, "{script}: {stays:?}");
-        assert!(!stays.iter().any(|line| line.contains("remove")), "{script}: {stays:?}");
+        let back = format!("mv {to} {from}");
+        let moved = stays.iter().filter(|note| matches!(note, Note::RepositoryMoved { .. }));
+        assert_eq!(moved.filter_map(command).collect::<Vec<_>>(), [back], "{script}: {stays:?}");
+        let removes = |command: &str| command.contains("remove") || command.contains("rm ");
+        assert!(!stays.iter().filter_map(command).any(removes), "{script}: {stays:?}");
         let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
-        assert_eq!(done.stays, stays, "{script}: the receipt says it again");
+        assert_eq!(done.notes, stays, "{script}: the receipt says it again");
         assert!(!yard.path("sub").exists(), "{script}: it is not split");
         yard.undo().await;
-        assert_eq!(yard.all(), moved, "{script}");
+        assert_eq!(yard.all(), after, "{script}");
         yard.back("t1").await;
         yard.git(&format!("mv {to} {from}; rmdir -p x/y 2>/dev/null || true"));
         let new = script.contains("new") || script.contains("agent");
@@ -425,7 +444,7 @@ async fn trial_10_a_repository_below_a_folder_that_a_turn_moved_is_moved_back_by
     let before = yard.all();
     yard.run("mv o p").await;
     let stays = yard.stays("t1").await;
-    assert!(stays.iter().any(|line| line.contains("`mv p/sub o/sub` moves it back")), "{stays:?}");
+    assert!(stays.iter().filter_map(command).any(|it| it == "mv p/sub o/sub"), "{stays:?}");
     yard.back("t1").await;
     assert_eq!(yard.read("o/x").as_deref(), Some("x\n"), "what is no repository's goes back");
     yard.git("mv p/sub o/sub; rmdir p");
@@ -439,8 +458,9 @@ async fn trial_10_a_repository_that_may_be_the_persons_is_not_named_for_removal(
         yard.git("cd sub; git init -qb main .; git add .; git commit -qm one");
         yard.run(script).await;
         let stays = yard.stays("t1").await;
-        assert!(stays.iter().any(|line| line.starts_with("the folder sub2 stays")), "{script}: {stays:?}");
-        assert!(!stays.iter().any(|line| line.contains("remove it")), "{script}: {stays:?}");
+        let is_sub2 = |note: &Note| matches!(note, Note::RepositoryMoved { folder, .. } | Note::RepositoryUncertain { folder, .. } if folder == "sub2");
+        assert!(stays.iter().any(is_sub2), "{script}: {stays:?}");
+        assert!(!stays.iter().any(|note| matches!(note, Note::Repository { .. })), "{script}: {stays:?}");
     }
 }
 

@@ -51,7 +51,6 @@ impl InProcess {
             files,
             digest,
             notes,
-            stays: more,
             running,
             effects,
             unseen,
@@ -64,8 +63,7 @@ impl InProcess {
         let runs = self.engine.is_running(conversation);
         let unanswered = half.iter().flat_map(|half| &half.unanswered).filter(|call| !(call.newest && runs));
         let cut_off = cut_off(unanswered, &effects);
-        let more = more.into_iter().map(|text| Condition::Described { text });
-        let more = notes.iter().map(convert::note).chain(more);
+        let more = notes.into_iter().map(convert::note);
         let conditions: Vec<Condition> =
             said.into_iter().chain(words::unknown(&cut_off, &unseen)).chain(more).collect();
         let changes = |folder: &FolderPlan| {

@@ -167,9 +167,8 @@ impl Done {
         let of_files = OfFiles::new(applied.scope, plans, [receipt.taken_back, receipt.brought_back]);
         self.of_files = Some(self.of_files.map_or(of_files, |before| before.and(of_files)));
         let cut_off = cut_off(applied.unanswered.iter(), &applied.effects);
-        let notes = applied.notes.iter().map(convert::note);
-        let described = applied.stays.iter().map(|text| Condition::Described { text: text.clone() });
-        for condition in unknown(&cut_off, &applied.unseen).into_iter().chain(notes).chain(described) {
+        let notes = applied.notes.iter().cloned().map(convert::note);
+        for condition in unknown(&cut_off, &applied.unseen).into_iter().chain(notes) {
             // Each of several steps may leave the same.
             if !self.conditions.contains(&condition) {
                 self.conditions.push(condition);

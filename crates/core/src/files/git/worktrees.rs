@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{GitBack, GitMove, GitWorktree, GitWorktreeMove, quoted, short};
+use super::{GitBack, GitMove, GitRemark, GitWorktree, GitWorktreeMove, quoted, short};
 
 /// What these moves did to linked worktrees in the end, where nobody has gone on since.
 pub(super) fn moved(moves: &[GitMove], there: &BTreeMap<String, GitWorktree>) -> Vec<GitWorktreeMove> {
@@ -52,73 +52,54 @@ impl GitBack<'_> {
         detached.filter_map(|tree| tree.head.commit.clone())
     }
 
-    /// What stays of worktrees that were made or moved: a sentence each.
-    pub(super) fn worktrees_stay(&self, had: &HashSet<String>) -> Vec<String> {
+    /// What stays of worktrees that were made or moved.
+    pub(super) fn worktrees_stay(&self, had: &HashSet<String>) -> Vec<GitRemark> {
         let mut told = Vec::new();
         for GitWorktreeMove { name, before, after } in &self.worktrees {
             let Some(after) = after else { continue };
-            let force = match self.there.get(name).is_some_and(|tree| tree.locked) {
-                true => "--force --force",
-                false => "--force",
-            };
-            let path = &after.path;
+            let folder = after.path.clone();
             let Some(before) = before else {
                 let is_only_name = after.head.branch.is_none()
                     && after.head.commit.as_ref().is_some_and(|commit| !had.contains(commit));
-                told.push(if is_only_name { with_commits(path) } else { made(path, force) });
+                let is_locked = self.there.get(name).is_some_and(|tree| tree.locked);
+                let command = (!is_only_name).then(|| removes(&folder, is_locked));
+                told.push(GitRemark::WorktreeMade { folder, command });
                 continue;
             };
-            if before.path != *path {
-                told.push(format!(
-                    "the worktree {} stays at {path}, where a command moved it: `git worktree move {} {}` goes back",
-                    before.path,
-                    quoted(path),
-                    quoted(&before.path),
-                ));
+            if before.path != folder {
+                let command = format!("git worktree move {} {}", quoted(&folder), quoted(&before.path));
+                let (from, folder) = (before.path.clone(), folder.clone());
+                told.push(GitRemark::WorktreeMoved { from, folder, command });
             }
             if let Some(to) = place(before).filter(|_| before.head != after.head) {
-                told.push(format!(
-                    "the worktree {path} stays where a command put its HEAD: `git -C {} switch {to}` goes back",
-                    quoted(&before.path),
-                ));
+                let command = format!("git -C {} switch {to}", quoted(&before.path));
+                told.push(GitRemark::WorktreeHead { folder, command });
             }
         }
         told
     }
 
-    /// What stays away of worktrees that were removed: a sentence each, after the branches that they may need.
-    pub(super) fn worktrees_gone(&self) -> impl Iterator<Item = String> {
+    /// What stays away of worktrees that were removed, after the branches that they may need.
+    pub(super) fn worktrees_gone(&self) -> impl Iterator<Item = GitRemark> {
         let gone = self.worktrees.iter().filter(|moved| moved.after.is_none());
         gone.filter_map(|moved| moved.before.as_ref()).map(|before| {
-            let (path, name) = (&before.path, quoted(&before.path));
-            let how = match (&before.head.branch, &before.head.commit) {
-                (Some(branch), _) => format!(": `git worktree add {name} {}` brings it back", quoted(branch)),
-                (None, Some(commit)) => {
-                    format!(": `git worktree add --detach {name} {}` brings it back", short(commit))
-                }
-                (None, None) => return format!("the worktree {path} stays away, which a command removed"),
+            let (folder, name) = (before.path.clone(), quoted(&before.path));
+            let command = match (&before.head.branch, &before.head.commit) {
+                (Some(branch), _) => Some(format!("git worktree add {name} {}", quoted(branch))),
+                (None, Some(commit)) => Some(format!("git worktree add --detach {name} {}", short(commit))),
+                (None, None) => None,
             };
-            format!("the worktree {path} stays away, which a command removed{how}, with what was committed")
+            GitRemark::WorktreeRemoved { folder, command }
         })
     }
 }
 
-/// A worktree that a command made, with the command that removes it.
-fn made(path: &str, force: &str) -> String {
+/// The command that removes a worktree, with what is not committed in it.
+fn removes(path: &str, is_locked: bool) -> String {
+    let force = if is_locked { "--force --force" } else { "--force" };
     // A name that is no text can't be typed.
     let name = if path.contains(char::REPLACEMENT_CHARACTER) { "PATH".to_owned() } else { quoted(path) };
-    format!(
-        "the folder {path} stays, it is a worktree of git: `git worktree remove {force} {name}` removes it, with what is \
-         not committed in it"
-    )
-}
-
-/// A worktree whose HEAD may be the only name of its commits.
-fn with_commits(path: &str) -> String {
-    format!(
-        "the folder {path} stays, it is a worktree of git with commits that no branch has: remove it yourself when nobody \
-         needs them"
-    )
+    format!("git worktree remove {force} {name}")
 }
 
 /// Where HEAD was in a worktree, as `git switch` takes it.

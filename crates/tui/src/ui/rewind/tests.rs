@@ -467,8 +467,8 @@ fn every_key_of_the_table_does_something() {
 #[test]
 fn no_size_and_no_text_breaks_it() {
     let mut hostile = with_files();
-    hostile.conditions = vec![Condition::Described {
-        text: "\x1b[2J\x1b]0;x\x07 漢字 👩‍👩‍👧 שלום".to_owned()
+    hostile.conditions = vec![Condition::CutOffCall {
+        call: "\x1b[2J\x1b]0;x\x07 漢字 👩‍👩‍👧 שלום".to_owned()
     }];
     let mut owner = Owner::new(3, hostile);
     owner.targets[0].preview = "\x1b[31m漢字漢字漢字漢字漢字漢字漢字漢字 👩‍👩‍👧 שלום עולם".to_owned();

@@ -14,7 +14,7 @@ fn tree(words: &str) -> Option<GitWorktree> {
 }
 
 /// What stays of the worktrees `one` that these moves, each from and to, have led to, when it is `now`.
-fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<String> {
+fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<GitRemark> {
     let moves: Vec<GitMove> = moves
         .iter()
         .map(|(before, after)| GitMove {
@@ -33,47 +33,47 @@ fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<String> {
 }
 
 /// Moves, what is there now, and what is told.
-type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, Vec<String>);
+type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, Vec<GitRemark>);
 
 #[test]
 fn a_remaining_worktree_is_reported_with_the_command_that_removes_it() {
-    let removes = |path: &str, force: &str, name: &str| {
-        format!(
-            "the folder {path} stays, it is a worktree of git: `git worktree remove {force} {name}` removes it, with what is \
-             not committed in it"
-        )
+    let made = |folder: &str, command: Option<String>| GitRemark::WorktreeMade {
+        folder: folder.to_owned(),
+        command,
     };
-    let moved = "the worktree /w stays at /x, where a command moved it: `git worktree move /x /w` goes back";
-    let at = |path: &str, to: &str| {
-        format!("the worktree {path} stays where a command put its HEAD: `git -C /w switch {to}` goes back")
+    let removes =
+        |path: &str, force: &str, name: &str| made(path, Some(format!("git worktree remove {force} {name}")));
+    let moved = || GitRemark::WorktreeMoved {
+        from: "/w".to_owned(),
+        folder: "/x".to_owned(),
+        command: "git worktree move /x /w".to_owned(),
+    };
+    let at = |folder: &str, to: &str| GitRemark::WorktreeHead {
+        folder: folder.to_owned(),
+        command: format!("git -C /w switch {to}"),
     };
     let switched = |to: &str| at("/w", to);
-    let away = "the worktree /w stays away, which a command removed";
-    let with =
-        |how: &str| format!("{away}: `git worktree add {how}` brings it back, with what was committed");
+    let away = |command: Option<&str>| GitRemark::WorktreeRemoved {
+        folder: "/w".to_owned(),
+        command: command.map(|how| format!("git worktree add {how}")),
+    };
     let rows: Vec<Row<'_>> = vec![
         (&[("", "/w main a")], "/w main a", vec![removes("/w", "--force", "/w")]),
         (&[("", "/w main a")], "/w main a!", vec![removes("/w", "--force --force", "/w")]),
         (&[("", "/it's main a")], "/it's main a", vec![removes("/it's", "--force", "'/it'\\''s'")]),
         (&[("", "/\u{fffd} main a")], "/\u{fffd} main a", vec![removes("/\u{fffd}", "--force", "PATH")]),
         // Its HEAD may be the only name of its commits.
-        (
-            &[("", "/w - a")],
-            "/w - a",
-            vec!["the folder /w stays, it is a worktree of git with commits that no branch has: remove it yourself when \
-                  nobody needs them"
-                .to_owned()],
-        ),
+        (&[("", "/w - a")], "/w - a", vec![made("/w", None)]),
         (&[("", "/w - had")], "/w - had", vec![removes("/w", "--force", "/w")]),
         (&[("", "/w - -")], "/w - -", vec![removes("/w", "--force", "/w")]),
-        (&[("/w main a", "/x main a")], "/x main a", vec![moved.to_owned()]),
+        (&[("/w main a", "/x main a")], "/x main a", vec![moved()]),
         (&[("/w main a", "/w two a")], "/w two a", vec![switched("main")]),
         (&[("/w - aaaaaaaaaaaaaaaa", "/w two a")], "/w two a", vec![switched("--detach aaaaaaaaaaaa")]),
         (&[("/w - -", "/w two a")], "/w two a", vec![]),
-        (&[("/w main a", "/x two a")], "/x two a", vec![moved.to_owned(), at("/x", "main")]),
-        (&[("/w main a", "")], "", vec![with("/w main")]),
-        (&[("/w - aaaaaaaaaaaaaaaa", "")], "", vec![with("--detach /w aaaaaaaaaaaa")]),
-        (&[("/w - -", "")], "", vec![away.to_owned()]),
+        (&[("/w main a", "/x two a")], "/x two a", vec![moved(), at("/x", "main")]),
+        (&[("/w main a", "")], "", vec![away(Some("/w main"))]),
+        (&[("/w - aaaaaaaaaaaaaaaa", "")], "", vec![away(Some("--detach /w aaaaaaaaaaaa"))]),
+        (&[("/w - -", "")], "", vec![away(None)]),
         // What was committed in it moves its branch.
         (&[("/w main a", "/w main b")], "/w main b", vec![]),
         // Of several moves the first and the last count.
@@ -125,9 +125,9 @@ fn a_branch_that_a_worktree_has_is_moved_there_and_not_removed() {
         let refs = [("refs/heads/two".to_owned(), "b".to_owned())].into();
         GitBack::new(&moves, &head, &refs, &there).stays(&["b".to_owned()].into())
     };
-    assert_eq!(
-        told(Some("a")),
-        ["the branch two stays where a command put it: `git -C /w reset --soft a` goes back"]
-    );
-    assert_eq!(told(None), ["the branch two stays, which a command made"]);
+    let branch = || "two".to_owned();
+    let command = "git -C /w reset --soft a".to_owned();
+    assert_eq!(told(Some("a")), [GitRemark::BranchMoved { branch: branch(), command }]);
+    let made = GitRemark::BranchMade { branch: branch(), is_only_name: false, is_head: false, command: None };
+    assert_eq!(told(None), [made]);
 }
