@@ -20,8 +20,8 @@ mod write;
 use std::sync::Arc;
 
 pub use ignores::IgnoreRules;
+pub(crate) use place::Ground;
 
-use crate::arguments::read as arguments;
 use crate::set::Tool;
 
 /// The tools for files.

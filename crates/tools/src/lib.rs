@@ -16,6 +16,7 @@ mod files;
 mod guarded;
 mod kept;
 pub mod mcp;
+mod own;
 mod printed;
 pub mod processes;
 mod regular;

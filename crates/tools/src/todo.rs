@@ -1,17 +1,17 @@
 //! The to-do list of a conversation: a fact that is written whole each time. It must never be kept anywhere else.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Fact, Intent};
+use retake_core::{Fact, Intent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::arguments;
 use crate::call::{Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::files::Ground;
+use crate::own::{OwnTool, looks};
+use crate::set::Tool;
 
 /// More items than that are not a list that anybody reads.
 const MOST: usize = 100;
@@ -60,58 +60,34 @@ impl Item {
 
 struct Todo;
 
-impl Todo {
-    fn items(given: &Value) -> Result<Vec<Item>, String> {
-        let Arguments { items } = arguments::read(given)?;
-        if items.len() > MOST {
-            return Err(format!("{} items are too many: {MOST} at most", items.len()));
-        }
-        match items.iter().find(|item| item.text.trim().is_empty()) {
-            Some(_) => Err("an item has no text".to_owned()),
-            None => Ok(items),
-        }
+fn items(Arguments { items }: Arguments) -> Result<Vec<Item>, String> {
+    if items.len() > MOST {
+        return Err(format!("{} items are too many: {MOST} at most", items.len()));
+    }
+    match items.iter().find(|item| item.text.trim().is_empty()) {
+        Some(_) => Err("an item has no text".to_owned()),
+        None => Ok(items),
     }
 }
 
 #[async_trait]
-impl Tool for Todo {
-    fn name(&self) -> &str {
-        "todo"
-    }
-
-    fn about(&self) -> &str {
-        "Writes the to-do list of this conversation, the whole of it each time. Use it for work of several steps: note the \
-         steps first, and keep exactly one of them in state `doing` while you work."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn needs_folder(&self) -> bool {
-        false
-    }
-
+impl OwnTool for Todo {
+    type Arguments = Arguments;
+    const NAME: &'static str = "todo";
+    const ABOUT: &'static str = "Writes the to-do list of this conversation, the whole of it each time. Use it for work of several steps: note the \
+         steps first, and keep exactly one of them in state `doing` while you work.";
     /// Of two lists the later one counts.
-    fn is_parallel(&self) -> bool {
-        false
-    }
+    const IS_PARALLEL: bool = false;
+    const NEEDS_FOLDER: bool = false;
 
-    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
-        let count = Self::items(given)?.len();
+    fn intent(&self, arguments: Arguments, _: &Ground) -> Result<Intent, String> {
+        let count = items(arguments)?.len();
         let line = format!("write the to-do list, {count} item{}", if count == 1 { "" } else { "s" });
-        Ok(Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None })
+        Ok(looks(line, Vec::new()))
     }
 
-    async fn call(&self, call: Call) -> Output {
-        let items = match Self::items(&call.arguments) {
-            Ok(items) => items,
-            Err(why) => return Output::failed(why),
-        };
+    async fn call(&self, _: Call, arguments: Arguments) -> Result<Output, String> {
+        let items = items(arguments)?;
         let list = serde_json::to_string(&items).expect("BUG: a list of texts is JSON");
         let lines: Vec<String> = items.iter().map(Item::line).collect();
         let (content, value) = if lines.is_empty() {
@@ -119,6 +95,6 @@ impl Tool for Todo {
         } else {
             (lines.join("\n"), list)
         };
-        Output { facts: vec![Fact::new("todo", value)], ..Output::ok(content) }
+        Ok(Output { facts: vec![Fact::new("todo", value)], ..Output::ok(content) })
     }
 }

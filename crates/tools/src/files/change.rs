@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use retake_core::{EffectClass, Fact, Intent, ToolOutcome};
 use rustix::fs::Mode;
-use serde_json::Value;
 use similar::TextDiff;
 
 use super::disk::{self, Staged, Version};
@@ -54,7 +53,7 @@ pub(super) struct After {
 }
 
 /// How a tool finds out what it would change.
-pub(super) type Planner = fn(&Value, &Ground) -> Result<Plan, String>;
+pub(super) type Planner<A> = fn(&A, &Ground) -> Result<Plan, String>;
 
 impl Change {
     /// Another content of one place.
@@ -215,42 +214,44 @@ pub(super) fn seen(place: &Place, bytes: &[u8]) -> Fact {
 }
 
 /// What a call would change, to be asked about.
-pub(super) fn intent(planner: Planner, arguments: &Value, ground: &Ground) -> Result<Intent, String> {
+pub(super) fn intent<A>(planner: Planner<A>, arguments: &A, ground: &Ground) -> Result<Intent, String> {
     Ok(planner(arguments, ground)?.intent(ground))
 }
 
 /// Does what a call asks for.
-pub(super) async fn carry_out(planner: Planner, call: &Call) -> Output {
+pub(super) async fn carry_out<A: Send + 'static>(
+    planner: Planner<A>,
+    call: &Call,
+    arguments: A,
+) -> Result<Output, String> {
     let ground = Ground::new(&call.folder().await, &call.roots);
-    let arguments = call.arguments.clone();
-    let planned = {
+    let plan = {
         let ground = ground.clone();
-        blocking(call, move |_| planner(&arguments, &ground)).await
+        blocking(call, move |_| planner(&arguments, &ground)).await?
     };
-    let mut plan = match planned {
-        Ok(plan) => plan,
-        Err(why) => return Output::failed(why),
-    };
+    carry_out_plan(plan, call, ground).await
+}
+
+async fn carry_out_plan(mut plan: Plan, call: &Call, ground: Ground) -> Result<Output, String> {
     let idle: Vec<Change> = plan.changes.extract_if(.., |change| change.is_idle()).collect();
     let known: Vec<Fact> = idle.iter().flat_map(Change::facts).collect();
     if plan.changes.is_empty() {
         let names: Vec<_> = idle.iter().flat_map(Change::places).map(|at| ground.shown(&at.path)).collect();
         let content = format!("nothing to do: {} has exactly this content already", names.join(", "));
-        return Output { facts: known, ..Output::ok(content) };
+        return Ok(Output { facts: known, ..Output::ok(content) });
     }
     if let Some(refusal) = elsewhere(call, &plan, &ground) {
-        return Output::failed(refusal);
+        return Err(refusal);
     }
     if let Some(refusal) = unread(call, &plan, &ground).await {
-        return Output::failed(refusal);
+        return Err(refusal);
     }
     let theirs = call.host.surroundings().and_then(|theirs| theirs.umask());
     let landed = blocking(call, move |_| umask::with(theirs, || land(&plan, &ground))).await;
-    let mut output = landed.unwrap_or_else(|error| {
-        Output::failed(format!("nothing was written: no thread can be started: {error}"))
-    });
+    let mut output =
+        landed.map_err(|error| format!("nothing was written: no thread can be started: {error}"))?;
     output.facts.extend(known);
-    output
+    Ok(output)
 }
 
 /// Why a change is refused: a name leads elsewhere by now than where it led when rules, or a person, let it be written.

@@ -1,27 +1,24 @@
 //! The tool `edit`: exact texts of a file are replaced by others, all of them or none. It never guesses which place is
 //! meant, and never changes a file that the agent has not read as it is.
 
-use std::path::{Path, PathBuf};
-
 use async_trait::async_trait;
 use retake_core::{EffectClass, Intent};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::change::{self, Change, Plan};
 use super::place::Ground;
 use super::text::{self, Breaks};
-use super::{arguments, disk, nearest};
+use super::{disk, nearest};
 use crate::call::{Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::own::OwnTool;
 
 /// Replaces texts of a file.
 pub(super) struct EditFile;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The file. A relative path begins at the working folder.
     path: String,
     /// What to replace, one after the other: a later one sees what the earlier ones made. All are done, or none.
@@ -43,37 +40,25 @@ struct Edit {
 }
 
 #[async_trait]
-impl Tool for EditFile {
-    fn name(&self) -> &'static str {
-        "edit"
+impl OwnTool for EditFile {
+    type Arguments = Arguments;
+    const NAME: &'static str = "edit";
+    const ABOUT: &'static str = "Replaces exact texts of a file by others; several at once, all or nothing. The file must have been read, and not \
+         changed since. A file whose lines end with CRLF keeps that; write plain line feeds.";
+    const CLASS: EffectClass = EffectClass::Workspace;
+
+    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+        change::intent(plan, &arguments, ground)
     }
 
-    fn about(&self) -> &'static str {
-        "Replaces exact texts of a file by others; several at once, all or nothing. The file must have been read, and not \
-         changed since. A file whose lines end with CRLF keeps that; write plain line feeds."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::Workspace
-    }
-
-    fn intent(&self, arguments: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        change::intent(plan, arguments, &Ground::new(folder, roots))
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        change::carry_out(plan, &call).await
+    async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
+        change::carry_out(plan, &call, arguments).await
     }
 }
 
-fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
-    let Arguments { path, edits } = arguments(value)?;
-    let place = ground.place_to_write(&path)?;
-    let name = text::escaped(&path);
+fn plan(Arguments { path, edits }: &Arguments, ground: &Ground) -> Result<Plan, String> {
+    let place = ground.place_to_write(path)?;
+    let name = text::escaped(path);
     let was = disk::whole(&place).map_err(|why| format!("cannot edit `{name}`: {why}"))?;
     let Some(was) = was else {
         return Err(format!("cannot edit `{name}`: nothing is there; make it with `write`"));
@@ -82,7 +67,7 @@ fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
         return Err(format!("cannot edit `{name}`: no edits were given"));
     }
     let (bytes, places) =
-        edited(&was.bytes, &edits).map_err(|why| format!("nothing was changed in `{name}`: {why}"))?;
+        edited(&was.bytes, edits).map_err(|why| format!("nothing was changed in `{name}`: {why}"))?;
     let places = text::count(places, "place");
     Ok(Plan {
         line: format!("edit {} ({places})", ground.line(&place.path)),

@@ -1,23 +1,20 @@
 //! The tool `glob`: files by a pattern of their names, the newest first. It opens no file.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
-use retake_core::{EffectClass, Intent};
+use retake_core::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::arguments;
 use super::place::Ground;
 use super::text;
 use super::walk::{self, Veil, Which};
-use super::work::{Stop, blocking};
+use super::work::{Stop, look};
 use crate::call::{Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::own::{OwnTool, looks};
 
 /// How many files are shown.
 const MOST_FILES: usize = 200;
@@ -27,7 +24,7 @@ pub(super) struct GlobFiles;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The pattern, such as `*.rs` (at any depth), `src/**/*.{ts,tsx}` or `docs/*.md`. With a `/` it begins at `path`.
     pattern: String,
     /// The folder to look in; the working folder when left out.
@@ -38,39 +35,23 @@ struct Arguments {
 }
 
 #[async_trait]
-impl Tool for GlobFiles {
-    fn name(&self) -> &'static str {
-        "glob"
-    }
+impl OwnTool for GlobFiles {
+    type Arguments = Arguments;
+    const NAME: &'static str = "glob";
+    const ABOUT: &'static str = "Finds files by a pattern of their names, the newest first, at most 200. What `.gitignore` leaves out is left out. \
+         To find files by what they hold, use `grep`.";
 
-    fn about(&self) -> &'static str {
-        "Finds files by a pattern of their names, the newest first, at most 200. What `.gitignore` leaves out is left out. \
-         To find files by what they hold, use `grep`."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn intent(&self, value: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        let arguments: Arguments = arguments(value)?;
-        let ground = Ground::new(folder, roots);
+    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
         matcher(&arguments.pattern)?;
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
         let line = format!("glob {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
-        Ok(Intent { class: EffectClass::None, touches: place.read(), line, detail: None })
+        Ok(looks(line, place.read()))
     }
 
-    async fn call(&self, call: Call) -> Output {
-        let ground = Ground::new(&call.folder().await, &call.roots);
-        let value = call.arguments.clone();
-        let veil = Veil::of(&call, &["glob"]);
-        let done = blocking(&call, move |stop| glob(&arguments(&value)?, &ground, &veil, stop));
-        done.await.map_or_else(Output::failed, Output::ok)
+    async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
+        look(&call, &["glob"], move |ground, veil, stop| glob(&arguments, ground, veil, stop))
+            .await
+            .map(Output::ok)
     }
 }
 

@@ -3,24 +3,23 @@
 
 mod found;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use async_trait::async_trait;
 use globset::GlobMatcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use retake_core::{EffectClass, Intent};
+use retake_core::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::place::Ground;
 use super::text;
 use super::walk::{self, Veil, Which};
-use super::work::{Stop, Stoppable, blocking};
-use super::{arguments, disk, glob};
+use super::work::{Stop, Stoppable, look};
+use super::{disk, glob};
 use crate::call::{Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::own::{OwnTool, looks};
 use found::{Found, InFile};
 
 /// The most lines around a fitting one.
@@ -33,7 +32,7 @@ pub(super) struct GrepFiles;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// A regular expression as ripgrep knows it; it is held against one line at a time.
     pattern: String,
     /// The file or folder to search; the working folder when left out.
@@ -68,40 +67,24 @@ pub(super) enum Show {
 }
 
 #[async_trait]
-impl Tool for GrepFiles {
-    fn name(&self) -> &'static str {
-        "grep"
-    }
+impl OwnTool for GrepFiles {
+    type Arguments = Arguments;
+    const NAME: &'static str = "grep";
+    const ABOUT: &'static str = "Searches files for lines that fit a regular expression. What `.gitignore` leaves out and binary files are passed \
+         over. At most 500 lines are shown.";
 
-    fn about(&self) -> &'static str {
-        "Searches files for lines that fit a regular expression. What `.gitignore` leaves out and binary files are passed \
-         over. At most 500 lines are shown."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn intent(&self, value: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        let arguments: Arguments = arguments(value)?;
-        let ground = Ground::new(folder, roots);
+    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
         matchers(&arguments)?;
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
         let line = format!("grep {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
-        Ok(Intent { class: EffectClass::None, touches: place.read(), line, detail: None })
+        Ok(looks(line, place.read()))
     }
 
-    async fn call(&self, call: Call) -> Output {
-        let ground = Ground::new(&call.folder().await, &call.roots);
-        let value = call.arguments.clone();
+    async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
         // It shows what reading would.
-        let veil = Veil::of(&call, &["grep", "read"]);
-        let done = blocking(&call, move |stop| grep(&arguments(&value)?, &ground, &veil, stop));
-        done.await.map_or_else(Output::failed, Output::ok)
+        let searched =
+            look(&call, &["grep", "read"], move |ground, veil, stop| grep(&arguments, ground, veil, stop));
+        searched.await.map(Output::ok)
     }
 }
 

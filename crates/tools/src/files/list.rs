@@ -1,21 +1,19 @@
 //! The tool `list`: what is in a folder, with kinds and sizes. It opens no file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use async_trait::async_trait;
 use ignore::DirEntry;
-use retake_core::{EffectClass, Intent};
+use retake_core::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::arguments;
 use super::place::Ground;
 use super::text;
 use super::walk::{self, Veil, Which};
-use super::work::{Stop, blocking};
+use super::work::{Stop, look};
 use crate::call::{Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::own::{OwnTool, looks};
 
 /// How many entries are shown.
 const MOST_ENTRIES: usize = 1_000;
@@ -29,7 +27,7 @@ pub(super) struct ListFolder;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The folder; the working folder when left out.
     path: Option<String>,
     /// How many levels to go down; 1 when left out.
@@ -40,38 +38,21 @@ struct Arguments {
 }
 
 #[async_trait]
-impl Tool for ListFolder {
-    fn name(&self) -> &'static str {
-        "list"
-    }
+impl OwnTool for ListFolder {
+    type Arguments = Arguments;
+    const NAME: &'static str = "list";
+    const ABOUT: &'static str = "Lists what is in a folder, with sizes; folders end with `/`. What `.gitignore` leaves out is left out. To find \
+         files by name, use `glob`.";
 
-    fn about(&self) -> &'static str {
-        "Lists what is in a folder, with sizes; folders end with `/`. What `.gitignore` leaves out is left out. To find \
-         files by name, use `glob`."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn intent(&self, value: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        let arguments: Arguments = arguments(value)?;
-        let ground = Ground::new(folder, roots);
+    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
-        let line = format!("list {}", ground.line(&place.path));
-        Ok(Intent { class: EffectClass::None, touches: place.read(), line, detail: None })
+        Ok(looks(format!("list {}", ground.line(&place.path)), place.read()))
     }
 
-    async fn call(&self, call: Call) -> Output {
-        let ground = Ground::new(&call.folder().await, &call.roots);
-        let value = call.arguments.clone();
-        let veil = Veil::of(&call, &["list"]);
-        let done = blocking(&call, move |stop| list(&arguments(&value)?, &ground, &veil, stop));
-        done.await.map_or_else(Output::failed, Output::ok)
+    async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
+        look(&call, &["list"], move |ground, veil, stop| list(&arguments, ground, veil, stop))
+            .await
+            .map(Output::ok)
     }
 }
 

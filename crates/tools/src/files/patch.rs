@@ -5,21 +5,20 @@ mod apply;
 mod parse;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 use retake_core::{EffectClass, Intent};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::change::{self, After, Change, Plan};
+use super::disk;
 use super::disk::Version;
 use super::place::{Ground, Place};
 use super::text::{self, Breaks};
-use super::{arguments, disk};
 use crate::call::{Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::own::OwnTool;
 use parse::FilePatch;
 
 /// How many names of files stand in a line for people.
@@ -30,46 +29,39 @@ pub(super) struct PatchFiles;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// A unified diff as `git diff` writes it. Names begin at the working folder; `a/` and `b/` before them are left out.
     /// `/dev/null` makes or deletes a file, two different names move it.
     patch: String,
 }
 
 #[async_trait]
-impl Tool for PatchFiles {
-    fn name(&self) -> &'static str {
-        "patch"
+impl OwnTool for PatchFiles {
+    type Arguments = Arguments;
+    const NAME: &'static str = "patch";
+    const ABOUT: &'static str = "Applies a unified diff: changes, makes, deletes and moves files, all or nothing. Context must fit exactly; line \
+         numbers may be off. Files that are there must have been read, and not changed since.";
+    const CLASS: EffectClass = EffectClass::Workspace;
+
+    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+        change::intent(plan, &arguments, ground)
     }
 
-    fn about(&self) -> &'static str {
-        "Applies a unified diff: changes, makes, deletes and moves files, all or nothing. Context must fit exactly; line \
-         numbers may be off. Files that are there must have been read, and not changed since."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::Workspace
-    }
-
-    fn intent(&self, arguments: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        change::intent(plan, arguments, &Ground::new(folder, roots))
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        change::carry_out(plan, &call).await
+    async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
+        change::carry_out(plan, &call, arguments).await
     }
 }
 
-fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
-    let Arguments { patch } = arguments(value)?;
+fn plan(Arguments { patch }: &Arguments, ground: &Ground) -> Result<Plan, String> {
+    let plain;
     // A patch that was written with CRLF throughout says nothing of the files' own line breaks.
-    let patch =
-        if Breaks::of(patch.as_bytes()) == Breaks::CrLf { patch.replace("\r\n", "\n") } else { patch };
-    let files = parse::parse(&patch).map_err(|why| format!("the patch cannot be read: {why}"))?;
+    let patch = if Breaks::of(patch.as_bytes()) == Breaks::CrLf {
+        plain = patch.replace("\r\n", "\n");
+        &plain
+    } else {
+        patch
+    };
+    let files = parse::parse(patch).map_err(|why| format!("the patch cannot be read: {why}"))?;
     let (mut changes, mut said, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let mut places = HashSet::new();
     for file in &files {

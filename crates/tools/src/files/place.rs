@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 40;
 
 /// Where names are looked up: the folder where relative ones begin, and the roots.
 #[derive(Clone, Debug)]
-pub(super) struct Ground {
+pub(crate) struct Ground {
     folder: PathBuf,
     roots: Vec<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Inside {
 }
 
 impl Ground {
-    pub(super) fn new(folder: &Path, roots: &[PathBuf]) -> Self {
+    pub(crate) fn new(folder: &Path, roots: &[PathBuf]) -> Self {
         Self { folder: folder.to_owned(), roots: roots.to_vec() }
     }
 

@@ -5,23 +5,21 @@ mod window;
 
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Intent};
+use retake_core::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::arguments;
 use super::change::seen;
 use super::disk::{self, Closed};
 use super::place::{Ground, Place};
 use super::text::{self, Breaks};
 use super::walk::{self, Veil};
-use super::work::{Stop, Stoppable, blocking};
+use super::work::{Stop, Stoppable, look};
 use crate::call::{Attached, Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::own::{OwnTool, looks};
 use window::Window;
 
 /// How many lines are shown at once.
@@ -36,7 +34,7 @@ pub(super) struct ReadFile;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The file. A relative path begins at the working folder.
     path: String,
     /// The first line to show, from 1; 1 when left out.
@@ -46,44 +44,25 @@ struct Arguments {
 }
 
 #[async_trait]
-impl Tool for ReadFile {
-    fn name(&self) -> &'static str {
-        "read"
+impl OwnTool for ReadFile {
+    type Arguments = Arguments;
+    const NAME: &'static str = "read";
+    const ABOUT: &'static str = "Reads a file: a text with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once; a picture \
+         (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB as it is. For a folder, use `list`.";
+
+    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+        let place = named(&arguments, ground)?;
+        Ok(looks(format!("read {}", ground.line(&place.path)), place.read()))
     }
 
-    fn about(&self) -> &'static str {
-        "Reads a file: a text with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once; a picture \
-         (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB as it is. For a folder, use `list`."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn intent(&self, value: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        let arguments: Arguments = arguments(value)?;
-        let ground = Ground::new(folder, roots);
-        let place = named(&arguments, &ground)?;
-        let line = format!("read {}", ground.line(&place.path));
-        Ok(Intent { class: EffectClass::None, touches: place.read(), line, detail: None })
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        let ground = Ground::new(&call.folder().await, &call.roots);
-        let value = call.arguments.clone();
-        let veil = Veil::of(&call, &["read"]);
-        let done = blocking(&call, move |stop| {
-            let arguments: Arguments = arguments(&value)?;
-            let place = named(&arguments, &ground)?;
+    async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
+        let read = look(&call, &["read"], move |ground, veil, stop| {
+            let place = named(&arguments, ground)?;
             veil.agreed(&place)
-                .and_then(|()| read(&arguments, &place, &veil, stop))
+                .and_then(|()| read(&arguments, &place, veil, stop))
                 .map_err(|why| format!("cannot read `{}`: {why}", text::escaped(&arguments.path)))
         });
-        done.await.unwrap_or_else(Output::failed)
+        read.await
     }
 }
 

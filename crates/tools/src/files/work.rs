@@ -6,6 +6,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::place::Ground;
+use super::walk::Veil;
 use crate::call::Call;
 
 /// Says whether work is to stop.
@@ -47,6 +49,16 @@ pub(super) async fn blocking<T: Send + 'static>(
         }
     };
     done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// Looks at files, and shows nothing that is kept from calls of these tools.
+pub(super) async fn look<T: Send + 'static>(
+    call: &Call,
+    tools: &'static [&'static str],
+    look: impl FnOnce(&Ground, &Veil, &Stop) -> T + Send + 'static,
+) -> T {
+    let (ground, veil) = (Ground::new(&call.folder().await, &call.roots), Veil::of(call, tools));
+    blocking(call, move |stop| look(&ground, &veil, stop)).await
 }
 
 /// A reader that ends with an error when the work is to stop.

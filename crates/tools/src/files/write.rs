@@ -1,26 +1,23 @@
 //! The tool `write`: a whole file, new or replaced. It never replaces what the agent has not read.
 
-use std::path::{Path, PathBuf};
-
 use async_trait::async_trait;
 use retake_core::{EffectClass, Intent};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::change::{self, Change, Plan};
+use super::disk;
 use super::place::Ground;
 use super::text::{self, Breaks};
-use super::{arguments, disk};
 use crate::call::{Call, Output};
-use crate::set::{Schema, Tool, schema_of};
+use crate::own::OwnTool;
 
 /// Writes a whole file.
 pub(super) struct WriteFile;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The file. A relative path begins at the working folder. Missing folders are made.
     path: String,
     /// All that the file is to hold.
@@ -28,40 +25,28 @@ struct Arguments {
 }
 
 #[async_trait]
-impl Tool for WriteFile {
-    fn name(&self) -> &'static str {
-        "write"
+impl OwnTool for WriteFile {
+    type Arguments = Arguments;
+    const NAME: &'static str = "write";
+    const ABOUT: &'static str = "Writes a whole file: a new one, or one that you have read and that has not changed since. To change a part of a \
+         file, use `edit`. A file whose lines end with CRLF keeps that.";
+    const CLASS: EffectClass = EffectClass::Workspace;
+
+    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+        change::intent(plan, &arguments, ground)
     }
 
-    fn about(&self) -> &'static str {
-        "Writes a whole file: a new one, or one that you have read and that has not changed since. To change a part of a \
-         file, use `edit`. A file whose lines end with CRLF keeps that."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::Workspace
-    }
-
-    fn intent(&self, arguments: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        change::intent(plan, arguments, &Ground::new(folder, roots))
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        change::carry_out(plan, &call).await
+    async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
+        change::carry_out(plan, &call, arguments).await
     }
 }
 
-fn plan(value: &Value, ground: &Ground) -> Result<Plan, String> {
-    let Arguments { path, content } = arguments(value)?;
-    let place = ground.place_to_write(&path)?;
-    let name = text::escaped(&path);
+fn plan(Arguments { path, content }: &Arguments, ground: &Ground) -> Result<Plan, String> {
+    let place = ground.place_to_write(path)?;
+    let name = text::escaped(path);
     let was = disk::whole(&place).map_err(|why| format!("cannot write `{name}`: {why}"))?;
     let breaks = was.as_ref().map_or(Breaks::Lf, |was| Breaks::of(&was.bytes));
-    let bytes = breaks.fit(&content).into_owned().into_bytes();
+    let bytes = breaks.fit(content).into_owned().into_bytes();
     let done = if was.is_some() { "replaced" } else { "made" };
     let lines = text::count(content.lines().count(), "line");
     let size = text::size(bytes.len() as u64);

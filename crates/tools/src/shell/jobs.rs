@@ -5,15 +5,14 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Fact, Intent, ToolOutcome};
+use retake_core::{Fact, Intent, ToolOutcome};
 use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::follow::{self, Line, Started};
 use super::script::{Spool, code_of, is_log_of};
@@ -21,8 +20,9 @@ use super::stand::Stand;
 use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
 use crate::call::{Call, Output, Piece};
+use crate::files::Ground;
+use crate::own::{OwnTool, looks};
 use crate::printed::{BOUND, plain, whole};
-use crate::set::{Schema, Tool, schema_of};
 
 /// How keys of jobs begin.
 const KEY: &str = "job/";
@@ -216,7 +216,7 @@ fn read(job: &Job, slice: Slice) -> Result<Excerpt, String> {
 /// Which part of what a job printed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OutputArguments {
+pub(super) struct OutputArguments {
     /// The job, as `shell` or `job_list` calls it.
     id: String,
     /// Begin at this byte: the one that the last answer named. The end is read when left out.
@@ -228,7 +228,7 @@ struct OutputArguments {
 /// A job to be ended.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct StopArguments {
+pub(super) struct StopArguments {
     /// The job, as `shell` or `job_list` calls it.
     id: String,
 }
@@ -236,7 +236,7 @@ struct StopArguments {
 /// Nothing.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ListArguments {}
+pub(super) struct ListArguments {}
 
 /// Reads what a job printed.
 pub(super) struct JobOutput;
@@ -247,132 +247,75 @@ pub(super) struct JobStop;
 /// Lists the jobs.
 pub(super) struct JobList;
 
-fn intent(line: String) -> Intent {
-    Intent { class: EffectClass::None, touches: Vec::new(), line, detail: None }
-}
-
 #[async_trait]
-impl Tool for JobOutput {
-    fn name(&self) -> &str {
-        "job_output"
+impl OwnTool for JobOutput {
+    type Arguments = OutputArguments;
+    const NAME: &'static str = "job_output";
+    const ABOUT: &'static str = "Reads what a background job has printed so far, and whether it still runs.";
+
+    fn intent(&self, given: OutputArguments, _: &Ground) -> Result<Intent, String> {
+        Ok(looks(format!("read the output of job {}", arguments::line(&given.id)), Vec::new()))
     }
 
-    fn about(&self) -> &str {
-        "Reads what a background job has printed so far, and whether it still runs."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<OutputArguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
-        let given: OutputArguments = arguments::read(given)?;
-        Ok(intent(format!("read the output of job {}", arguments::line(&given.id))))
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        let found = async {
-            let given: OutputArguments = arguments::read(&call.arguments)?;
-            let known = Known::of(&call, &given.id).await?;
-            // Asked first: what it prints before it ends is then read.
-            let state = known.state().await;
-            let slice = match (given.from, given.tail) {
-                (Some(from), _) => Slice::From(from),
-                (None, Some(lines)) => Slice::Lines(lines),
-                (None, None) => Slice::End,
-            };
-            let Excerpt { text, from, to, len } = read(&known.job, slice)?;
-            let id = short(&known.call);
-            let mut content = text;
-            let more = format!("[job {id} is {state}; bytes {from} to {to} of {len}; go on with from: {to}]");
-            add_lines(&mut content, [Some(more)]);
-            Ok::<_, String>(content)
+    async fn call(&self, call: Call, given: OutputArguments) -> Result<Output, String> {
+        let known = Known::of(&call, &given.id).await?;
+        // Asked first: what it prints before it ends is then read.
+        let state = known.state().await;
+        let slice = match (given.from, given.tail) {
+            (Some(from), _) => Slice::From(from),
+            (None, Some(lines)) => Slice::Lines(lines),
+            (None, None) => Slice::End,
         };
-        found.await.map_or_else(Output::failed, Output::ok)
+        let Excerpt { text, from, to, len } = read(&known.job, slice)?;
+        let id = short(&known.call);
+        let mut content = text;
+        let more = format!("[job {id} is {state}; bytes {from} to {to} of {len}; go on with from: {to}]");
+        add_lines(&mut content, [Some(more)]);
+        Ok(Output::ok(content))
     }
 }
 
 #[async_trait]
-impl Tool for JobStop {
-    fn name(&self) -> &str {
-        "job_stop"
+impl OwnTool for JobStop {
+    type Arguments = StopArguments;
+    const NAME: &'static str = "job_stop";
+    const ABOUT: &'static str = "Ends a background job with all its processes.";
+    const IS_PARALLEL: bool = false;
+
+    fn intent(&self, given: StopArguments, _: &Ground) -> Result<Intent, String> {
+        Ok(looks(format!("end job {}", arguments::line(&given.id)), Vec::new()))
     }
 
-    fn about(&self) -> &str {
-        "Ends a background job with all its processes."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<StopArguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn is_parallel(&self) -> bool {
-        false
-    }
-
-    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
-        let given: StopArguments = arguments::read(given)?;
-        Ok(intent(format!("end job {}", arguments::line(&given.id))))
-    }
-
-    async fn call(&self, call: Call) -> Output {
-        let found = async {
-            let given: StopArguments = arguments::read(&call.arguments)?;
-            Known::of(&call, &given.id).await
-        };
-        let known = match found.await {
-            Ok(known) => known,
-            Err(why) => return Output::failed(why),
-        };
+    async fn call(&self, call: Call, given: StopArguments) -> Result<Output, String> {
+        let known = Known::of(&call, &given.id).await?;
         let (id, before) = (short(&known.call), follow::alive(&known.call).await);
         if !follow::end_processes(call.host.as_ref(), &known.call, None).await {
-            return Output::failed(format!("job {id} can't be ended: some of its processes don't end"));
+            return Err(format!("job {id} can't be ended: some of its processes don't end"));
         }
         let said = match before {
             0 => format!("job {id} had ended already"),
             _ => format!("job {id} is ended; all its processes are gone"),
         };
-        Output { facts: vec![Fact::new(format!("{KEY}{}", known.call), "")], ..Output::ok(said) }
+        Ok(Output { facts: vec![Fact::new(format!("{KEY}{}", known.call), "")], ..Output::ok(said) })
     }
 }
 
 #[async_trait]
-impl Tool for JobList {
-    fn name(&self) -> &str {
-        "job_list"
+impl OwnTool for JobList {
+    type Arguments = ListArguments;
+    const NAME: &'static str = "job_list";
+    const ABOUT: &'static str = "Lists the background jobs, and whether they still run.";
+
+    fn intent(&self, _: ListArguments, _: &Ground) -> Result<Intent, String> {
+        Ok(looks("list the jobs".to_owned(), Vec::new()))
     }
 
-    fn about(&self) -> &str {
-        "Lists the background jobs, and whether they still run."
-    }
-
-    fn schema(&self) -> Schema {
-        schema_of::<ListArguments>()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::None
-    }
-
-    fn intent(&self, given: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
-        let ListArguments {} = arguments::read(given)?;
-        Ok(intent("list the jobs".to_owned()))
-    }
-
-    async fn call(&self, call: Call) -> Output {
+    async fn call(&self, call: Call, _: ListArguments) -> Result<Output, String> {
         let mut lines = Vec::new();
         for known in Known::all(&call).await {
             let state = known.state().await;
             lines.push(format!("{} · {state} · {}", short(&known.call), arguments::line(&known.job.command)));
         }
-        if lines.is_empty() { Output::ok("There are no jobs.") } else { Output::ok(lines.join("\n")) }
+        Ok(if lines.is_empty() { Output::ok("There are no jobs.") } else { Output::ok(lines.join("\n")) })
     }
 }
