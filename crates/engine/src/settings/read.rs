@@ -12,7 +12,7 @@ use super::{Settings, SettingsError, keys};
 pub(super) fn settings(text: &str) -> Result<(Settings, Vec<SettingsError>), SettingsError> {
     let mut table = parsed(text)?;
     let mut wrong = Vec::new();
-    tables_only(text, table.get_mut(), &[], &mut wrong);
+    well_placed(text, table.get_mut(), &[], &mut wrong);
     let settings = loop {
         match Settings::deserialize(toml::de::Deserializer::from(table.clone())) {
             Ok(settings) => break settings,
@@ -49,18 +49,30 @@ fn line_of(text: &str, byte: usize) -> usize {
     1 + text.bytes().take(byte).filter(|byte| *byte == b'\n').count()
 }
 
-/// Replaces values in the places of tables by empty tables: serde would read an array as the fields of a table.
-fn tables_only(text: &str, table: &mut DeTable<'_>, above: &[String], wrong: &mut Vec<SettingsError>) {
+/// Removes values in the places of tables, and tables in the places of values: serde would read an array as the fields of a table, and
+/// a table as a word.
+fn well_placed(text: &str, table: &mut DeTable<'_>, above: &[String], wrong: &mut Vec<SettingsError>) {
+    let mut misplaced = Vec::new();
     for (key, value) in table.iter_mut() {
-        let path = [above, &[key.get_ref().to_string()]].concat();
-        if let DeValue::Table(inner) = value.get_mut() {
-            tables_only(text, inner, &path, wrong);
-        } else if keys::find(&path).is_none() && keys::KEYS.iter().any(|key| key.is_within(&path)) {
-            let (line, problem) =
-                (Some(line_of(text, key.span().start)), "is a table, not a value".to_owned());
-            wrong.push(SettingsError::Wrong { key: path.join("."), line, problem });
-            *value.get_mut() = DeValue::Table(DeTable::new());
-        }
+        let name = key.get_ref().to_string();
+        let path = [above, std::slice::from_ref(&name)].concat();
+        let problem = match (value.get_mut(), keys::find(&path)) {
+            (DeValue::Table(_), Some(key)) => key.takes(),
+            (DeValue::Table(inner), None) => {
+                well_placed(text, inner, &path, wrong);
+                continue;
+            }
+            (_, None) if keys::KEYS.iter().any(|key| key.is_within(&path)) => {
+                "is a table, not a value".to_owned()
+            }
+            _ => continue,
+        };
+        let line = Some(line_of(text, key.span().start));
+        wrong.push(SettingsError::Wrong { key: path.join("."), line, problem });
+        misplaced.push(name);
+    }
+    for name in misplaced {
+        table.remove_entry(&*name);
     }
 }
 

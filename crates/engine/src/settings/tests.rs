@@ -180,6 +180,7 @@ fn odd_values_are_refused_with_their_line_and_never_quoted() {
     for text in [
         "[[retry]]\ntries = 1",
         "[retry.tries]\nx = 1",
+        "[permissions]\nmode = { ask = {} }",
         "[model.default.x]",
         "[models]\n\"\".x = 1",
         "[face]\nkeys.x.y = 1",
