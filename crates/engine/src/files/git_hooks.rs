@@ -114,7 +114,7 @@ impl Engine {
         Ok((held, notes))
     }
 
-    /// Changes of hooks and settings of git, each with its kind and the command that reverts it.
+    /// Changes of hooks and settings of git, each with its kind and the command that reverts it, for the model.
     pub(super) fn planted(
         &self,
         id: &str,

@@ -59,8 +59,8 @@ pub(super) fn blame(plan: &mut FilePlan, moved: &[Moved]) {
     plan.paths.iter_mut().filter(stays).for_each(|path| path.against = Some(Against::Git));
 }
 
-/// What stays of folders in which git keeps something, with the command that moves one back, or removes it where git has one. Of the
-/// worktrees with these names something is said already.
+/// The folders that stay because git keeps something in them, with the command that moves one back or removes it. Worktrees with these
+/// names have a remark already.
 pub(super) async fn stays(
     held: Held,
     plan: &FilePlan,
@@ -97,7 +97,7 @@ pub(super) async fn stays(
     .await
 }
 
-/// What is said of a folder that stays, and that may be what was in another one.
+/// The remark about a folder that stays, and that may be the content of another one.
 fn left_alone(of: Nested, folder: String, from: Option<String>) -> Note {
     // A name that is shown with escapes can't be typed.
     let command =
