@@ -169,7 +169,8 @@ pub enum Condition {
     InFolder {
         /// The folder.
         folder: String,
-        /// What.
+        /// What: a condition with its code. Generators of clients know no union that contains itself, so its shape is open.
+        #[schemars(with = "serde_json::Value")]
         condition: Box<Self>,
     },
     /// A further folder cannot be opened: what was changed in it stays.
