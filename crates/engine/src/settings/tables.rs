@@ -370,7 +370,7 @@ struct Keys(#[serde(deserialize_with = "values::texts")] Vec<String>);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EndpointTable {
-    /// The address, such as "https://llm.example/v1". Its models are called "NAME/model".
+    /// The address, such as `https://llm.example/v1`. Its models are called `NAME/model`.
     /// The names anthropic, openai, gemini, ollama, llamacpp and lmstudio change the built-in ones.
     #[serde(deserialize_with = "values::url")]
     pub(super) base_url: Option<String>,
