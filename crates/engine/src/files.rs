@@ -67,7 +67,7 @@ pub use exec::Exec;
 pub(crate) use exec::lives_on;
 pub use git_hooks::put_back;
 pub use known_folders::{FolderShown, PathShown};
-pub use note::{GitFileChange, GitFileRole, Note};
+pub use note::{FolderRemark, GitFileChange, GitFileRole, Note};
 pub use options::FileOptions;
 pub use origin::{DeltaOrigin, PlannedDeltas};
 pub use plan::{FolderPlan, PlannedFiles, Running};

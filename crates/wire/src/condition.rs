@@ -8,8 +8,10 @@ use crate::files::FileName;
 use crate::problem::Problem;
 
 mod cause;
+mod folder;
 
 pub use cause::{LeftPath, PathCause, PathChange, UncertainWhen, UncoveredPath};
+pub use folder::{FolderRemark, GitFileChange, GitFileRole};
 
 /// Something that stays as it is, that cannot be reverted, or that a step did in addition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -165,13 +167,13 @@ pub enum Condition {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u64>,
     },
-    /// Something in a further folder of the conversation.
+    /// Something stays in a folder of the conversation, beside its files.
     InFolder {
-        /// The folder.
-        folder: String,
-        /// What: a condition with its code. Generators of clients know no union that contains itself, so its shape is open.
-        #[schemars(with = "serde_json::Value")]
-        condition: Box<Self>,
+        /// The further folder; absent for the conversation's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+        /// What.
+        remark: FolderRemark,
     },
     /// A further folder cannot be opened: what was changed in it stays.
     FolderGone {
@@ -180,160 +182,6 @@ pub enum Condition {
         /// It does not exist.
         missing: bool,
     },
-    /// A git repository that a command made stays.
-    GitRepositoryMade,
-    /// Git's HEAD stays where a command put it.
-    GitHead {
-        /// The branch that it is on; absent when it is detached.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        branch: Option<String>,
-        /// The commit, in short; absent where there is none yet.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        commit: Option<String>,
-        /// The shell command that goes back.
-        command: String,
-    },
-    /// A branch that a command made stays.
-    GitBranchMade {
-        /// Its name.
-        branch: String,
-        /// Commits of it may have no other name: then no command removes it.
-        only_name: bool,
-        /// HEAD is on it, and goes back first.
-        head: bool,
-        /// The shell command that removes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        command: Option<String>,
-    },
-    /// A branch that a command removed stays away.
-    GitBranchRemoved {
-        /// Its name.
-        branch: String,
-        /// The shell command that brings it back.
-        command: String,
-    },
-    /// A branch stays where a command put it.
-    GitBranchMoved {
-        /// Its name.
-        branch: String,
-        /// The shell command that goes back.
-        command: String,
-    },
-    /// The stash stays as a command left it.
-    GitStash,
-    /// What a command staged in git stays staged.
-    GitStaged,
-    /// A worktree of git that a command made stays.
-    GitWorktreeMade {
-        /// Its folder.
-        folder: String,
-        /// The shell command that removes it, with what is not committed in it; absent where its commits have no other name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        command: Option<String>,
-    },
-    /// A worktree stays where a command moved it.
-    GitWorktreeMoved {
-        /// Its folder before.
-        from: String,
-        /// Its folder now.
-        folder: String,
-        /// The shell command that moves it back.
-        command: String,
-    },
-    /// The HEAD of a worktree stays where a command put it.
-    GitWorktreeHead {
-        /// Its folder.
-        folder: String,
-        /// The shell command that goes back.
-        command: String,
-    },
-    /// A worktree that a command removed stays away.
-    GitWorktreeRemoved {
-        /// Its folder.
-        folder: String,
-        /// The shell command that brings it back, with what was committed; absent where its HEAD is not known.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        command: Option<String>,
-    },
-    /// A folder stays where a command moved it, with what git keeps in it.
-    RepositoryMoved {
-        /// Where it was.
-        from: String,
-        /// Where it is.
-        folder: String,
-        /// The shell command that moves it back; absent where a shell cannot be given its name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        command: Option<String>,
-    },
-    /// A folder stays, with what git keeps in it: it may be what was in another one.
-    RepositoryUncertain {
-        /// That other folder.
-        from: String,
-        /// The folder.
-        folder: String,
-    },
-    /// A folder stays: it is a submodule of git.
-    Submodule {
-        /// The folder.
-        folder: String,
-        /// The shell command that removes it.
-        command: String,
-    },
-    /// A folder stays: it contains a git repository.
-    Repository {
-        /// The folder.
-        folder: String,
-    },
-    /// A file has several names.
-    HardLink {
-        /// The name that changes.
-        path: String,
-        /// All its names change, and become separate files; else the others stay as they are.
-        all_change: bool,
-    },
-    /// A file keeps lines that the step removes from another one: a later turn, which stays, made it and removed the other.
-    LinesStay {
-        /// The file.
-        path: String,
-        /// The other one.
-        from: String,
-    },
-    /// A file that git runs or reads has changed since the last call, and stays.
-    GitFile {
-        /// The file.
-        path: String,
-        /// How it changed.
-        change: GitFileChange,
-        /// What git does with it.
-        role: GitFileRole,
-        /// The shell command that puts it back; absent where what it was could not be kept.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        command: Option<String>,
-    },
-}
-
-/// How a file that git runs or reads changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GitFileChange {
-    /// It is new.
-    New,
-    /// It has other content or another mode.
-    Changed,
-    /// It is gone.
-    Removed,
-}
-
-/// What git does with a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GitFileRole {
-    /// Git runs it.
-    Hook,
-    /// Git obeys it: settings, attributes and the like.
-    Settings,
-    /// Git runs its `exec` lines when the rebase continues.
-    Rebase,
 }
 
 /// How many messages have a mark.

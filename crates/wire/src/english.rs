@@ -2,7 +2,7 @@
 //! them, and clients show them. Must never decide anything.
 
 mod files;
-mod git;
+mod folder;
 
 use crate::action::MarkVerb;
 use crate::condition::{Condition, MarkCount, StepRefusal, UncoveredPath};
@@ -44,25 +44,17 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::OfParent { parent, files, named, turn } => {
             of_parent((parent, *files), named, *turn, command)
         }
-        Condition::InFolder { folder, condition: it } => format!("in {folder}: {}", condition(it, command)),
+        Condition::InFolder { folder: None, remark } => folder::remark(remark),
+        Condition::InFolder { folder: Some(folder), remark } => {
+            format!("in {folder}: {}", folder::remark(remark))
+        }
         Condition::FolderGone { folder, missing: true } => {
             format!("the workspace's folder {folder} is not there: what was changed in it stays")
         }
         Condition::FolderGone { folder, missing: false } => {
             format!("the folder {folder} cannot be opened: what was changed in it stays")
         }
-        Condition::HardLink { path, all_change } => {
-            let what = if *all_change {
-                "its names become separate files"
-            } else {
-                "its other names stay as they are"
-            };
-            format!("{path} is a hard link: {what}")
-        }
-        Condition::LinesStay { path, from } => format!(
-            "{path} keeps lines that this takes out of {from}: a later turn, which stays, made it and removed {from}"
-        ),
-        other => git::of_git(other).unwrap_or_else(|| of_erasure(other, command)),
+        erasure => of_erasure(erasure, command),
     }
 }
 

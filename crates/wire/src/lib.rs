@@ -31,8 +31,8 @@ pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};
 pub use condition::{
-    Condition, GitFileChange, GitFileRole, LeftPath, MarkCount, PathCause, PathChange, StepRefusal,
-    UncertainWhen, UncoveredPath,
+    Condition, FolderRemark, GitFileChange, GitFileRole, LeftPath, MarkCount, PathCause, PathChange,
+    StepRefusal, UncertainWhen, UncoveredPath,
 };
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};

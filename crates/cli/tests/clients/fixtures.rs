@@ -7,8 +7,8 @@ use retake_wire::reply::{
     Receipt, Report, Target, TargetPage, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
-    Action, Condition, Ended, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind, Remedy, Reply,
-    Request, Role, RunEvent, Usage,
+    Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind,
+    Remedy, Reply, Request, Role, RunEvent, Usage,
 };
 
 use super::{branches, folder};
@@ -189,7 +189,7 @@ pub(super) fn plan() -> Plan {
         at_work: false,
         waiting: 0,
         effects: Effects::default(),
-        conditions: vec![Condition::GitRepositoryMade],
+        conditions: vec![Condition::InFolder { folder: None, remark: FolderRemark::GitRepositoryMade }],
         stays: Vec::new(),
         files: None,
     }

@@ -10,7 +10,7 @@ use retake_store::GitTaken;
 use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
 
 use super::blocking;
-use super::note::Note;
+use super::note::{FolderRemark, Note};
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::error::Result;
 #[derive(Debug, Default)]
 pub(super) struct GitHalf {
     /// What stays there.
-    pub(super) stays: Vec<Note>,
+    pub(super) stays: Vec<FolderRemark>,
     /// Files that are what a call has checked out, and that git brings back.
     pub(super) has: HashSet<FilePath>,
     /// The worktrees that `stays` tells of, by their names as seen from the folder.
@@ -72,7 +72,7 @@ impl Engine {
             let had = |back: &GitBack<'_>| reached(folder, &back.tips(), back.asked());
             let back = GitBack::new(&moves(&|taken| !taken.earlier), now, refs, &there);
             let (stays, worktrees) = (
-                back.stays(&had(&back)).into_iter().map(Note::Git).collect(),
+                back.stays(&had(&back)).into_iter().map(FolderRemark::Git).collect(),
                 back.worktrees_made().map(str::to_owned).collect(),
             );
             let all = GitBack::new(&moves(&|_| true), now, refs, &there);
@@ -88,19 +88,16 @@ impl Engine {
     }
 }
 
-/// What stays, by folder; two folders of one repository tell the same.
-pub(super) fn by_folder(mut told: Vec<(Option<PathBuf>, Note)>) -> Vec<Note> {
-    told.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let (mut notes, mut said): (Vec<Note>, Vec<Note>) = (Vec::new(), Vec::new());
-    for (folder, note) in told {
-        match folder {
-            None => notes.push(note.clone()),
-            Some(folder) if !said.contains(&note) => {
-                notes.push(Note::InFolder { folder, note: Box::new(note.clone()) });
-            }
-            Some(_) => continue,
+/// What stays, by folder; two folders of one repository say the same once.
+pub(super) fn by_folder(mut all: Vec<(Option<PathBuf>, FolderRemark)>) -> Vec<Note> {
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut said: Vec<FolderRemark> = Vec::new();
+    let mut notes = Vec::new();
+    for (folder, remark) in all {
+        if folder.is_none() || !said.contains(&remark) {
+            said.push(remark.clone());
+            notes.push(Note::InFolder { folder, remark });
         }
-        said.push(note);
     }
     notes
 }

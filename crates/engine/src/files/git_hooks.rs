@@ -19,7 +19,7 @@ use retake_worktree::NamedBySettings;
 pub use self::back::put_back;
 use self::place::{What, read};
 use super::blocking;
-use super::note::{GitFileChange, GitFileRole, Note};
+use super::note::{FolderRemark, GitFileChange, GitFileRole};
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -99,7 +99,7 @@ pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
 
 impl Engine {
     /// What changed since the last call ended, of which processes lived on.
-    pub(super) async fn planted_since(&self, held: Held, own: bool) -> Result<(Held, Vec<Note>)> {
+    pub(super) async fn planted_since(&self, held: Held, own: bool) -> Result<(Held, Vec<FolderRemark>)> {
         if !held.lingers {
             return Ok((held, Vec::new()));
         }
@@ -107,7 +107,7 @@ impl Engine {
         let changes = held.hooks.reported.changed(&now);
         let note = |(change, command): (Change, Option<String>)| {
             let (path, role) = (shown(&held, own, &change), change.role());
-            Note::GitFile { path, change: change.kind(), role, command }
+            FolderRemark::GitFile { path, change: change.kind(), role, command }
         };
         let told = self.put_back_each(&format!("later-{}", held.no.0), changes);
         let notes = told.into_iter().map(note).collect();

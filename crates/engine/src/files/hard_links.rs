@@ -6,12 +6,12 @@ use retake_core::{FileChange, FilePath, FilePlan};
 use retake_worktree::{Note as LinkNote, NoteKind, link_notes};
 
 use super::blocking;
-use super::note::Note;
+use super::note::FolderRemark;
 use super::workspace::Held;
 use crate::error::Result;
 
 /// What becomes of the other names of files.
-pub(super) async fn of_links(held: Held, plan: &FilePlan) -> Result<(Held, Vec<Note>)> {
+pub(super) async fn of_links(held: Held, plan: &FilePlan) -> Result<(Held, Vec<FolderRemark>)> {
     let linked: HashSet<FilePath> = held.tree.hard_links().into_iter().collect();
     let changes: Vec<FileChange> = plan.changes().cloned().collect();
     if !changes.iter().any(|change| linked.contains(&change.path)) {
@@ -19,7 +19,7 @@ pub(super) async fn of_links(held: Held, plan: &FilePlan) -> Result<(Held, Vec<N
     }
     blocking(move || {
         let notes = link_notes(&held.root, held.tree.to_apply(changes))?;
-        let note = |note: LinkNote| Note::HardLink {
+        let note = |note: LinkNote| FolderRemark::HardLink {
             path: note.path.to_string(),
             all_change: note.kind == NoteKind::LinkParts,
         };

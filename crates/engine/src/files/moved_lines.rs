@@ -7,7 +7,7 @@ use retake_core::{ContentHash, ConversationId, DeltaId, FilePath, FilePlan, Path
 use retake_worktree::{Known, Objects};
 
 use super::blocking;
-use super::note::Note;
+use super::note::FolderRemark;
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -34,7 +34,7 @@ impl Engine {
         conversation: ConversationId,
         held: &Held,
         plan: &FilePlan,
-    ) -> Result<Vec<Note>> {
+    ) -> Result<Vec<FolderRemark>> {
         let mut removals: BTreeMap<DeltaId, Leaving> = BTreeMap::new();
         for path in &plan.paths {
             for (delta, bytes) in removed(path) {
@@ -92,7 +92,7 @@ fn file(record: Option<&Record>) -> Option<ContentHash> {
 }
 
 /// Reads each version once, however many files there are.
-fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objects) -> Vec<Note> {
+fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objects) -> Vec<FolderRemark> {
     // What is not kept any more has no lines to be compared.
     let read = |hash: &ContentHash| objects.get(hash).unwrap_or_default();
     let mut gone: HashMap<Vec<u8>, &FilePath> = HashMap::new();
@@ -106,7 +106,7 @@ fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objec
     let keeps = |(new, bytes): &(FilePath, ContentHash)| {
         let bytes = read(bytes);
         let old = lines(&bytes).find_map(|line| gone.get(line))?;
-        Some(Note::LinesStay { path: new.to_string(), from: old.to_string() })
+        Some(FolderRemark::LinesStay { path: new.to_string(), from: old.to_string() })
     };
     made.iter().filter_map(keeps).collect()
 }

@@ -11,7 +11,7 @@ use retake_worktree::Nested;
 
 use super::blocking;
 use super::conversation_folders::{named_in, shown_in};
-use super::note::Note;
+use super::note::FolderRemark;
 use super::workspace::Held;
 use crate::error::Result;
 
@@ -66,7 +66,7 @@ pub(super) async fn stays(
     plan: &FilePlan,
     own: bool,
     (moved, told): (Vec<Moved>, HashSet<String>),
-) -> Result<(Held, Vec<Note>)> {
+) -> Result<(Held, Vec<FolderRemark>)> {
     let is_left = |of: &Moved| {
         let mut paths = plan.paths.iter();
         paths.any(|path| path.path == of.from && path.verdict == Verdict::GitHas)
@@ -86,7 +86,7 @@ pub(super) async fn stays(
         let back = |Moved { from, to }: &Moved| {
             let (from, folder) = (name(from), name(to));
             let command = shell(&folder).zip(shell(&from)).map(|(to, from)| format!("mv {to} {from}"));
-            Note::RepositoryMoved { from, folder, command }
+            FolderRemark::RepositoryMoved { from, folder, command }
         };
         let back = moved.iter().filter(|of| !is_told(&of.to)).map(back);
         let left = folders.iter().filter(|(_, to)| !is_told(to));
@@ -98,18 +98,18 @@ pub(super) async fn stays(
 }
 
 /// The remark about a folder that stays, and that may be the content of another one.
-fn left_alone(of: Nested, folder: String, from: Option<String>) -> Note {
+fn left_alone(of: Nested, folder: String, from: Option<String>) -> FolderRemark {
     // A name that is shown with escapes can't be typed.
     let command =
         |command: &str| format!("{command} {}", shell(&folder).unwrap_or_else(|| "PATH".to_owned()));
     match (of, from) {
-        (_, Some(from)) => Note::RepositoryUncertain { from, folder },
+        (_, Some(from)) => FolderRemark::RepositoryUncertain { from, folder },
         (Nested::Worktree, None) => {
             let command = Some(command("git worktree remove --force"));
-            Note::Git(GitRemark::WorktreeMade { folder, command })
+            FolderRemark::Git(GitRemark::WorktreeMade { folder, command })
         }
-        (Nested::Submodule, None) => Note::Submodule { command: command("git rm -f"), folder },
-        (Nested::Repository, None) => Note::Repository { folder },
+        (Nested::Submodule, None) => FolderRemark::Submodule { command: command("git rm -f"), folder },
+        (Nested::Repository, None) => FolderRemark::Repository { folder },
     }
 }
 

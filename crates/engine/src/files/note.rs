@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use retake_core::{ConversationId, GitRemark, Head, Mark, Reason};
 
-/// A remark. Said once: a repeated request does not get it. Paths are as people read them, and each command is for a shell in the
-/// workspace's folder.
+/// A remark. Said once: a repeated request does not get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Files become the person's own: later steps treat them as the person's edits.
@@ -38,12 +37,12 @@ pub enum Note {
         /// The first of those turns, if a rewind in that conversation reverts the files.
         turn: Option<u64>,
     },
-    /// A remark on a further folder of the conversation.
+    /// Something stays in a folder of the conversation, beside its files.
     InFolder {
-        /// The folder.
-        folder: PathBuf,
-        /// The remark.
-        note: Box<Self>,
+        /// The further folder; none for the conversation's own.
+        folder: Option<PathBuf>,
+        /// What.
+        remark: FolderRemark,
     },
     /// A further folder cannot be opened: what was changed in it stays.
     FolderGone {
@@ -52,6 +51,11 @@ pub enum Note {
         /// It does not exist.
         is_missing: bool,
     },
+}
+
+/// Something that stays in a folder. Paths are as people read them, and each command is for a shell in the folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FolderRemark {
     /// Something stays in git.
     Git(GitRemark),
     /// A folder stays, with what git keeps in it: a command moved it.

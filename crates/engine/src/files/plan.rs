@@ -21,7 +21,7 @@ use super::git::{GitHalf, by_folder};
 use super::hard_links::of_links;
 use super::known_folders::refuse_mounted;
 use super::nested_repositories;
-use super::note::Note;
+use super::note::{FolderRemark, Note};
 use super::options::FileOptions;
 use super::returning::Settling;
 use super::uncaptured::Uncaptured;
@@ -271,7 +271,7 @@ impl Engine {
         (action, wanted): (&Action, Option<&Wanted>),
         options: &FileOptions,
         own: bool,
-    ) -> Result<(Held, FilePlan, Vec<Note>)> {
+    ) -> Result<(Held, FilePlan, Vec<FolderRemark>)> {
         let chosen = &options.chosen_in(held.root.path(), own);
         let (held, wishes, moves) = match (&options.restore, wanted) {
             (Some(restore), _) => {

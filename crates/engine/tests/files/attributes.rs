@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use retake_core::Choice;
-use retake_engine::{FileOptions, Note};
+use retake_engine::{FileOptions, FolderRemark, Note};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
@@ -224,7 +224,10 @@ async fn trial_08_setuid_is_given_to_exactly_the_bytes_that_had_it() {
 /// What a rewind says of other names of files: its plan and its receipt say the same.
 async fn noted_links(yard: &Yard) -> Vec<Note> {
     let of_links = |notes: Vec<Note>| -> Vec<Note> {
-        notes.into_iter().filter(|note| matches!(note, Note::HardLink { .. })).collect()
+        notes
+            .into_iter()
+            .filter(|note| matches!(note, Note::InFolder { remark: FolderRemark::HardLink { .. }, .. }))
+            .collect()
     };
     let planned = of_links(yard.plan(yard.rewind("t1").await, FileOptions::default()).await.notes);
     let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
@@ -234,7 +237,10 @@ async fn noted_links(yard: &Yard) -> Vec<Note> {
 
 #[tokio::test]
 async fn trial_07_plan_and_receipt_say_the_same_of_other_names_of_files() {
-    let link = |path: &str, all_change| Note::HardLink { path: path.to_owned(), all_change };
+    let link = |path: &str, all_change| Note::InFolder {
+        folder: None,
+        remark: FolderRemark::HardLink { path: path.to_owned(), all_change },
+    };
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.run("ln a b; echo two >> a").await;
     assert_eq!(noted_links(&yard).await, [], "its only other name goes, too");

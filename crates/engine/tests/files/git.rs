@@ -2,7 +2,7 @@
 //! *Plan*).
 
 use retake_core::{Against, Choice, GitPlace, GitRemark, Verdict};
-use retake_engine::{FileOptions, Note};
+use retake_engine::{FileOptions, FolderRemark, Note};
 
 use super::{Yard, choose};
 
@@ -13,45 +13,54 @@ fn script(script: &str) -> String {
     format!("set -e; {names} {script}")
 }
 
-/// The command of a note.
-fn command(note: &Note) -> Option<&str> {
-    match note {
-        Note::Git(
+/// The remarks about the conversation's own folder, of notes that are nothing else.
+fn remarks(notes: Vec<Note>) -> Vec<FolderRemark> {
+    let own = |note| match note {
+        Note::InFolder { folder: None, remark } => remark,
+        other => panic!("about something else: {other:?}"),
+    };
+    notes.into_iter().map(own).collect()
+}
+
+/// The command of a remark.
+fn command(remark: &FolderRemark) -> Option<&str> {
+    match remark {
+        FolderRemark::Git(
             GitRemark::Head { command, .. }
             | GitRemark::BranchRemoved { command, .. }
             | GitRemark::BranchMoved { command, .. }
             | GitRemark::WorktreeMoved { command, .. }
             | GitRemark::WorktreeHead { command, .. },
         )
-        | Note::Submodule { command, .. } => Some(command),
-        Note::Git(
+        | FolderRemark::Submodule { command, .. } => Some(command),
+        FolderRemark::Git(
             GitRemark::BranchMade { command, .. }
             | GitRemark::WorktreeMade { command, .. }
             | GitRemark::WorktreeRemoved { command, .. },
         )
-        | Note::RepositoryMoved { command, .. }
-        | Note::GitFile { command, .. } => command.as_deref(),
-        Note::Git(GitRemark::Stash) => Some("git stash list"),
-        Note::Git(GitRemark::Staged) => Some("git restore --staged ."),
+        | FolderRemark::RepositoryMoved { command, .. }
+        | FolderRemark::GitFile { command, .. } => command.as_deref(),
+        FolderRemark::Git(GitRemark::Stash) => Some("git stash list"),
+        FolderRemark::Git(GitRemark::Staged) => Some("git restore --staged ."),
         _ => None,
     }
 }
 
 /// That HEAD stays.
-fn head(branch: &str, commit: String, command: &str) -> Note {
+fn head(branch: &str, commit: String, command: &str) -> FolderRemark {
     let at = GitPlace { branch: Some(branch.to_owned()), commit: Some(commit) };
-    Note::Git(GitRemark::Head { at, command: command.to_owned() })
+    FolderRemark::Git(GitRemark::Head { at, command: command.to_owned() })
 }
 
 /// That a branch stays; its commits have no other name, where no command removes it.
-fn branch_made(branch: &str, is_head: bool, command: Option<&str>) -> Note {
+fn branch_made(branch: &str, is_head: bool, command: Option<&str>) -> FolderRemark {
     let (branch, command) = (branch.to_owned(), command.map(str::to_owned));
-    Note::Git(GitRemark::BranchMade { branch, is_only_name: command.is_none(), is_head, command })
+    FolderRemark::Git(GitRemark::BranchMade { branch, is_only_name: command.is_none(), is_head, command })
 }
 
 /// That a worktree stays.
-fn worktree_made(folder: &str, command: Option<String>) -> Note {
-    Note::Git(GitRemark::WorktreeMade { folder: folder.to_owned(), command })
+fn worktree_made(folder: &str, command: Option<String>) -> FolderRemark {
+    FolderRemark::Git(GitRemark::WorktreeMade { folder: folder.to_owned(), command })
 }
 
 impl Yard {
@@ -91,8 +100,8 @@ impl Yard {
     }
 
     /// What a plan says of git.
-    async fn stays(&self, turn: &str) -> Vec<Note> {
-        self.plan(self.rewind(turn).await, FileOptions::default()).await.notes
+    async fn stays(&self, turn: &str) -> Vec<FolderRemark> {
+        remarks(self.plan(self.rewind(turn).await, FileOptions::default()).await.notes)
     }
 }
 
@@ -215,7 +224,7 @@ async fn a_workspace_inside_a_repository_and_a_repository_that_a_command_makes()
     let made = Yard::with(&[("a", "one\n")]).await;
     made.runs_git("git init -qb main .; git add .").await;
     assert!(made.verdicts("t1").await.is_empty(), "what is git's is not covered");
-    assert_eq!(made.stays("t1").await, [Note::Git(GitRemark::Repository)]);
+    assert_eq!(made.stays("t1").await, [FolderRemark::Git(GitRemark::Repository)]);
     made.back("t1").await;
     assert!(made.path(".git/index").exists());
 }
@@ -303,7 +312,7 @@ async fn trial_10_folders_in_which_git_keeps_something_are_named_and_attributed_
     yard.runs_git("git init -q d2/sub; echo 1 > d2/sub/f").await;
     yard.runs_git("git worktree add -q tree two").await;
     let stays = [
-        Note::Repository { folder: "d2/sub".to_owned() },
+        FolderRemark::Repository { folder: "d2/sub".to_owned() },
         worktree_made("tree", Some("git worktree remove --force tree".to_owned())),
     ];
     assert_eq!(yard.stays("t1").await, stays);
@@ -313,7 +322,7 @@ async fn trial_10_folders_in_which_git_keeps_something_are_named_and_attributed_
     let of_git = |name: &str| (name.to_owned(), Some(Against::Git));
     assert_eq!(kept, [of_git("d2"), of_git("d2/sub"), of_git("tree")]);
     let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
-    assert_eq!(done.notes, stays, "the receipt says it again");
+    assert_eq!(remarks(done.notes), stays, "the receipt says it again");
     assert_eq!((yard.read("d2/sub/f"), yard.path("tree/.git").exists()), (None, true));
     yard.git("git worktree remove --force tree");
     assert!(!yard.path("tree").exists());
@@ -350,7 +359,7 @@ async fn trial_10_a_worktree_outside_of_the_folder_is_removed_before_its_branch(
         ];
         assert_eq!(yard.stays("t2").await, stays, "{script}");
         let done = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect("done");
-        assert_eq!(done.notes, stays, "{script}: the receipt says it again");
+        assert_eq!(remarks(done.notes), stays, "{script}: the receipt says it again");
         yard.undo().await;
         yard.back_by_advice("t1").await;
         assert_eq!(yard.refs(), before, "{script}");
@@ -419,12 +428,12 @@ async fn trial_10_a_repository_that_a_turn_moved_is_not_split_and_goes_back_with
         let after = yard.all();
         let stays = yard.stays("t1").await;
         let back = format!("mv {to} {from}");
-        let moved = stays.iter().filter(|note| matches!(note, Note::RepositoryMoved { .. }));
+        let moved = stays.iter().filter(|note| matches!(note, FolderRemark::RepositoryMoved { .. }));
         assert_eq!(moved.filter_map(command).collect::<Vec<_>>(), [back], "{script}: {stays:?}");
         let removes = |command: &str| command.contains("remove") || command.contains("rm ");
         assert!(!stays.iter().filter_map(command).any(removes), "{script}: {stays:?}");
         let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
-        assert_eq!(done.notes, stays, "{script}: the receipt says it again");
+        assert_eq!(remarks(done.notes), stays, "{script}: the receipt says it again");
         assert!(!yard.path("sub").exists(), "{script}: it is not split");
         yard.undo().await;
         assert_eq!(yard.all(), after, "{script}");
@@ -458,9 +467,12 @@ async fn trial_10_a_repository_that_may_be_the_persons_is_not_named_for_removal(
         yard.git("cd sub; git init -qb main .; git add .; git commit -qm one");
         yard.run(script).await;
         let stays = yard.stays("t1").await;
-        let is_sub2 = |note: &Note| matches!(note, Note::RepositoryMoved { folder, .. } | Note::RepositoryUncertain { folder, .. } if folder == "sub2");
+        let is_sub2 = |note: &FolderRemark| matches!(note, FolderRemark::RepositoryMoved { folder, .. } | FolderRemark::RepositoryUncertain { folder, .. } if folder == "sub2");
         assert!(stays.iter().any(is_sub2), "{script}: {stays:?}");
-        assert!(!stays.iter().any(|note| matches!(note, Note::Repository { .. })), "{script}: {stays:?}");
+        assert!(
+            !stays.iter().any(|note| matches!(note, FolderRemark::Repository { .. })),
+            "{script}: {stays:?}"
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
 use retake_core::{Action, Choice, EntryId, Reason};
-use retake_engine::{FileOptions, Note};
+use retake_engine::{FileOptions, FolderRemark, Note};
 
 use super::restore::FILES;
 use super::{Yard, choose};
@@ -399,7 +399,8 @@ async fn trial_07_lines_that_stay_in_a_file_made_of_a_removed_one_are_named_in_p
         let turns = yard.each_turn().await;
         let entries = turns[0].to_vec();
         let mark = Action::Mark { verb: Reason::Drop, entries, range: false, seen: None };
-        let stays = Note::LinesStay { path: "b".to_owned(), from: "a".to_owned() };
+        let remark = FolderRemark::LinesStay { path: "b".to_owned(), from: "a".to_owned() };
+        let stays = Note::InFolder { folder: None, remark };
         let says = |notes: &[Note]| notes.contains(&stays);
         assert_eq!(says(&yard.plan(mark.clone(), FileOptions::default()).await.notes), named, "{calls:?}");
         let done = yard.apply(mark, FileOptions::default()).await.expect("done");

@@ -1,8 +1,8 @@
 //! Notes of the engine as conditions.
 
 use retake_core::{GitRemark, Reason};
-use retake_engine::{GitFileChange, GitFileRole, Note};
-use retake_wire::{Condition, MarkCount, MarkVerb};
+use retake_engine::{FolderRemark as Remark, GitFileChange, GitFileRole, Note};
+use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb};
 
 /// The condition of a note.
 pub(crate) fn note(of: Note) -> Condition {
@@ -20,46 +20,54 @@ pub(crate) fn note(of: Note) -> Condition {
         Note::OfParent { parent, files, named, turn } => {
             Condition::OfParent { parent: parent.to_string(), files: files as u64, named, turn }
         }
-        Note::InFolder { folder, note: it } => {
-            Condition::InFolder { folder: folder.display().to_string(), condition: Box::new(note(*it)) }
-        }
+        Note::InFolder { folder, remark } => Condition::InFolder {
+            folder: folder.map(|folder| folder.display().to_string()),
+            remark: in_folder(remark),
+        },
         Note::FolderGone { folder, is_missing } => {
             Condition::FolderGone { folder: folder.display().to_string(), missing: is_missing }
-        }
-        Note::HardLink { path, all_change } => Condition::HardLink { path, all_change },
-        Note::LinesStay { path, from } => Condition::LinesStay { path, from },
-        Note::Git(remark) => git(remark),
-        Note::RepositoryMoved { from, folder, command } => {
-            Condition::RepositoryMoved { from, folder, command }
-        }
-        Note::RepositoryUncertain { from, folder } => Condition::RepositoryUncertain { from, folder },
-        Note::Submodule { folder, command } => Condition::Submodule { folder, command },
-        Note::Repository { folder } => Condition::Repository { folder },
-        Note::GitFile { path, change, role, command } => {
-            Condition::GitFile { path, change: git_change(change), role: git_role(role), command }
         }
     }
 }
 
-fn git(remark: GitRemark) -> Condition {
+fn in_folder(of: Remark) -> FolderRemark {
+    match of {
+        Remark::HardLink { path, all_change } => FolderRemark::HardLink { path, all_change },
+        Remark::LinesStay { path, from } => FolderRemark::LinesStay { path, from },
+        Remark::Git(remark) => git(remark),
+        Remark::RepositoryMoved { from, folder, command } => {
+            FolderRemark::RepositoryMoved { from, folder, command }
+        }
+        Remark::RepositoryUncertain { from, folder } => FolderRemark::RepositoryUncertain { from, folder },
+        Remark::Submodule { folder, command } => FolderRemark::Submodule { folder, command },
+        Remark::Repository { folder } => FolderRemark::Repository { folder },
+        Remark::GitFile { path, change, role, command } => {
+            FolderRemark::GitFile { path, change: git_change(change), role: git_role(role), command }
+        }
+    }
+}
+
+fn git(remark: GitRemark) -> FolderRemark {
     match remark {
-        GitRemark::Repository => Condition::GitRepositoryMade,
+        GitRemark::Repository => FolderRemark::GitRepositoryMade,
         GitRemark::Head { at, command } => {
-            Condition::GitHead { branch: at.branch, commit: at.commit, command }
+            FolderRemark::GitHead { branch: at.branch, commit: at.commit, command }
         }
         GitRemark::BranchMade { branch, is_only_name, is_head, command } => {
-            Condition::GitBranchMade { branch, only_name: is_only_name, head: is_head, command }
+            FolderRemark::GitBranchMade { branch, only_name: is_only_name, head: is_head, command }
         }
-        GitRemark::BranchRemoved { branch, command } => Condition::GitBranchRemoved { branch, command },
-        GitRemark::BranchMoved { branch, command } => Condition::GitBranchMoved { branch, command },
-        GitRemark::Stash => Condition::GitStash,
-        GitRemark::Staged => Condition::GitStaged,
-        GitRemark::WorktreeMade { folder, command } => Condition::GitWorktreeMade { folder, command },
+        GitRemark::BranchRemoved { branch, command } => FolderRemark::GitBranchRemoved { branch, command },
+        GitRemark::BranchMoved { branch, command } => FolderRemark::GitBranchMoved { branch, command },
+        GitRemark::Stash => FolderRemark::GitStash,
+        GitRemark::Staged => FolderRemark::GitStaged,
+        GitRemark::WorktreeMade { folder, command } => FolderRemark::GitWorktreeMade { folder, command },
         GitRemark::WorktreeMoved { from, folder, command } => {
-            Condition::GitWorktreeMoved { from, folder, command }
+            FolderRemark::GitWorktreeMoved { from, folder, command }
         }
-        GitRemark::WorktreeHead { folder, command } => Condition::GitWorktreeHead { folder, command },
-        GitRemark::WorktreeRemoved { folder, command } => Condition::GitWorktreeRemoved { folder, command },
+        GitRemark::WorktreeHead { folder, command } => FolderRemark::GitWorktreeHead { folder, command },
+        GitRemark::WorktreeRemoved { folder, command } => {
+            FolderRemark::GitWorktreeRemoved { folder, command }
+        }
     }
 }
 

@@ -1,99 +1,87 @@
-//! The English sentences about what stays in git. Must never leave out the command that goes back.
+//! The English sentences about what stays in a folder. Must never leave out the command that goes back.
 
-use crate::condition::{Condition, GitFileChange, GitFileRole};
+use crate::condition::{FolderRemark, GitFileChange, GitFileRole};
 
-/// What a condition says that is about git; nothing, where it is not.
-pub(super) fn of_git(it: &Condition) -> Option<String> {
-    Some(match it {
-        Condition::GitRepositoryMade => "the git repository stays, which a command made".to_owned(),
-        Condition::GitHead { branch, commit, command } => {
+/// What a remark says.
+pub(super) fn remark(it: &FolderRemark) -> String {
+    match it {
+        FolderRemark::GitRepositoryMade => "the git repository stays, which a command made".to_owned(),
+        FolderRemark::GitHead { branch, commit, command } => {
             let at = place(branch.as_deref(), commit.as_deref());
             format!("git's HEAD stays on {at}, where a command put it: `{command}` goes back")
         }
-        Condition::GitStash => "the stash stays as a command left it: `git stash list` shows it".to_owned(),
-        Condition::GitStaged => {
+        FolderRemark::GitStash => {
+            "the stash stays as a command left it: `git stash list` shows it".to_owned()
+        }
+        FolderRemark::GitStaged => {
             "what a command staged in git stays so: `git restore --staged .` unstages it".to_owned()
         }
-        Condition::GitFile { path, change, role, command } => {
+        FolderRemark::GitFile { path, change, role, command } => {
+            let back = command.as_ref().map(|command| format!("to put it back: {command}"));
+            let back = back.unwrap_or_else(|| "what it was could not be kept".to_owned());
             let (how, what) = (changed(*change), obeyed(*role));
-            let back = match command {
-                Some(command) => format!("to put it back: {command}"),
-                None => "what it was could not be kept".to_owned(),
-            };
             format!("{path} stays as it is now, since the last call: {how}; {what}; {back}")
         }
-        other => return branch(other).or_else(|| worktree(other)).or_else(|| repository(other)),
-    })
-}
-
-fn branch(it: &Condition) -> Option<String> {
-    Some(match it {
-        Condition::GitBranchMade { branch, only_name: true, .. } => {
-            format!("the branch {branch} stays, which a command made, with commits that no other had before")
+        FolderRemark::HardLink { path, all_change } => {
+            let what = match all_change {
+                true => "its names become separate files",
+                false => "its other names stay as they are",
+            };
+            format!("{path} is a hard link: {what}")
         }
-        Condition::GitBranchMade { branch, command: None, .. } => {
-            format!("the branch {branch} stays, which a command made")
+        FolderRemark::LinesStay { path, from } => format!(
+            "{path} keeps lines that this takes out of {from}: a later turn, which stays, made it and removed {from}"
+        ),
+        FolderRemark::GitBranchMade { branch, only_name, head, command } => {
+            let rest = match (only_name, head, command) {
+                (true, ..) => ", with commits that no other had before".to_owned(),
+                (false, _, None) => String::new(),
+                (false, true, Some(command)) => format!(": after that, `{command}` removes it"),
+                (false, false, Some(command)) => format!(": `{command}` removes it"),
+            };
+            format!("the branch {branch} stays, which a command made{rest}")
         }
-        Condition::GitBranchMade { branch, head, command: Some(command), .. } => {
-            let then = if *head { "after that, " } else { "" };
-            format!("the branch {branch} stays, which a command made: {then}`{command}` removes it")
-        }
-        Condition::GitBranchRemoved { branch, command } => {
+        FolderRemark::GitBranchRemoved { branch, command } => {
             format!("the branch {branch} stays away, which a command removed: `{command}` brings it back")
         }
-        Condition::GitBranchMoved { branch, command } => {
+        FolderRemark::GitBranchMoved { branch, command } => {
             format!("the branch {branch} stays where a command put it: `{command}` goes back")
         }
-        _ => return None,
-    })
-}
-
-fn worktree(it: &Condition) -> Option<String> {
-    Some(match it {
-        Condition::GitWorktreeMade { folder, command: Some(command) } => format!(
+        FolderRemark::GitWorktreeMade { folder, command: Some(command) } => format!(
             "the folder {folder} stays, it is a worktree of git: `{command}` removes it, with what is not committed in it"
         ),
-        Condition::GitWorktreeMade { folder, command: None } => format!(
+        FolderRemark::GitWorktreeMade { folder, command: None } => format!(
             "the folder {folder} stays, it is a worktree of git with commits that no branch has: remove it yourself when \
              nobody needs them"
         ),
-        Condition::GitWorktreeMoved { from, folder, command } => {
+        FolderRemark::GitWorktreeMoved { from, folder, command } => {
             format!("the worktree {from} stays at {folder}, where a command moved it: `{command}` goes back")
         }
-        Condition::GitWorktreeHead { folder, command } => {
+        FolderRemark::GitWorktreeHead { folder, command } => {
             format!("the worktree {folder} stays where a command put its HEAD: `{command}` goes back")
         }
-        Condition::GitWorktreeRemoved { folder, command } => {
+        FolderRemark::GitWorktreeRemoved { folder, command } => {
             let back = command.as_ref().map(|it| format!(": `{it}` brings it back, with what was committed"));
             format!("the worktree {folder} stays away, which a command removed{}", back.unwrap_or_default())
         }
-        _ => return None,
-    })
-}
-
-fn repository(it: &Condition) -> Option<String> {
-    Some(match it {
-        Condition::RepositoryMoved { from, folder, command } => {
-            let back = match command {
-                Some(command) => format!("`{command}` moves it back"),
-                None => "move it back yourself".to_owned(),
-            };
+        FolderRemark::RepositoryMoved { from, folder, command } => {
+            let back = command.as_ref().map(|command| format!("`{command}` moves it back"));
+            let back = back.unwrap_or_else(|| "move it back yourself".to_owned());
             format!(
                 "the folder {folder} stays, with what git keeps in it: a command moved it from {from}; {back}"
             )
         }
-        Condition::RepositoryUncertain { from, folder } => format!(
+        FolderRemark::RepositoryUncertain { from, folder } => format!(
             "the folder {folder} stays, with what git keeps in it: it may be what was in {from}, so look at both before \
              you move anything"
         ),
-        Condition::Submodule { folder, command } => {
+        FolderRemark::Submodule { folder, command } => {
             format!("the folder {folder} stays, it is a submodule of git: `{command}` removes it")
         }
-        Condition::Repository { folder } => format!(
+        FolderRemark::Repository { folder } => format!(
             "the folder {folder} stays, it holds a git repository: remove it yourself when nobody needs its commits"
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// Where HEAD is.
@@ -123,9 +111,10 @@ fn obeyed(role: GitFileRole) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::remark;
     use crate::english::{condition, remedy};
 
-    /// Each condition as it is on the wire, and its sentence.
+    /// Each remark as it is on the wire, and its sentence.
     const ROWS: &[(&str, &str)] = &[
         (r#"{"code":"git_repository_made"}"#, "the git repository stays, which a command made"),
         (
@@ -206,11 +195,6 @@ mod tests {
             "the folder s stays, it is a submodule of git: `git rm -f s` removes it",
         ),
         (
-            r#"{"code":"in_folder","folder":"/other","condition":{"code":"repository","folder":"/other/r"}}"#,
-            "in /other: the folder /other/r stays, it holds a git repository: remove it yourself when nobody needs its \
-                 commits",
-        ),
-        (
             r#"{"code":"git_file","path":"h","change":"new","role":"hook","command":"retake files put-back --remove 'h'"}"#,
             "h stays as it is now, since the last call: new; git runs it; to put it back: retake files put-back --remove 'h'",
         ),
@@ -226,18 +210,37 @@ mod tests {
             r#"{"code":"lines_stay","path":"b","from":"a"}"#,
             "b keeps lines that this takes out of a: a later turn, which stays, made it and removed a",
         ),
-        (
-            r#"{"code":"folder_gone","folder":"/w","missing":true}"#,
-            "the workspace's folder /w is not there: what was changed in it stays",
-        ),
     ];
 
     #[test]
-    fn each_condition_about_git_is_one_sentence_with_its_command() {
+    fn each_remark_about_a_folder_is_one_sentence_with_its_command() {
         for (json, sentence) in ROWS {
             let it = serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"));
-            assert_eq!(condition(&it, &remedy), *sentence);
+            assert_eq!(remark(&it), *sentence);
             assert_eq!(serde_json::to_string(&it).expect("written"), *json);
+        }
+    }
+
+    #[test]
+    fn sentence_about_a_further_folder_names_it() {
+        for (json, sentence) in [
+            (
+                r#"{"code":"in_folder","folder":"/other","remark":{"code":"repository","folder":"/other/r"}}"#,
+                "in /other: the folder /other/r stays, it holds a git repository: remove it yourself when nobody needs its \
+                 commits",
+            ),
+            (
+                r#"{"code":"in_folder","remark":{"code":"git_stash"}}"#,
+                "the stash stays as a command left it: `git stash list` shows it",
+            ),
+            (
+                r#"{"code":"folder_gone","folder":"/w","missing":true}"#,
+                "the workspace's folder /w is not there: what was changed in it stays",
+            ),
+        ] {
+            let it = serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"));
+            assert_eq!(condition(&it, &remedy), sentence);
+            assert_eq!(serde_json::to_string(&it).expect("written"), json);
         }
     }
 }
