@@ -196,3 +196,6 @@ fn split(path: &str) -> Result<Vec<String>, SettingsError> {
 fn wrong(path: &[String], problem: String) -> SettingsError {
     SettingsError::Wrong { key: path.join("."), line: None, problem }
 }
+
+#[cfg(test)]
+mod tests;
