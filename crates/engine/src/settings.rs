@@ -185,6 +185,17 @@ impl SettingsError {
         }
     }
 
+    /// Whether it is this error, in whatever line.
+    fn is_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Unknown { key, .. }, Self::Unknown { key: other, .. }) => key == other,
+            (Self::Wrong { key, problem, .. }, Self::Wrong { key: other, problem: same, .. }) => {
+                (key, problem) == (other, same)
+            }
+            _ => false,
+        }
+    }
+
     /// The same of a value that is in no file yet.
     fn unwritten(mut self) -> Self {
         if let Self::Unknown { line, .. } | Self::Wrong { line, .. } = &mut self {

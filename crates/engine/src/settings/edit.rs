@@ -8,10 +8,10 @@ use std::path::Path;
 
 use retake_core::{Rule, Ruling};
 use retake_tools::destination;
-use toml_edit::{Document, DocumentMut, Item, Table, TableLike, value};
+use toml_edit::{Document, DocumentMut, Item, Table, TableLike, TomlError, value};
 
 use super::keys::{self, KEYS, ReadBy};
-use super::{Settings, SettingsError, text};
+use super::{Settings, SettingsError, read, text};
 
 /// A settings file that explains every setting and changes none: all of it is comments.
 pub fn documented_defaults() -> String {
@@ -97,13 +97,17 @@ fn put(
 pub fn unset(text: &str, path: &str) -> Result<String, SettingsError> {
     let path = split(path)?;
     find(&path)?;
-    let mut document = document(text)?;
+    // What is wrong with the file may be this setting: only the file without it is checked.
+    let mut document = unchecked(text)?;
     let (name, tables) = path.split_last().expect("BUG: a known path has names");
     let start: Option<&mut dyn TableLike> = Some(document.as_table_mut());
     let inner = tables.iter().fold(start, |table, step| table?.get_mut(step)?.as_table_like_mut());
     drop(inner.and_then(|table| table.remove(name)));
     let without = document.to_string();
-    let settings = Settings::parse(&without)?;
+    let settings = Settings::parse(&without).map_err(|error| {
+        let error = error.unwritten();
+        Settings::check(text).into_iter().find(|own| own.is_as(&error)).unwrap_or(error)
+    })?;
     let lines =
         without_lines(text, &path).filter(|text| Settings::parse(text).is_ok_and(|own| own == settings));
     Ok(lines.unwrap_or(without))
@@ -175,8 +179,11 @@ pub fn save(path: &Path, text: &str) -> Result<(), SettingsError> {
 
 fn document(text: &str) -> Result<DocumentMut, SettingsError> {
     Settings::parse(text)?;
-    text.parse::<DocumentMut>()
-        .map_err(|error| SettingsError::Syntax { line: 1, problem: error.message().to_owned() })
+    unchecked(text)
+}
+
+fn unchecked(text: &str) -> Result<DocumentMut, SettingsError> {
+    text.parse().map_err(|error: TomlError| read::syntax(text, error.span(), error.message()))
 }
 
 fn find(path: &[String]) -> Result<&'static keys::Key, SettingsError> {

@@ -2,6 +2,8 @@
 //!
 //! A value in the wrong place or of the wrong kind is an error with its line, never ignored and never repaired.
 
+use std::ops::Range;
+
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -27,10 +29,13 @@ pub(super) fn settings(text: &str) -> Result<(Settings, Vec<SettingsError>), Set
 }
 
 fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, SettingsError> {
-    DeTable::parse(text).map_err(|error| SettingsError::Syntax {
-        line: error.span().map_or(1, |span| line_of(text, span.start)),
-        problem: error.message().to_owned(),
-    })
+    DeTable::parse(text).map_err(|error| syntax(text, error.span(), error.message()))
+}
+
+/// The error of a text that is not TOML.
+pub(super) fn syntax(text: &str, at: Option<Range<usize>>, problem: &str) -> SettingsError {
+    let line = at.map_or(1, |at| line_of(text, at.start));
+    SettingsError::Syntax { line, problem: problem.to_owned() }
 }
 
 /// The line in which a setting or a table stands.
@@ -107,7 +112,7 @@ fn take_out<'a>(table: &mut DeTable<'a>, at: usize) -> Option<(Vec<String>, usiz
             return Some(([vec![key.get_ref().to_string()], path].concat(), byte, value));
         }
     }
-    let is_there = |span: std::ops::Range<usize>| span.start == at || span.contains(&at);
+    let is_there = |span: Range<usize>| span.start == at || span.contains(&at);
     let (key, _) = table.iter().find(|(key, value)| is_there(key.span()) || is_there(value.span()))?;
     let name = key.get_ref().to_string();
     let (key, value) = table.remove_entry(&*name)?;

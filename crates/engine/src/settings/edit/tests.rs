@@ -127,3 +127,39 @@ fn trial_16_a_link_to_the_settings_stays_a_link_also_before_there_is_a_file() {
     }
     assert_eq!(std::fs::read_to_string(&beside).expect("there"), "somebody's");
 }
+
+#[test]
+fn unset_repairs_a_file_in_which_only_that_setting_is_wrong() {
+    let rows = [
+        ("# mine\n[retry]\ntries = \"x\" # why\n", "retry.tries", "# mine\n[retry]\n"),
+        ("retry = { tries = 0 }\n", "retry.tries", "retry = {}\n"),
+        ("[retry.tries]\nx = 1\n", "retry.tries", ""),
+        ("[permissions]\nallow = [\n  1,\n]\n", "permissions.allow", "[permissions]\n"),
+        (
+            "[endpoint.openai]\nkey_env = \"A\"\nkey_file = \"b\"\n",
+            "endpoint.openai.key_file",
+            "[endpoint.openai]\nkey_env = \"A\"\n",
+        ),
+    ];
+    for (before, path, after) in rows {
+        assert!(Settings::parse(before).is_err(), "{before:?}");
+        assert_eq!(unset(before, path).expect("unset"), after, "{before:?}");
+    }
+}
+
+/// The line is one of the file on the disk, which stays as it is.
+#[test]
+fn a_refused_unset_names_only_lines_of_the_file() {
+    let mine = "[endpoint.mine]\nbase_url = \"http://h\"\nkind = \"openai\"\n";
+    let rows = [
+        ("[retry]\ntries = 0\n\n[face]\nmouse = 1\n", "retry.tries", Some(5)),
+        ("[retry]\ntries = 0\n\n[face]\nmice = 1\n", "retry.tries", Some(5)),
+        ("retry = 5\n", "retry.tries", Some(1)),
+        ("\n[retry]\n\ntries = = 1\n", "retry.tries", Some(4)),
+        (mine, "endpoint.mine.base_url", None),
+    ];
+    for (text, path, line) in rows {
+        let refused = unset(text, path).expect_err(text);
+        assert_eq!(refused.in_line(), line, "{text:?}: {refused}");
+    }
+}
