@@ -247,7 +247,7 @@ impl Settings {
     /// What is wrong with an endpoint as a whole.
     fn wrong_endpoint(&self, text: &str) -> Option<SettingsError> {
         let built_in = built_in(&self.local);
-        self.endpoint.iter().find_map(|(name, given)| {
+        self.set_endpoints().find_map(|(name, given)| {
             let is_reserved = name.is_empty() || name.contains('/') || name == "demo";
             let has_two_keys = given.key_env.is_some() && given.key_file.is_some();
             let has_no_address = given.base_url.is_none() && !built_in.contains_key(name);
@@ -308,7 +308,7 @@ impl Settings {
     /// Where models are, by name: the built-in endpoints, and those of the file.
     pub fn endpoints(&self) -> BTreeMap<String, Endpoint> {
         let mut all = built_in(&self.local);
-        for (name, given) in &self.endpoint {
+        for (name, given) in self.set_endpoints() {
             let endpoint = all.entry(name.clone()).or_insert_with(|| Endpoint {
                 name: name.clone(),
                 kind: EndpointKind::OpenAi,
@@ -324,6 +324,11 @@ impl Settings {
             }
         }
         all
+    }
+
+    /// The tables of endpoints that set something. An empty table makes no endpoint.
+    fn set_endpoints(&self) -> impl Iterator<Item = (&String, &EndpointTable)> {
+        self.endpoint.iter().filter(|(_, given)| **given != EndpointTable::default())
     }
 
     /// The variables in which keys of endpoints may be.

@@ -97,6 +97,16 @@ fn a_whole_file_is_read() {
 }
 
 #[test]
+fn an_empty_table_makes_no_endpoint() {
+    for text in
+        ["[endpoint.mine]", "[endpoint.openai]", "[endpoint.demo]\n[endpoint.\"\"]", "endpoint.mine = {}"]
+    {
+        let settings = Settings::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(settings.endpoints(), Settings::default().endpoints(), "{text}");
+    }
+}
+
+#[test]
 fn an_unknown_setting_is_named_with_its_line_and_the_nearest() {
     assert_eq!(
         refused("[retry]\n\ntrise = 3\n"),

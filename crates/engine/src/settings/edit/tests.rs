@@ -147,6 +147,14 @@ fn unset_repairs_a_file_in_which_only_that_setting_is_wrong() {
     }
 }
 
+#[test]
+fn the_last_setting_of_an_endpoint_can_be_unset() {
+    let text = "[endpoint.mine]\nbase_url = \"http://h\"\n";
+    let path = "endpoint.mine.base_url";
+    assert_eq!(unset(text, path).expect("unset"), "[endpoint.mine]\n");
+    assert_eq!(unset(&set("", path, "http://h").expect("set"), path).expect("unset"), "[endpoint.mine]\n");
+}
+
 /// The line is one of the file on the disk, which stays as it is.
 #[test]
 fn a_refused_unset_names_only_lines_of_the_file() {
