@@ -72,7 +72,8 @@ impl Key {
         let words = self.words();
         match (self.kind(), &self.schema["maximum"]) {
             ("boolean", _) => "takes true or false".to_owned(),
-            ("integer", most) if *most == u64::MAX => {
+            // No integer of TOML is larger.
+            ("integer", most) if *most == i64::MAX => {
                 format!("takes a whole number from {}", self.schema["minimum"])
             }
             ("integer", most) => format!("takes a whole number from {} to {most}", self.schema["minimum"]),

@@ -389,7 +389,7 @@ pub struct EndpointTable {
 #[serde(default, deny_unknown_fields)]
 pub struct ModelFacts {
     /// The size of the model's context. Unset: unknown. The table is named `[models."provider/model"]`.
-    pub(super) context_tokens: Option<Whole<1, { u64::MAX }>>,
+    pub(super) context_tokens: Option<Whole<1, { i64::MAX.unsigned_abs() }>>,
     /// US dollars for a million tokens of the prompt.
     #[serde(deserialize_with = "values::price")]
     pub(super) input_price: Option<f64>,

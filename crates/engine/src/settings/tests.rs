@@ -149,6 +149,10 @@ fn wrong_values_are_named_with_their_line_and_never_quoted() {
             "[models.a]\ninput_price = -1",
             "the setting models.a.input_price (line 2) takes a number that is not negative",
         ),
+        (
+            "[models.a]\ncontext_tokens = 0",
+            "the setting models.a.context_tokens (line 2) takes a whole number from 1;",
+        ),
         ("[endpoint.x]\nkind = \"openai\"", "the setting endpoint.x.base_url (line 1) is missing"),
         ("[endpoint.demo]\nbase_url = \"http://h\"", "the setting endpoint.demo (line 1) needs another name"),
     ];
@@ -156,6 +160,19 @@ fn wrong_values_are_named_with_their_line_and_never_quoted() {
         assert!(refused(text).starts_with(message), "{}", refused(text));
     }
     assert!(refused("[a\nb").starts_with("line 1 is no TOML: "), "{}", refused("[a\nb"));
+}
+
+#[test]
+fn the_largest_whole_number_of_each_setting_can_be_set() {
+    for key in keys::KEYS.iter().filter(|key| key.kind() == "integer") {
+        let path = key.path.join(".").replace('*', "n");
+        let set = |to: &serde_json::Value| set("", &path, &to.to_string());
+        for limit in ["minimum", "maximum"] {
+            assert!(set(&key.schema[limit]).is_ok(), "{path} = {}", key.schema[limit]);
+        }
+        let above = key.schema["maximum"].as_u64().expect("a number") + 1;
+        assert!(set(&above.into()).is_err(), "{path} = {above}");
+    }
 }
 
 /// Every setting and every table with a value of each kind: an error has its line and never a value.
