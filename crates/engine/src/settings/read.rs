@@ -98,7 +98,8 @@ fn taken_out(text: &str, table: &mut DeTable<'_>, error: &toml::de::Error) -> Se
     }
 }
 
-/// Whether the error of a rejected value is of a check in `values`: of a text, and of every list.
+/// Whether the error of a rejected value is of a check in `values` and says more than [`keys::Key::takes`]: of a text, and of every
+/// list. Of a number, `takes` already gives the range.
 fn has_own_check(kind: &str, value: &DeValue<'_>) -> bool {
     kind == "array" || kind == "string" && value.is_str()
 }

@@ -10,6 +10,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// The error of a number that a setting does not take. It is never shown: `read` replaces it by the range (`has_own_check`).
+const REFUSED_NUMBER: &str = "is not such a number";
+
 /// A whole number from `FROM` to `TO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Whole<const FROM: u64, const TO: u64>(pub u64);
@@ -17,7 +20,7 @@ pub struct Whole<const FROM: u64, const TO: u64>(pub u64);
 impl<'de, const FROM: u64, const TO: u64> Deserialize<'de> for Whole<FROM, TO> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = Some(u64::deserialize(deserializer)?).filter(|number| (FROM..=TO).contains(number));
-        number.map(Self).ok_or_else(|| D::Error::custom("is out of range"))
+        number.map(Self).ok_or_else(|| D::Error::custom(REFUSED_NUMBER))
     }
 }
 
@@ -162,7 +165,7 @@ fn each<'de, D: Deserializer<'de>, T, E: Display>(
 pub(super) fn price<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let number = f64::deserialize(deserializer)?;
     let is_price = number.is_finite() && number >= 0.0;
-    is_price.then_some(Some(number)).ok_or_else(|| D::Error::custom("is negative"))
+    is_price.then_some(Some(number)).ok_or_else(|| D::Error::custom(REFUSED_NUMBER))
 }
 
 /// The name of an environment variable.
