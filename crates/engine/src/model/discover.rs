@@ -24,6 +24,9 @@ const BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
 /// The servers that are looked for on this computer, best first, as people call them.
 const LOCAL: [(&str, &str); 3] = [("ollama", "Ollama"), ("llamacpp", "llama.cpp"), ("lmstudio", "LM Studio")];
 
+/// How similar the name of a provider must be to be named as the nearest. There are few, so that the limit is lower than for settings.
+const ALIKE: f64 = 0.75;
+
 /// What to say of a name of a model that is none, and where names are to be found.
 fn named(wrong: String) -> Hint {
     Hint::new("{} lists what there is", [Remedy::Models]).after(wrong)
@@ -127,7 +130,7 @@ impl Models {
         let error = ModelError::new(ModelErrorKind::UnknownModel, format!("“{name}”"));
         let error = error.detail(format!("no provider is called “{provider}”"));
         let known = self.endpoints.keys().map(String::as_str).chain([Demo::NAME]);
-        let nearest = most_alike(provider, known.map(|name| (name, name)));
+        let nearest = most_alike(provider, ALIKE, known.map(|name| (name, name)));
         let wrong = nearest.map_or_else(
             || "a model is named as provider/model;".to_owned(),
             |nearest| format!("did you mean {nearest}?"),

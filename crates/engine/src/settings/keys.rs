@@ -115,6 +115,9 @@ impl Key {
     }
 }
 
+/// How similar the name of a setting must be to be named as the nearest.
+const ALIKE: f64 = 0.8;
+
 /// The setting at `path`.
 pub(super) fn find(path: &[String]) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path.len() == path.len() && key.is_within(path))
@@ -135,15 +138,16 @@ pub(super) fn unknown(path: &[String], line: Option<usize>) -> SettingsError {
     let mut table: Vec<_> = within(above).iter().filter_map(|own| own.get(above.len()).copied()).collect();
     table.dedup();
     let whole = |name: &str| above.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(".");
-    let nearest = most_alike(name, table.iter().map(|name| (name, whole(name)))).or_else(|| match above {
-        // The name of a setting without its table.
-        [] => most_alike(name, known().map(|own| (own[own.len() - 1], own.join(".")))),
-        _ if table.is_empty() => {
-            let same_depth = known().filter(|own| own.len() == path.len()).map(|own| own.join("."));
-            most_alike(&key, same_depth.map(|own| (own.clone(), own)))
-        }
-        _ => None,
-    });
+    let nearest =
+        most_alike(name, ALIKE, table.iter().map(|name| (name, whole(name)))).or_else(|| match above {
+            // The name of a setting without its table.
+            [] => most_alike(name, ALIKE, known().map(|own| (own[own.len() - 1], own.join(".")))),
+            _ if table.is_empty() => {
+                let same_depth = known().filter(|own| own.len() == path.len()).map(|own| own.join("."));
+                most_alike(&key, ALIKE, same_depth.map(|own| (own.clone(), own)))
+            }
+            _ => None,
+        });
     if above.is_empty() {
         table.clear();
     }
@@ -151,12 +155,13 @@ pub(super) fn unknown(path: &[String], line: Option<usize>) -> SettingsError {
     SettingsError::Unknown { key, line, nearest, table }
 }
 
-/// What stands beside the name that is written most alike; none, where no name is similar.
+/// What stands beside the name that is written most alike; none, where no name is more similar than `limit`, from 0 to 1.
 pub(crate) fn most_alike<N: AsRef<str>, T>(
     written: &str,
+    limit: f64,
     candidates: impl Iterator<Item = (N, T)>,
 ) -> Option<T> {
     let scored = candidates.map(|(name, meant)| (strsim::jaro_winkler(written, name.as_ref()), meant));
     let best = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (best.0 > 0.8).then_some(best.1)
+    (best.0 > limit).then_some(best.1)
 }

@@ -173,6 +173,7 @@ async fn names_that_mean_nothing_are_refused_with_the_nearest() {
     let refused = |name| models.open(name).map(|model| model.name().to_owned()).expect_err("refused");
     let hint = |name| refused(name).hint().to_string();
     assert!(hint("antropic/x").starts_with("did you mean anthropic? `models`"));
+    assert!(hint("gemma/x").starts_with("did you mean gemini? `models`"));
     assert!(hint("qqq").starts_with("a model is named as provider/model"));
     assert!(hint("ollama").starts_with("name it as ollama/MODEL"));
     assert_eq!(refused("ollama/").kind(), ModelErrorKind::UnknownModel);
