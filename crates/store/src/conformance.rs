@@ -97,6 +97,7 @@ macro_rules! conformance {
             earlier_heads_can_be_read
             erased_words_are_in_no_projection
             search_matches_whole_words
+            note_is_found_by_its_whole_name
             workspace_is_identified_by_its_folder
             deltas_add_layers_to_their_paths
             target_lists_the_changes_of_its_own_turn

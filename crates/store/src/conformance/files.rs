@@ -74,6 +74,27 @@ pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<R
     stage.store.apply_files(stage.id, apply, vec![half]).await
 }
 
+/// Also where one name begins with the other.
+pub async fn note_is_found_by_its_whole_name(store: Arc<Store>) {
+    let noted = |name: &'static str| store.read(move |rows| rows.note(name));
+    let set = |name: &'static str, note: Option<&'static [u8]>| {
+        store.write(move |context| context.rows.set_note(name, note))
+    };
+    set("one more", Some(b"2")).await.expect("set");
+    assert_eq!(noted("one").await.expect("read"), None);
+    set("one", Some(b"1")).await.expect("set");
+    for (name, note) in
+        [("one", Some(&b"1"[..])), ("one more", Some(b"2")), ("one ", None), ("ne", None), ("", None)]
+    {
+        assert_eq!(noted(name).await.expect("read").as_deref(), note, "{name:?}");
+    }
+    set("one", None).await.expect("removed");
+    assert_eq!(
+        (noted("one").await.expect("read"), noted("one more").await.expect("read")),
+        (None, Some(b"2".into()))
+    );
+}
+
 /// A folder is one workspace, another folder under its name is another.
 pub async fn workspace_is_identified_by_its_folder(store: Arc<Store>) {
     let one = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(1)).await.expect("made");

@@ -316,6 +316,10 @@ impl FileRows for MemoryRows {
         Ok(claims.found)
     }
 
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.data.files.notes.get(name).cloned())
+    }
+
     fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>> {
         let notes = self.data.files.notes.iter().filter(|(name, _)| name.starts_with(beginning));
         Ok(notes.map(|(name, note)| (name.clone(), note.clone())).collect())

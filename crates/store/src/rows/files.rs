@@ -101,10 +101,8 @@ pub trait FileRows {
     /// Every file's bytes that a row names. A row that can't be read is an error: what it names is not known.
     fn claims(&self) -> Result<Vec<Claim>>;
 
-    /// What is noted under a name.
-    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.notes(name)?.into_iter().find(|(found, _)| found == name).map(|(_, note)| note))
-    }
+    /// What is noted under exactly this name.
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>>;
     /// Notes something under a name, or removes what is noted there.
     fn set_note(&mut self, name: &str, note: Option<&[u8]>) -> Result<()>;
     /// The notes whose names begin so, with what they say.

@@ -448,6 +448,11 @@ impl FileRows for SqliteRows {
         claims::all(&self.db)
     }
 
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let sql = ("read a note", "SELECT value FROM meta WHERE name = ?");
+        first(&self.db, sql, [name], || format!("the note {name}"), |cells| cells.next())
+    }
+
     fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>> {
         // Names are plain words: nothing that a name begins with sorts behind its last possible letter.
         let sql =
