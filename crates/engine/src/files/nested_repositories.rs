@@ -100,13 +100,12 @@ pub(super) async fn stays(
 /// The remark about a folder that stays, and that may be the content of another one.
 fn left_alone(of: Nested, folder: String, from: Option<String>) -> FolderRemark {
     // A name that is shown with escapes can't be typed.
-    let command =
-        |command: &str| format!("{command} {}", shell(&folder).unwrap_or_else(|| "PATH".to_owned()));
+    let command = |command: &str| Some(format!("{command} {}", shell(&folder)?));
     match (of, from) {
         (_, Some(from)) => FolderRemark::RepositoryUncertain { from, folder },
         (Nested::Worktree, None) => {
-            let command = Some(command("git worktree remove --force"));
-            FolderRemark::Git(GitRemark::WorktreeMade { folder, command })
+            let command = command("git worktree remove --force");
+            FolderRemark::Git(GitRemark::WorktreeMade { folder, is_only_name: false, command })
         }
         (Nested::Submodule, None) => FolderRemark::Submodule { command: command("git rm -f"), folder },
         (Nested::Repository, None) => FolderRemark::Repository { folder },
@@ -175,4 +174,24 @@ fn removed(path: &PathPlan) -> Option<&Record> {
 fn below<'a>(plan: &'a FilePlan, folder: &FilePath) -> impl Iterator<Item = (&'a [u8], &'a PathPlan)> {
     let start = [folder.as_bytes(), b"/"].concat();
     plan.paths.iter().filter_map(move |path| Some((path.path.as_bytes().strip_prefix(&*start)?, path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remark_has_a_command_only_if_a_shell_can_be_given_the_name() {
+        let command = |of, folder: &str| match left_alone(of, folder.to_owned(), None) {
+            FolderRemark::Submodule { command, .. }
+            | FolderRemark::Git(GitRemark::WorktreeMade { command, is_only_name: false, .. }) => command,
+            other => panic!("another remark: {other:?}"),
+        };
+        for (of, start) in
+            [(Nested::Submodule, "git rm -f"), (Nested::Worktree, "git worktree remove --force")]
+        {
+            assert_eq!(command(of, "it's"), Some(format!(r"{start} 'it'\''s'")));
+            assert_eq!(command(of, r"s\xff"), None);
+        }
+    }
 }

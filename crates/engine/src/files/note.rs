@@ -78,8 +78,8 @@ pub enum FolderRemark {
     Submodule {
         /// The folder.
         folder: String,
-        /// Removes it.
-        command: String,
+        /// Removes it; nothing, where a shell cannot be given its name.
+        command: Option<String>,
     },
     /// A folder stays: it contains a git repository.
     Repository {

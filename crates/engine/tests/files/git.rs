@@ -28,16 +28,16 @@ fn command(remark: &FolderRemark) -> Option<&str> {
         FolderRemark::Git(
             GitRemark::Head { command, .. }
             | GitRemark::BranchRemoved { command, .. }
-            | GitRemark::BranchMoved { command, .. }
-            | GitRemark::WorktreeMoved { command, .. }
-            | GitRemark::WorktreeHead { command, .. },
-        )
-        | FolderRemark::Submodule { command, .. } => Some(command),
+            | GitRemark::BranchMoved { command, .. },
+        ) => Some(command),
         FolderRemark::Git(
             GitRemark::BranchMade { command, .. }
             | GitRemark::WorktreeMade { command, .. }
+            | GitRemark::WorktreeMoved { command, .. }
+            | GitRemark::WorktreeHead { command, .. }
             | GitRemark::WorktreeRemoved { command, .. },
         )
+        | FolderRemark::Submodule { command, .. }
         | FolderRemark::RepositoryMoved { command, .. }
         | FolderRemark::GitFile { command, .. } => command.as_deref(),
         FolderRemark::Git(GitRemark::Stash) => Some("git stash list"),
@@ -60,7 +60,8 @@ fn branch_made(branch: &str, is_head: bool, command: Option<&str>) -> FolderRema
 
 /// That a worktree stays.
 fn worktree_made(folder: &str, command: Option<String>) -> FolderRemark {
-    FolderRemark::Git(GitRemark::WorktreeMade { folder: folder.to_owned(), command })
+    let (folder, is_only_name) = (folder.to_owned(), command.is_none());
+    FolderRemark::Git(GitRemark::WorktreeMade { folder, is_only_name, command })
 }
 
 impl Yard {

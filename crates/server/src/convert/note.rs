@@ -60,7 +60,9 @@ fn git(remark: GitRemark) -> FolderRemark {
         GitRemark::BranchMoved { branch, command } => FolderRemark::GitBranchMoved { branch, command },
         GitRemark::Stash => FolderRemark::GitStash,
         GitRemark::Staged => FolderRemark::GitStaged,
-        GitRemark::WorktreeMade { folder, command } => FolderRemark::GitWorktreeMade { folder, command },
+        GitRemark::WorktreeMade { folder, is_only_name, command } => {
+            FolderRemark::GitWorktreeMade { folder, only_name: is_only_name, command }
+        }
         GitRemark::WorktreeMoved { from, folder, command } => {
             FolderRemark::GitWorktreeMoved { from, folder, command }
         }

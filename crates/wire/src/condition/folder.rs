@@ -54,7 +54,10 @@ pub enum FolderRemark {
     GitWorktreeMade {
         /// Its folder.
         folder: String,
-        /// The shell command that removes it, with what is not committed in it; absent where its commits have no other name.
+        /// Its commits may have no other name.
+        only_name: bool,
+        /// The shell command that removes it, with what is not committed in it. Absent if its commits may have no other name, or if its
+        /// path cannot be typed as it is shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
@@ -64,21 +67,24 @@ pub enum FolderRemark {
         from: String,
         /// Its folder now.
         folder: String,
-        /// The shell command that moves it back.
-        command: String,
+        /// The shell command that moves it back. Absent if a path cannot be typed as it is shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
     },
     /// The HEAD of a worktree stays where a command put it.
     GitWorktreeHead {
         /// Its folder.
         folder: String,
-        /// The shell command that goes back.
-        command: String,
+        /// The shell command that goes back. Absent if its path cannot be typed as it is shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
     },
     /// A worktree that a command removed stays away.
     GitWorktreeRemoved {
         /// Its folder.
         folder: String,
-        /// The shell command that brings it back, with what was committed; absent where its HEAD is not known.
+        /// The shell command that brings it back, with what was committed. Absent if its HEAD is not known, or if its path cannot be
+        /// typed as it is shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
@@ -103,8 +109,9 @@ pub enum FolderRemark {
     Submodule {
         /// The folder.
         folder: String,
-        /// The shell command that removes it.
-        command: String,
+        /// The shell command that removes it. Absent if its path cannot be typed as it is shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
     },
     /// A folder stays: it contains a git repository.
     Repository {

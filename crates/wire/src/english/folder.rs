@@ -47,18 +47,23 @@ pub(super) fn remark(it: &FolderRemark) -> String {
         FolderRemark::GitBranchMoved { branch, command } => {
             format!("the branch {branch} stays where a command put it: `{command}` goes back")
         }
-        FolderRemark::GitWorktreeMade { folder, command: Some(command) } => format!(
+        FolderRemark::GitWorktreeMade { folder, command: Some(command), .. } => format!(
             "the folder {folder} stays, it is a worktree of git: `{command}` removes it, with what is not committed in it"
         ),
-        FolderRemark::GitWorktreeMade { folder, command: None } => format!(
+        FolderRemark::GitWorktreeMade { folder, only_name: true, command: None } => format!(
             "the folder {folder} stays, it is a worktree of git with commits that no branch has: remove it yourself when \
              nobody needs them"
         ),
+        FolderRemark::GitWorktreeMade { folder, only_name: false, command: None } => {
+            format!("the folder {folder} stays, it is a worktree of git: remove it yourself, {UNTYPED}")
+        }
         FolderRemark::GitWorktreeMoved { from, folder, command } => {
-            format!("the worktree {from} stays at {folder}, where a command moved it: `{command}` goes back")
+            let back = back(command.as_deref(), "goes back", "move it back yourself");
+            format!("the worktree {from} stays at {folder}, where a command moved it: {back}")
         }
         FolderRemark::GitWorktreeHead { folder, command } => {
-            format!("the worktree {folder} stays where a command put its HEAD: `{command}` goes back")
+            let back = back(command.as_deref(), "goes back", "go back yourself");
+            format!("the worktree {folder} stays where a command put its HEAD: {back}")
         }
         FolderRemark::GitWorktreeRemoved { folder, command } => {
             let back = command.as_ref().map(|it| format!(": `{it}` brings it back, with what was committed"));
@@ -76,12 +81,21 @@ pub(super) fn remark(it: &FolderRemark) -> String {
              you move anything"
         ),
         FolderRemark::Submodule { folder, command } => {
-            format!("the folder {folder} stays, it is a submodule of git: `{command}` removes it")
+            let back = back(command.as_deref(), "removes it", "remove it yourself");
+            format!("the folder {folder} stays, it is a submodule of git: {back}")
         }
         FolderRemark::Repository { folder } => format!(
             "the folder {folder} stays, it holds a git repository: remove it yourself when nobody needs its commits"
         ),
     }
+}
+
+/// Why a command is missing.
+const UNTYPED: &str = "as no command can name its path";
+
+/// What a command does; without it, what a person does instead.
+fn back(command: Option<&str>, does: &str, yourself: &str) -> String {
+    command.map_or_else(|| format!("{yourself}, {UNTYPED}"), |command| format!("`{command}` {does}"))
 }
 
 /// Where HEAD is.
@@ -151,18 +165,30 @@ mod tests {
             "what a command staged in git stays so: `git restore --staged .` unstages it",
         ),
         (
-            r#"{"code":"git_worktree_made","folder":"w","command":"git worktree remove --force w"}"#,
+            r#"{"code":"git_worktree_made","folder":"w","only_name":false,"command":"git worktree remove --force w"}"#,
             "the folder w stays, it is a worktree of git: `git worktree remove --force w` removes it, with what is not \
                  committed in it",
         ),
         (
-            r#"{"code":"git_worktree_made","folder":"w"}"#,
+            r#"{"code":"git_worktree_made","folder":"w\\xff","only_name":false}"#,
+            "the folder w\\xff stays, it is a worktree of git: remove it yourself, as no command can name its path",
+        ),
+        (
+            r#"{"code":"git_worktree_made","folder":"w","only_name":true}"#,
             "the folder w stays, it is a worktree of git with commits that no branch has: remove it yourself when nobody \
                  needs them",
         ),
         (
             r#"{"code":"git_worktree_moved","from":"/w","folder":"/x","command":"git worktree move /x /w"}"#,
             "the worktree /w stays at /x, where a command moved it: `git worktree move /x /w` goes back",
+        ),
+        (
+            r#"{"code":"git_worktree_moved","from":"/w\\xff","folder":"/x"}"#,
+            "the worktree /w\\xff stays at /x, where a command moved it: move it back yourself, as no command can name its path",
+        ),
+        (
+            r#"{"code":"git_worktree_head","folder":"/x\\xff"}"#,
+            "the worktree /x\\xff stays where a command put its HEAD: go back yourself, as no command can name its path",
         ),
         (
             r#"{"code":"git_worktree_head","folder":"/x","command":"git -C /w switch main"}"#,
@@ -193,6 +219,10 @@ mod tests {
         (
             r#"{"code":"submodule","folder":"s","command":"git rm -f s"}"#,
             "the folder s stays, it is a submodule of git: `git rm -f s` removes it",
+        ),
+        (
+            r#"{"code":"submodule","folder":"s\\xff"}"#,
+            "the folder s\\xff stays, it is a submodule of git: remove it yourself, as no command can name its path",
         ),
         (
             r#"{"code":"git_file","path":"h","change":"new","role":"hook","command":"retake files put-back --remove 'h'"}"#,

@@ -47,7 +47,9 @@ pub enum GitRemark {
     WorktreeMade {
         /// Its folder.
         folder: String,
-        /// Removes it, with what is not committed in it; nothing, where commits may have no other name than its HEAD.
+        /// Commits may have no other name than its HEAD.
+        is_only_name: bool,
+        /// Removes it, with what is not committed in it. None if it is the only name, or if a shell cannot be given its path.
         command: Option<String>,
     },
     /// A worktree that a command moved.
@@ -56,21 +58,21 @@ pub enum GitRemark {
         from: String,
         /// Its folder now.
         folder: String,
-        /// Moves it back.
-        command: String,
+        /// Moves it back. None if a shell cannot be given its path.
+        command: Option<String>,
     },
     /// The HEAD of a worktree is where a command put it.
     WorktreeHead {
         /// Its folder.
         folder: String,
-        /// Goes back.
-        command: String,
+        /// Goes back. None if a shell cannot be given its path.
+        command: Option<String>,
     },
     /// A worktree that a command removed.
     WorktreeRemoved {
         /// Its folder.
         folder: String,
-        /// Brings it back, with what was committed; nothing, where its HEAD is not known.
+        /// Brings it back, with what was committed. None if its HEAD is not known, or if a shell cannot be given its path.
         command: Option<String>,
     },
 }

@@ -62,17 +62,18 @@ impl GitBack<'_> {
                 let is_only_name = after.head.branch.is_none()
                     && after.head.commit.as_ref().is_some_and(|commit| !had.contains(commit));
                 let is_locked = self.there.get(name).is_some_and(|tree| tree.locked);
-                let command = (!is_only_name).then(|| removes(&folder, is_locked));
-                told.push(GitRemark::WorktreeMade { folder, command });
+                let command = typed(&folder).filter(|_| !is_only_name).map(|it| removes(&it, is_locked));
+                told.push(GitRemark::WorktreeMade { folder, is_only_name, command });
                 continue;
             };
             if before.path != folder {
-                let command = format!("git worktree move {} {}", quoted(&folder), quoted(&before.path));
+                let names = typed(&folder).zip(typed(&before.path));
+                let command = names.map(|(folder, from)| format!("git worktree move {folder} {from}"));
                 let (from, folder) = (before.path.clone(), folder.clone());
                 told.push(GitRemark::WorktreeMoved { from, folder, command });
             }
             if let Some(to) = place(before).filter(|_| before.head != after.head) {
-                let command = format!("git -C {} switch {to}", quoted(&before.path));
+                let command = typed(&before.path).map(|folder| format!("git -C {folder} switch {to}"));
                 told.push(GitRemark::WorktreeHead { folder, command });
             }
         }
@@ -83,23 +84,26 @@ impl GitBack<'_> {
     pub(super) fn worktrees_gone(&self) -> impl Iterator<Item = GitRemark> {
         let gone = self.worktrees.iter().filter(|moved| moved.after.is_none());
         gone.filter_map(|moved| moved.before.as_ref()).map(|before| {
-            let (folder, name) = (before.path.clone(), quoted(&before.path));
-            let command = match (&before.head.branch, &before.head.commit) {
+            let folder = before.path.clone();
+            let command = typed(&folder).and_then(|name| match (&before.head.branch, &before.head.commit) {
                 (Some(branch), _) => Some(format!("git worktree add {name} {}", quoted(branch))),
                 (None, Some(commit)) => Some(format!("git worktree add --detach {name} {}", short(commit))),
                 (None, None) => None,
-            };
+            });
             GitRemark::WorktreeRemoved { folder, command }
         })
     }
 }
 
 /// The command that removes a worktree, with what is not committed in it.
-fn removes(path: &str, is_locked: bool) -> String {
+fn removes(name: &str, is_locked: bool) -> String {
     let force = if is_locked { "--force --force" } else { "--force" };
-    // A name that is no text can't be typed.
-    let name = if path.contains(char::REPLACEMENT_CHARACTER) { "PATH".to_owned() } else { quoted(path) };
     format!("git worktree remove {force} {name}")
+}
+
+/// A path as a shell takes it. None if it is not UTF-8: only a part of it is known here, so no command can name it.
+fn typed(path: &str) -> Option<String> {
+    (!path.contains(char::REPLACEMENT_CHARACTER)).then(|| quoted(path))
 }
 
 /// Where HEAD was in a worktree, as `git switch` takes it.

@@ -37,20 +37,22 @@ type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, Vec<GitRemark>);
 
 #[test]
 fn a_remaining_worktree_is_reported_with_the_command_that_removes_it() {
-    let made = |folder: &str, command: Option<String>| GitRemark::WorktreeMade {
+    let made = |folder: &str, is_only_name: bool, command: Option<String>| GitRemark::WorktreeMade {
         folder: folder.to_owned(),
+        is_only_name,
         command,
     };
-    let removes =
-        |path: &str, force: &str, name: &str| made(path, Some(format!("git worktree remove {force} {name}")));
+    let removes = |path: &str, force: &str, name: &str| {
+        made(path, false, Some(format!("git worktree remove {force} {name}")))
+    };
     let moved = || GitRemark::WorktreeMoved {
         from: "/w".to_owned(),
         folder: "/x".to_owned(),
-        command: "git worktree move /x /w".to_owned(),
+        command: Some("git worktree move /x /w".to_owned()),
     };
     let at = |folder: &str, to: &str| GitRemark::WorktreeHead {
         folder: folder.to_owned(),
-        command: format!("git -C /w switch {to}"),
+        command: Some(format!("git -C /w switch {to}")),
     };
     let switched = |to: &str| at("/w", to);
     let away = |command: Option<&str>| GitRemark::WorktreeRemoved {
@@ -61,9 +63,8 @@ fn a_remaining_worktree_is_reported_with_the_command_that_removes_it() {
         (&[("", "/w main a")], "/w main a", vec![removes("/w", "--force", "/w")]),
         (&[("", "/w main a")], "/w main a!", vec![removes("/w", "--force --force", "/w")]),
         (&[("", "/it's main a")], "/it's main a", vec![removes("/it's", "--force", "'/it'\\''s'")]),
-        (&[("", "/\u{fffd} main a")], "/\u{fffd} main a", vec![removes("/\u{fffd}", "--force", "PATH")]),
         // Its HEAD may be the only name of its commits.
-        (&[("", "/w - a")], "/w - a", vec![made("/w", None)]),
+        (&[("", "/w - a")], "/w - a", vec![made("/w", true, None)]),
         (&[("", "/w - had")], "/w - had", vec![removes("/w", "--force", "/w")]),
         (&[("", "/w - -")], "/w - -", vec![removes("/w", "--force", "/w")]),
         (&[("/w main a", "/x main a")], "/x main a", vec![moved()]),
@@ -86,6 +87,29 @@ fn a_remaining_worktree_is_reported_with_the_command_that_removes_it() {
     ];
     for (moves, now, told) in rows {
         assert_eq!(stays(moves, now, &["had"]), told, "{moves:?}, now {now:?}");
+    }
+}
+
+/// No command can name the path.
+#[test]
+fn remark_about_a_path_that_is_not_utf_8_has_no_command() {
+    let (folder, lost) = (|| "/x".to_owned(), || "/\u{fffd}".to_owned());
+    let made = |is_only_name| GitRemark::WorktreeMade { folder: lost(), is_only_name, command: None };
+    let moved = |from, folder| GitRemark::WorktreeMoved { from, folder, command: None };
+    let rows: Vec<Row<'_>> = vec![
+        (&[("", "/\u{fffd} main a")], "/\u{fffd} main a", vec![made(false)]),
+        (&[("", "/\u{fffd} - a")], "/\u{fffd} - a", vec![made(true)]),
+        (&[("/\u{fffd} main a", "/x main a")], "/x main a", vec![moved(lost(), folder())]),
+        (&[("/x main a", "/\u{fffd} main a")], "/\u{fffd} main a", vec![moved(folder(), lost())]),
+        (
+            &[("/\u{fffd} main a", "/\u{fffd} two a")],
+            "/\u{fffd} two a",
+            vec![GitRemark::WorktreeHead { folder: lost(), command: None }],
+        ),
+        (&[("/\u{fffd} main a", "")], "", vec![GitRemark::WorktreeRemoved { folder: lost(), command: None }]),
+    ];
+    for (moves, now, told) in rows {
+        assert_eq!(stays(moves, now, &[]), told, "{moves:?}, now {now:?}");
     }
 }
 
