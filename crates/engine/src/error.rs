@@ -80,6 +80,11 @@ impl EngineError {
         self
     }
 
+    /// The cause for a sentence that says already what was attempted; else the message.
+    pub(crate) fn why(&self) -> String {
+        self.cause.as_ref().map_or_else(|| self.message.clone(), ToString::to_string)
+    }
+
     /// The cause as a log may hold it. None if there is none, or if only its text is known.
     pub fn for_log(&self) -> Option<String> {
         let cause = self.cause.as_deref()?;

@@ -181,6 +181,9 @@ pub enum Condition {
         folder: String,
         /// It does not exist.
         missing: bool,
+        /// Why it cannot be opened; absent if it does not exist.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
 }
 

@@ -48,11 +48,12 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::InFolder { folder: Some(folder), remark } => {
             format!("in {folder}: {}", folder::remark(remark))
         }
-        Condition::FolderGone { folder, missing: true } => {
+        Condition::FolderGone { folder, missing: true, .. } => {
             format!("the workspace's folder {folder} is not there: what was changed in it stays")
         }
-        Condition::FolderGone { folder, missing: false } => {
-            format!("the folder {folder} cannot be opened: what was changed in it stays")
+        Condition::FolderGone { folder, why, .. } => {
+            let why = why.as_ref().map(|why| format!("{why}; ")).unwrap_or_default();
+            format!("the folder {folder} cannot be opened: {why}what was changed in it stays")
         }
         erasure => of_erasure(erasure, command),
     }

@@ -132,7 +132,7 @@ impl Engine {
                         }
                         Err(error) => gone.push(Note::FolderGone {
                             folder: PathBuf::from(std::ffi::OsString::from_vec(row.root)),
-                            is_missing: error.kind == Kind::NotFound,
+                            why: (error.kind != Kind::NotFound).then(|| error.why()),
                         }),
                     }
                 }

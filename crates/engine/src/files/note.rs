@@ -48,8 +48,8 @@ pub enum Note {
     FolderGone {
         /// The folder.
         folder: PathBuf,
-        /// It does not exist.
-        is_missing: bool,
+        /// Why not. None if it does not exist.
+        why: Option<String>,
     },
 }
 

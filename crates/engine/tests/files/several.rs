@@ -285,7 +285,7 @@ async fn a_folder_that_is_gone_is_reported_and_left() {
     let yard = yard.further(&[]).await;
     let plan = yard.plan(yard.rewind("t2").await, FileOptions::default()).await;
     assert_eq!(plan.files.len(), 1);
-    let gone = Note::FolderGone { folder: yard.beside("other"), is_missing: true };
+    let gone = Note::FolderGone { folder: yard.beside("other"), why: None };
     assert_eq!(plan.notes, std::slice::from_ref(&gone));
     let done = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect("done");
     assert_eq!(done.notes, [gone]);
@@ -296,6 +296,15 @@ async fn a_folder_that_is_gone_is_reported_and_left() {
     assert_eq!((status.folders.len(), status.ahead), (2, 1));
     yard.back("t1").await;
     assert_eq!(both(&yard), at(0));
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_opened_is_reported_with_the_cause() {
+    let yard = two_folders().await.further(&[]).await;
+    fs::rename(yard.beside("other"), yard.beside("away")).expect("moved");
+    std::os::unix::fs::symlink("other", yard.beside("other")).expect("a link to itself");
+    let notes = yard.plan(yard.rewind("t2").await, FileOptions::default()).await.notes;
+    assert!(format!("{notes:?}").contains("why: Some(\"Too many levels"), "{notes:?}");
 }
 
 #[tokio::test]

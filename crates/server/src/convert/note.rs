@@ -24,8 +24,8 @@ pub(crate) fn note(of: Note) -> Condition {
             folder: folder.map(|folder| folder.display().to_string()),
             remark: in_folder(remark),
         },
-        Note::FolderGone { folder, is_missing } => {
-            Condition::FolderGone { folder: folder.display().to_string(), missing: is_missing }
+        Note::FolderGone { folder, why } => {
+            Condition::FolderGone { folder: folder.display().to_string(), missing: why.is_none(), why }
         }
     }
 }

@@ -267,6 +267,10 @@ mod tests {
                 r#"{"code":"folder_gone","folder":"/w","missing":true}"#,
                 "the workspace's folder /w is not there: what was changed in it stays",
             ),
+            (
+                r#"{"code":"folder_gone","folder":"/w","missing":false,"why":"Permission denied (os error 13)"}"#,
+                "the folder /w cannot be opened: Permission denied (os error 13); what was changed in it stays",
+            ),
         ] {
             let it = serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"));
             assert_eq!(condition(&it, &remedy), sentence);
