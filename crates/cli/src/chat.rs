@@ -11,7 +11,7 @@ use retake_wire::request::History;
 use retake_wire::{Action, FilesWish, Part, Permit, ProblemKind, Request, Role};
 
 use crate::args::{Cli, ConversationArg, Start};
-use crate::context::{Context, Left, Place};
+use crate::context::{Context, FollowUp, Place};
 use crate::error::{Failure, Result, expect_reply, hinted, usage};
 use crate::term::safe;
 use crate::term::style::Style;
@@ -193,20 +193,20 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Runs a verb of the command line on this conversation, and does what it leaves to do.
+    /// Runs a verb of the command line on this conversation, and does what follows it.
     async fn verb(&mut self, arguments: Vec<String>) -> Result {
         let command = arguments.first().cloned().unwrap_or_default();
         let all = ["retake".to_owned()].into_iter().chain(arguments);
         let cli = Cli::try_parse_from(all).map_err(|error| refused(&command, &error))?;
-        self.cx.left = None;
+        self.cx.follow_up = None;
         if let Some(verb) = cli.verb {
             verb.run(&mut self.cx).await?;
         }
-        match self.cx.left.take() {
+        match self.cx.follow_up.take() {
             None => Ok(()),
-            Some(Left::Changed(action, given)) => self.changed(&action, &given).await,
-            Some(Left::Run(run)) => turn::answer(self, *run).await,
-            Some(Left::Moved) => {
+            Some(FollowUp::Changed(action, given)) => self.changed(&action, &given).await,
+            Some(FollowUp::Run(run)) => turn::answer(self, *run).await,
+            Some(FollowUp::Moved) => {
                 self.editing = None;
                 self.refresh().await
             }

@@ -91,13 +91,13 @@ pub(crate) struct Context<'a> {
     pub(crate) folder: &'a str,
     /// What a verb means where no conversation is named.
     pub(crate) place: Place,
-    /// What the last verb leaves to the line conversation.
-    pub(crate) left: Option<Left>,
+    /// What the line conversation does after the last verb.
+    pub(crate) follow_up: Option<FollowUp>,
 }
 
-/// What a verb leaves to the line conversation that runs it.
+/// What the line conversation does after a verb that it ran.
 #[derive(Debug)]
-pub(crate) enum Left {
+pub(crate) enum FollowUp {
     /// An action is done: its words may return to the line.
     Changed(Action, Box<Receipt>),
     /// A model run is to be started and followed.
@@ -131,7 +131,7 @@ impl<'a> Context<'a> {
         folder: &'a str,
         json: bool,
     ) -> Self {
-        Self { owner, paths, client, ui, json, folder, place: Place::Shell, left: None }
+        Self { owner, paths, client, ui, json, folder, place: Place::Shell, follow_up: None }
     }
 }
 

@@ -7,7 +7,7 @@ use futures::future::LocalBoxFuture;
 use retake_wire::Request;
 use retake_wire::request::Of;
 
-use super::handlers::{self, label, line, named, option, or, title};
+use super::handlers::{self, label, line, named, option, or_default_words, title};
 use super::pickers::{self, Picked};
 use super::{Chat, agent, edit};
 use crate::error::Result;
@@ -17,18 +17,18 @@ use retake_tui::render::content;
 use retake_tui::render::table::{cell, table};
 
 /// A handler of the words that follow a command.
-pub(super) type With<T> = for<'c, 'a> fn(&'c mut Chat<'a>, &'c str) -> LocalBoxFuture<'c, Result<T>>;
+pub(super) type Handler<T> = for<'c, 'a> fn(&'c mut Chat<'a>, &'c str) -> LocalBoxFuture<'c, Result<T>>;
 
 /// What a command does with the words that follow it.
 pub(super) enum Does {
     /// Runs a verb with these arguments.
     Verb(fn(&str) -> Vec<String>),
     /// Runs this verb with the words; without words, the person picks its arguments.
-    Pick(&'static str, With<Picked>),
+    Pick(&'static str, Handler<Picked>),
     /// Shows the reply to a request about the conversation.
     Show(fn(Of) -> Request),
     /// Does something that only the line conversation can do.
-    Own(With<()>),
+    Own(Handler<()>),
 }
 
 impl Does {
@@ -107,7 +107,7 @@ const COMMANDS: &[Command] = &[
         more: "ENTRY is the answer or any message of its turn; without it, the last one.",
         does: Does::Own(|chat, words| {
             handlers::picked(chat, "choose", words, |chat, words| {
-                pickers::alternative(chat, or(words, "@")).boxed_local()
+                pickers::alternative(chat, or_default_words(words, "@")).boxed_local()
             })
             .boxed_local()
         }),
@@ -207,7 +207,7 @@ const COMMANDS: &[Command] = &[
         takes: "[N]",
         help: "show the last messages",
         more: "20 messages, or N.",
-        does: Does::Verb(|words| line("log --limit", or(words, "20"))),
+        does: Does::Verb(|words| line("log --limit", or_default_words(words, "20"))),
     },
     Command {
         name: "ops",
@@ -228,7 +228,7 @@ const COMMANDS: &[Command] = &[
         takes: "[TURN]",
         help: "show how a rewind would change files",
         more: "A rewind to before TURN, or to the beginning. Nothing changes.",
-        does: Does::Verb(|words| line("plan rewind --scope files --diff", or(words, "t1"))),
+        does: Does::Verb(|words| line("plan rewind --scope files --diff", or_default_words(words, "t1"))),
     },
     Command {
         name: "checkpoint",

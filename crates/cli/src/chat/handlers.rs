@@ -4,7 +4,7 @@
 use futures::FutureExt as _;
 use retake_wire::{Action, FilesWish, ProblemKind, Scope};
 
-use super::commands::With;
+use super::commands::Handler;
 use super::pickers::{self, Picked};
 use super::{Chat, active_run};
 use crate::error::{Failure, Result, usage};
@@ -30,9 +30,9 @@ pub(super) fn option(verb: &str, option: &str, words: &str) -> Vec<String> {
     line(verb, "").into_iter().chain(option).collect()
 }
 
-/// The words, or what is usual where they are empty.
-pub(super) fn or<'w>(words: &'w str, usual: &'w str) -> &'w str {
-    if words.is_empty() { usual } else { words }
+/// The words, or the default where they are empty.
+pub(super) fn or_default_words<'w>(words: &'w str, default: &'w str) -> &'w str {
+    if words.is_empty() { default } else { words }
 }
 
 /// The arguments of `/label`.
@@ -51,13 +51,13 @@ pub(super) fn title(words: &str) -> Vec<String> {
 }
 
 /// Runs a verb with the words, or without words with the arguments that the person picks.
-pub(super) async fn pick(chat: &mut Chat<'_>, verb: &str, words: &str, from: With<Picked>) -> Result {
+pub(super) async fn pick(chat: &mut Chat<'_>, verb: &str, words: &str, from: Handler<Picked>) -> Result {
     chat.cx.here()?;
     if words.is_empty() { picked(chat, verb, words, from).await } else { chat.verb(line(verb, words)).await }
 }
 
 /// Runs a verb with the arguments that the person picks.
-pub(super) async fn picked(chat: &mut Chat<'_>, verb: &str, words: &str, from: With<Picked>) -> Result {
+pub(super) async fn picked(chat: &mut Chat<'_>, verb: &str, words: &str, from: Handler<Picked>) -> Result {
     match from(chat, words).await? {
         Some(picked) => chat.verb(line(verb, "").into_iter().chain(picked).collect()).await,
         None => Ok(()),
@@ -66,7 +66,7 @@ pub(super) async fn picked(chat: &mut Chat<'_>, verb: &str, words: &str, from: W
 
 /// Rewinds to before a message, again if its plan has changed meanwhile.
 pub(super) async fn rewind(chat: &mut Chat<'_>, words: &str) -> Result {
-    let turns: With<Picked> = |chat, _| pickers::turn(chat, "Go back to before", true).boxed_local();
+    let turns: Handler<Picked> = |chat, _| pickers::turn(chat, "Go back to before", true).boxed_local();
     loop {
         match pick(chat, "rewind", words, turns).await {
             Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => {

@@ -8,7 +8,7 @@ use retake_wire::{Action, FilesWish, ProblemKind, Request};
 use super::RunVerb;
 use super::agreement::{CONFLICT, agree, settle};
 use crate::args::{ChangeArgs, ConversationArg};
-use crate::context::{Context, Left};
+use crate::context::{Context, FollowUp};
 use crate::error::{Failure, Result, expect_reply};
 use retake_tui::render::receipt;
 
@@ -110,7 +110,7 @@ pub(crate) async fn apply(
         _ => {}
     }
     if cx.in_conversation() {
-        cx.left = Some(Left::Changed(action, Box::new(given)));
+        cx.follow_up = Some(FollowUp::Changed(action, Box::new(given)));
     }
     Ok(has_changed)
 }

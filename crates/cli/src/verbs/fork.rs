@@ -6,7 +6,7 @@ use retake_wire::request;
 
 use super::RunVerb;
 use crate::args::{ConversationArg, RequestIdArg};
-use crate::context::{Context, Left, Place};
+use crate::context::{Context, FollowUp, Place};
 use crate::error::Result;
 use retake_tui::render::id;
 
@@ -39,7 +39,7 @@ impl RunVerb for Fork {
         if let Place::Conversation(here) = &mut cx.place {
             let parent = here.replace(receipt.conversation).unwrap_or_default();
             let parent = id::short(&parent);
-            cx.left = Some(Left::Moved);
+            cx.follow_up = Some(FollowUp::Moved);
             return cx.aside(&format!("this is the fork now; `retake -r {parent}` returns to the other one"));
         }
         let id = format!("{}\n", receipt.conversation);

@@ -8,7 +8,7 @@ use retake_wire::request::Of;
 use retake_wire::{Ended, Outcome, ProblemKind, Request, Run, RunEvent};
 
 use crate::args::CALL_NOT_ALLOWED;
-use crate::context::{Context, Left, with_progress};
+use crate::context::{Context, FollowUp, with_progress};
 use crate::error::{Failure, INTERRUPTED, Result};
 use crate::run_view::RunView;
 use crate::shutdown;
@@ -31,7 +31,7 @@ pub(crate) async fn started(cx: &Context<'_>, run: Run) -> Result<(String, Event
 /// conversation starts the run itself, because its person can type meanwhile.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
     if cx.in_conversation() {
-        cx.left = Some(Left::Run(Box::new(run)));
+        cx.follow_up = Some(FollowUp::Run(Box::new(run)));
         return Ok(());
     }
     let result = follow(cx, run).await?;
