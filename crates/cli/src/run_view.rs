@@ -12,7 +12,7 @@ use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Text;
-use retake_tui::render::calls::{self, Printed, Seen};
+use retake_tui::render::calls::{self, OutputPreview, Seen};
 use retake_tui::render::flow::Flow;
 
 /// The view of a run.
@@ -47,7 +47,7 @@ enum Kind {
 /// A call that is on the screen.
 struct Call {
     shown: CallShown,
-    printed: Printed,
+    printed: OutputPreview,
     seen: Seen,
 }
 
@@ -147,7 +147,7 @@ impl RunView {
 
     fn begun(&mut self, shown: CallShown, seen: Seen) {
         self.last = Some(shown.call.clone());
-        self.calls.insert(shown.call.clone(), Call { shown, printed: Printed::default(), seen });
+        self.calls.insert(shown.call.clone(), Call { shown, printed: OutputPreview::default(), seen });
     }
 
     fn wait(&mut self, message: &str) {

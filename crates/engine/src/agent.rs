@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use retake_core::{Fact, Permission, Steer};
-use retake_tools::{Guarded, Sandbox, Secrets, Surroundings, Toolbox, processes};
+use retake_tools::{CallEnvironment, Guarded, Sandbox, Secrets, Toolbox, processes};
 
 use crate::Engine;
 use crate::error::Result;
@@ -65,7 +65,7 @@ pub(crate) struct AgentState {
     /// In which environments the commands of requests run.
     environments: Mutex<environment::Given>,
     /// In which one they run where that is not known.
-    own: OnceLock<Arc<Surroundings>>,
+    own: OnceLock<Arc<CallEnvironment>>,
     /// Who says whether a person is there.
     audience: OnceLock<Arc<dyn Audience>>,
     /// What the settings file allows.

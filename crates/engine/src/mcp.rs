@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::future::BoxFuture;
 
 use retake_core::{Hint, Remedy};
-use retake_tools::Surroundings;
+use retake_tools::CallEnvironment;
 use retake_tools::mcp::{
     Allowed, Config, ConfigError, Deps, McpServers, Origin, ServerShown, State, Variables, Way, add,
     beginning, remove,
@@ -157,7 +157,7 @@ impl Engine {
     pub(crate) fn servers<'a>(
         &'a self,
         folder: &'a Path,
-        theirs: Option<Arc<Surroundings>>,
+        theirs: Option<Arc<CallEnvironment>>,
     ) -> BoxFuture<'a, Arc<McpServers>> {
         Box::pin(async move {
             let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());

@@ -5,7 +5,7 @@ use std::any::Any;
 use tokio::task::{JoinError, spawn_blocking};
 
 /// Work whose result has no type yet.
-type Erased = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
+type UntypedWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
 
 /// Runs work that blocks on a thread of its own. It runs to its end, also when nobody waits for it any more.
 ///
@@ -14,7 +14,7 @@ type Erased = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
-    let erased: Erased = Box::new(move || Box::new(work()));
-    let done = spawn_blocking(erased).await?;
+    let untyped: UntypedWork = Box::new(move || Box::new(work()));
+    let done = spawn_blocking(untyped).await?;
     Ok(*done.downcast().expect("BUG: the result has the type that the work returned"))
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::arguments;
 use crate::call::{Asked, Call, Output};
 use crate::files::Ground;
-use crate::own::{OwnTool, looks};
+use crate::own::{OwnTool, read_only_intent};
 use crate::set::Tool;
 
 /// The tool that asks the person.
@@ -48,7 +48,7 @@ impl OwnTool for Ask {
     const NEEDS_FOLDER: bool = false;
 
     fn intent(&self, arguments: Arguments, _: &Ground) -> Result<Intent, String> {
-        Ok(looks(format!("ask: {}", arguments::line(&asked(arguments)?.question)), Vec::new()))
+        Ok(read_only_intent(format!("ask: {}", arguments::line(&asked(arguments)?.question)), Vec::new()))
     }
 
     async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use retake_core::{Fact, ToolOutcome};
 use serde_json::Value;
 
-use crate::surroundings::Surroundings;
+use crate::call_environment::CallEnvironment;
 
 /// The engine that runs a tool, as the tool sees it. One for each call.
 #[async_trait]
@@ -39,7 +39,7 @@ pub trait Host: Send + Sync {
         "stopped by the person"
     }
     /// The environment of the client that requested the call; that of this process, where the client's is not known.
-    fn surroundings(&self) -> Option<Arc<Surroundings>> {
+    fn environment(&self) -> Option<Arc<CallEnvironment>> {
         None
     }
     /// Completes when the time has passed.

@@ -20,8 +20,8 @@ use self::page::{Page, kind_of};
 use crate::call::{Call, Output};
 use crate::files::Ground;
 use crate::own::OwnTool;
-use crate::printed::Printed;
 use crate::set::Tool;
+use crate::spooled_output::SpooledOutput;
 use crate::supervisor::Supervisor;
 
 /// How far a host may send us around within itself.
@@ -87,7 +87,7 @@ impl Fetch {
         };
         crate::kept::folder(&call.spool).map_err(|error| format!("can't keep {url}: {error}"))?;
         let name = call.id.replace(|char: char| !char.is_ascii_alphanumeric() && char != '-', "_");
-        let mut printed = Printed::new(call.spool.join(format!("{name}.txt")), u64::MAX);
+        let mut printed = SpooledOutput::new(call.spool.join(format!("{name}.txt")), u64::MAX);
         printed.add(text.as_bytes());
         let cut_said = cut.as_ref().map(|cut| format!("\n[{cut}]")).unwrap_or_default();
         let content = format!("[{url} · {status} · {named}]\n{}{cut_said}", printed.bounded());

@@ -81,6 +81,6 @@ impl<T: OwnTool> Tool for T {
 }
 
 /// The intent of a call that changes nothing.
-pub(crate) fn looks(line: String, touches: Vec<Touch>) -> Intent {
+pub(crate) fn read_only_intent(line: String, touches: Vec<Touch>) -> Intent {
     Intent { class: EffectClass::None, touches, line, detail: None }
 }

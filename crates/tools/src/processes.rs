@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use tokio::process::{Child, Command};
 
-use crate::surroundings::Surroundings;
+use crate::call_environment::CallEnvironment;
 use crate::umask;
 
 /// Marks every process of a call, its children's children included.
@@ -48,22 +48,22 @@ pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
 }
 
 /// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
-/// With these surroundings, in the place of ours.
+/// It gets this environment in the place of ours.
 pub async fn start(
     command: &[String],
     folder: &Path,
     call: &str,
-    surroundings: Option<&Surroundings>,
+    environment: Option<&CallEnvironment>,
 ) -> std::io::Result<Child> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "no command"));
     };
     let mut started = marked(OsStr::new(program), folder, call);
-    if let Some(surroundings) = surroundings {
-        surroundings.give(&mut started);
+    if let Some(environment) = environment {
+        environment.give(&mut started);
     }
     started.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-    umask::spawn(started, surroundings.and_then(Surroundings::umask)).await
+    umask::spawn(started, environment.and_then(CallEnvironment::umask)).await
 }
 
 /// Asks every process of a call to end; with `force`, ends it.

@@ -28,10 +28,10 @@ use self::stand::Stand;
 use crate::arguments;
 use crate::call::{Call, Output};
 use crate::cgroup::Group;
-use crate::printed::Printed;
 use crate::sandbox::{Net, Sandbox, Sandboxed};
 use crate::secret::Secrets;
 use crate::set::{Schema, Tool, schema_of};
+use crate::spooled_output::SpooledOutput;
 use crate::supervisor::Supervisor;
 
 /// The tool that runs command lines.
@@ -206,7 +206,7 @@ impl ShellTool {
         let net = self.config.network.of(arguments.network);
         let line = Line { net, reads: call.reads, ..self.line(&arguments.command, &stand.folder) };
         let (pipe, writer) = std::io::pipe()?;
-        let printed = Printed::new(spool.log.clone(), self.config.log);
+        let printed = SpooledOutput::new(spool.log.clone(), self.config.log);
         let Started { child, group } = line.start(call, &spool, writer.into()).await?;
         let limit = Duration::from_secs(arguments.timeout_s.unwrap_or(LIMIT_S).clamp(1, MOST_S));
         let (over, printed) = line.follow(call, child, pipe, printed, limit).await;

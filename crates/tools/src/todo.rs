@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments;
 use crate::call::{Call, Output};
 use crate::files::Ground;
-use crate::own::{OwnTool, looks};
+use crate::own::{OwnTool, read_only_intent};
 use crate::set::Tool;
 
 /// More items than that are not a list that anybody reads.
@@ -83,7 +83,7 @@ impl OwnTool for Todo {
     fn intent(&self, arguments: Arguments, _: &Ground) -> Result<Intent, String> {
         let count = items(arguments)?.len();
         let line = format!("write the to-do list, {count} item{}", if count == 1 { "" } else { "s" });
-        Ok(looks(line, Vec::new()))
+        Ok(read_only_intent(line, Vec::new()))
     }
 
     async fn call(&self, _: Call, arguments: Arguments) -> Result<Output, String> {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use retake_core::{ConversationId, RequestId};
-use retake_tools::Surroundings;
+use retake_tools::CallEnvironment;
 
 use super::locked;
 use crate::Engine;
@@ -14,16 +14,16 @@ use crate::Engine;
 const MOST: usize = 1024;
 
 /// The environments of requests, the last one first.
-pub(crate) type Given = VecDeque<(RequestId, Arc<Surroundings>)>;
+pub(crate) type Given = VecDeque<(RequestId, Arc<CallEnvironment>)>;
 
 /// The environment variables and the umask of a client, for the commands of its requests. Cheap to clone; `Debug` shows no value.
 #[derive(Clone, Debug)]
-pub struct CommandEnvironment(Arc<Surroundings>);
+pub struct CommandEnvironment(Arc<CallEnvironment>);
 
 impl CommandEnvironment {
     /// These variables, and this umask; without one, that of this process.
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>, umask: Option<u32>) -> Self {
-        Self(Arc::new(Surroundings::new(variables, umask)))
+        Self(Arc::new(CallEnvironment::new(variables, umask)))
     }
 }
 
@@ -37,7 +37,7 @@ impl Engine {
 
     /// Sets the umask for files of requests whose client is not known. Only the first call has an effect.
     pub fn set_own_umask(&self, umask: Option<u32>) {
-        drop(self.waits.own.set(Arc::new(Surroundings::own(umask))));
+        drop(self.waits.own.set(Arc::new(CallEnvironment::own(umask))));
     }
 
     /// The umask of files whose client hands over none.
@@ -46,12 +46,12 @@ impl Engine {
     }
 
     /// The environment of this process.
-    pub(crate) fn own_environment(&self) -> Option<Arc<Surroundings>> {
+    pub(crate) fn own_environment(&self) -> Option<Arc<CallEnvironment>> {
         self.waits.own.get().cloned()
     }
 
     /// The environment of a request.
-    pub(crate) fn environment_of(&self, request: &RequestId) -> Option<Arc<Surroundings>> {
+    pub(crate) fn environment_of(&self, request: &RequestId) -> Option<Arc<CallEnvironment>> {
         let given = locked(&self.waits.environments);
         let theirs =
             given.iter().find(|(of, _)| of == request).map(|(_, environment)| Arc::clone(environment));
@@ -60,7 +60,7 @@ impl Engine {
     }
 
     /// The environment of the client that last requested a run or step of a conversation.
-    pub(crate) fn environment_in(&self, conversation: ConversationId) -> Option<Arc<Surroundings>> {
+    pub(crate) fn environment_in(&self, conversation: ConversationId) -> Option<Arc<CallEnvironment>> {
         match self.served_last(conversation) {
             Some(request) => self.environment_of(&request),
             None => self.own_environment(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Answering, ConversationId, EffectClass, Fact, Fence, Permission, Ruling, Touch};
-use retake_tools::{Asked, Call, Guard, Guarded, Host, Piece, Surroundings};
+use retake_tools::{Asked, Call, CallEnvironment, Guard, Guarded, Host, Piece};
 use tokio::sync::watch;
 
 use super::Events;
@@ -149,7 +149,7 @@ impl Host for ToolHost {
         self.engine.stopped_by()
     }
 
-    fn surroundings(&self) -> Option<Arc<Surroundings>> {
+    fn environment(&self) -> Option<Arc<CallEnvironment>> {
         self.engine.environment_in(self.conversation)
     }
 

@@ -246,7 +246,7 @@ async fn carry_out_plan(mut plan: Plan, call: &Call, ground: Ground) -> Result<O
     if let Some(refusal) = unread(call, &plan, &ground).await {
         return Err(refusal);
     }
-    let theirs = call.host.surroundings().and_then(|theirs| theirs.umask());
+    let theirs = call.host.environment().and_then(|theirs| theirs.umask());
     let landed = blocking(call, move |_| umask::with(theirs, || land(&plan, &ground))).await;
     let mut output =
         landed.map_err(|error| format!("nothing was written: no thread can be started: {error}"))?;

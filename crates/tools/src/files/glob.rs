@@ -14,7 +14,7 @@ use super::text;
 use super::walk::{self, Veil, Which};
 use super::work::{Stop, look};
 use crate::call::{Call, Output};
-use crate::own::{OwnTool, looks};
+use crate::own::{OwnTool, read_only_intent};
 
 /// How many files are shown.
 const MOST_FILES: usize = 200;
@@ -45,7 +45,7 @@ impl OwnTool for GlobFiles {
         matcher(&arguments.pattern)?;
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
         let line = format!("glob {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
-        Ok(looks(line, place.read()))
+        Ok(read_only_intent(line, place.read()))
     }
 
     async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {

@@ -19,7 +19,7 @@ use super::walk::{self, Veil, Which};
 use super::work::{Stop, Stoppable, look};
 use super::{disk, glob};
 use crate::call::{Call, Output};
-use crate::own::{OwnTool, looks};
+use crate::own::{OwnTool, read_only_intent};
 use found::{Found, InFile};
 
 /// The most lines around a fitting one.
@@ -77,7 +77,7 @@ impl OwnTool for GrepFiles {
         matchers(&arguments)?;
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
         let line = format!("grep {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
-        Ok(looks(line, place.read()))
+        Ok(read_only_intent(line, place.read()))
     }
 
     async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {

@@ -13,7 +13,7 @@ use super::text;
 use super::walk::{self, Veil, Which};
 use super::work::{Stop, look};
 use crate::call::{Call, Output};
-use crate::own::{OwnTool, looks};
+use crate::own::{OwnTool, read_only_intent};
 
 /// How many entries are shown.
 const MOST_ENTRIES: usize = 1_000;
@@ -46,7 +46,7 @@ impl OwnTool for ListFolder {
 
     fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
-        Ok(looks(format!("list {}", ground.line(&place.path)), place.read()))
+        Ok(read_only_intent(format!("list {}", ground.line(&place.path)), place.read()))
     }
 
     async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {

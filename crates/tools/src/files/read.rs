@@ -19,7 +19,7 @@ use super::text::{self, Breaks};
 use super::walk::{self, Veil};
 use super::work::{Stop, Stoppable, look};
 use crate::call::{Attached, Call, Output};
-use crate::own::{OwnTool, looks};
+use crate::own::{OwnTool, read_only_intent};
 use window::Window;
 
 /// How many lines are shown at once.
@@ -52,7 +52,7 @@ impl OwnTool for ReadFile {
 
     fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
         let place = named(&arguments, ground)?;
-        Ok(looks(format!("read {}", ground.line(&place.path)), place.read()))
+        Ok(read_only_intent(format!("read {}", ground.line(&place.path)), place.read()))
     }
 
     async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {

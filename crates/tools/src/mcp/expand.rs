@@ -6,8 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::config::Way;
+use crate::call_environment::CallEnvironment;
 use crate::secret::Secrets;
-use crate::surroundings::Surroundings;
 
 /// Shorter values are no secrets, and would be found everywhere.
 const SHORTEST_SECRET: usize = 6;
@@ -26,8 +26,8 @@ impl Variables {
     }
 
     /// The variables of the client, and which of them no server gets.
-    pub fn of(surroundings: &Surroundings, secrets: Secrets) -> Self {
-        Self { all: surroundings.variables().collect(), secrets }
+    pub fn of(environment: &CallEnvironment, secrets: Secrets) -> Self {
+        Self { all: environment.variables().collect(), secrets }
     }
 
     /// These.

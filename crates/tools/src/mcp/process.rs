@@ -60,11 +60,11 @@ pub(super) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Starts it with the environment that it is given by `surround`, and no other.
+    /// Starts it with the environment that it is given by `set_environment`, and no other.
     async fn spawn(
         self,
         mark: &str,
-        surround: impl FnOnce(&mut Command),
+        set_environment: impl FnOnce(&mut Command),
     ) -> std::io::Result<(Child, Option<cgroup::Group>)> {
         let Deps { hide, held, memory, file_size, umask, .. } = self.deps;
         let program = OsStr::new(self.program);
@@ -90,12 +90,12 @@ impl Start<'_> {
                 let file_size = Some(*file_size);
                 let plan = Plan { namespaces, confined, join, file_size, ..Plan::new(mark, self.folder) };
                 let mut command = supervisor.command(&plan, program);
-                surround(&mut command);
+                set_environment(&mut command);
                 (shielded(command, mark, Inherits::Nothing), None)
             }
             None => {
                 let mut command = processes::marked(program, self.folder, mark);
-                surround(&mut command);
+                set_environment(&mut command);
                 command.env(processes::MARK, mark);
                 (command, confined)
             }
@@ -114,11 +114,11 @@ impl Process {
     /// Starts it, with its pipes.
     pub(super) async fn start(
         start: Start<'_>,
-        surround: impl FnOnce(&mut Command),
+        set_environment: impl FnOnce(&mut Command),
     ) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let mark = format!("mcp-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-        let (mut child, bound) = start.spawn(&mark, surround).await?;
+        let (mut child, bound) = start.spawn(&mark, set_environment).await?;
         let missing = || std::io::Error::other("a pipe is missing");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;

@@ -216,8 +216,8 @@ impl Server {
                     sandbox: self.sandbox(),
                     write: self.write()?,
                 };
-                let surround = |built: &mut Command| surround(built, &self.deps.variables, env);
-                let started = Process::start(start, surround).await.map_err(|error| {
+                let set_environment = |built: &mut Command| set_environment(built, &self.deps.variables, env);
+                let started = Process::start(start, set_environment).await.map_err(|error| {
                     let name = super::text::line(command, 200);
                     expanded.hide(&format!("its command `{name}` can't be started: {error}"))
                 })?;
@@ -314,7 +314,7 @@ async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, tr
 }
 
 /// The environment of a server: the user's without keys, and what its entry names.
-fn surround(command: &mut Command, variables: &Variables, env: &[(String, String)]) {
+fn set_environment(command: &mut Command, variables: &Variables, env: &[(String, String)]) {
     command.env_clear().envs(variables.for_servers()).envs(env.iter().map(|(name, value)| (name, value)));
 }
 

@@ -18,10 +18,10 @@ use tokio::sync::watch;
 use super::script::{self, Spool};
 use crate::call::{Call, Host, Piece};
 use crate::cgroup::{Bounds, Group};
-use crate::printed::{Printed, Teller};
 use crate::processes;
 use crate::sandbox::{Confinement, Net, Sandbox};
 use crate::secret::Secrets;
+use crate::spooled_output::{SpooledOutput, Teller};
 use crate::supervisor::{Inherits, Plan, Supervisor, shielded};
 use crate::umask;
 
@@ -154,9 +154,9 @@ impl Line<'_> {
         };
         command.arg("-c").arg(script).arg(script::shell()).arg(self.command);
         command.stdin(Stdio::null()).stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
-        let theirs = call.host.surroundings().unwrap_or_default();
+        let theirs = call.host.environment().unwrap_or_default();
         theirs.give(&mut command);
-        script::surround(&mut command, self.secrets, theirs.variables());
+        script::set_environment(&mut command, self.secrets, theirs.variables());
         let started = match confined {
             _ if self.supervisor.is_some() => {
                 umask::spawn(shielded(command, &call.id, Inherits::All), theirs.umask()).await
@@ -194,9 +194,9 @@ impl Line<'_> {
         call: &Call,
         mut child: Child,
         pipe: PipeReader,
-        printed: Printed,
+        printed: SpooledOutput,
         limit: Duration,
-    ) -> (Over, Printed) {
+    ) -> (Over, SpooledOutput) {
         // A larger pipe is only faster.
         let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE);
         let ticks = AtomicU32::new(0);
@@ -257,7 +257,7 @@ pub(super) async fn end_processes(host: &dyn Host, call: &str, group: Option<u32
     let mut patience = host.sleep(TO_END);
     loop {
         let id = call.to_owned();
-        let waited = look(move || processes::wait_gone(&id, TICK));
+        let waited = process_work(move || processes::wait_gone(&id, TICK));
         tokio::select! {
             biased;
             gone = waited => if gone { return true },
@@ -269,17 +269,18 @@ pub(super) async fn end_processes(host: &dyn Host, call: &str, group: Option<u32
 
 async fn by_force(call: &str, group: Option<u32>) -> bool {
     let id = call.to_owned();
-    look(move || processes::end(group, &id)).await
+    process_work(move || processes::end(group, &id)).await
 }
 
 /// How many processes of a call there are.
 pub(super) async fn alive(call: &str) -> usize {
     let id = call.to_owned();
-    look(move || processes::alive(&id).len()).await
+    process_work(move || processes::alive(&id).len()).await
 }
 
-async fn look<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    crate::blocking(work).await.expect("BUG: looking for processes does not panic")
+/// Does work on processes, which blocks, on a thread of its own.
+async fn process_work<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    crate::blocking(work).await.expect("BUG: work on processes does not panic")
 }
 
 /// How many tasks the machine has; cheap.
@@ -294,10 +295,10 @@ fn tasks() -> usize {
 async fn pump(
     host: &dyn Host,
     pipe: PipeReader,
-    mut printed: Printed,
+    mut printed: SpooledOutput,
     ticks: &AtomicU32,
     mut is_over: watch::Receiver<bool>,
-) -> Printed {
+) -> SpooledOutput {
     let Ok(mut pipe) = Receiver::from_owned_fd(pipe.into()) else { return printed };
     let mut buffer = vec![0; PIPE / 4];
     let mut teller = Teller::default();

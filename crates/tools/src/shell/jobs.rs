@@ -21,8 +21,8 @@ use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
 use crate::call::{Call, Output, Piece};
 use crate::files::Ground;
-use crate::own::{OwnTool, looks};
-use crate::printed::{BOUND, plain, whole};
+use crate::own::{OwnTool, read_only_intent};
+use crate::spooled_output::{BOUND, plain, whole};
 
 /// How keys of jobs begin.
 const KEY: &str = "job/";
@@ -254,7 +254,7 @@ impl OwnTool for JobOutput {
     const ABOUT: &'static str = "Reads what a background job has printed so far, and whether it still runs.";
 
     fn intent(&self, given: OutputArguments, _: &Ground) -> Result<Intent, String> {
-        Ok(looks(format!("read the output of job {}", arguments::line(&given.id)), Vec::new()))
+        Ok(read_only_intent(format!("read the output of job {}", arguments::line(&given.id)), Vec::new()))
     }
 
     async fn call(&self, call: Call, given: OutputArguments) -> Result<Output, String> {
@@ -283,7 +283,7 @@ impl OwnTool for JobStop {
     const IS_PARALLEL: bool = false;
 
     fn intent(&self, given: StopArguments, _: &Ground) -> Result<Intent, String> {
-        Ok(looks(format!("end job {}", arguments::line(&given.id)), Vec::new()))
+        Ok(read_only_intent(format!("end job {}", arguments::line(&given.id)), Vec::new()))
     }
 
     async fn call(&self, call: Call, given: StopArguments) -> Result<Output, String> {
@@ -307,7 +307,7 @@ impl OwnTool for JobList {
     const ABOUT: &'static str = "Lists the background jobs, and whether they still run.";
 
     fn intent(&self, _: ListArguments, _: &Ground) -> Result<Intent, String> {
-        Ok(looks("list the jobs".to_owned(), Vec::new()))
+        Ok(read_only_intent("list the jobs".to_owned(), Vec::new()))
     }
 
     async fn call(&self, call: Call, _: ListArguments) -> Result<Output, String> {

@@ -1,4 +1,4 @@
-//! How a command line becomes a process: its shell, its surroundings and its limits. What it is started with never holds
+//! How a command line becomes a process: its shell, its environment and its limits. What it is started with never holds
 //! a secret of ours.
 
 use std::ffi::{OsStr, OsString};
@@ -29,8 +29,8 @@ const UNSET: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "PS4", "SHELL
 /// No folder has a longer name, with the end of its line.
 const LONGEST_NOTE: u64 = 4097;
 
-/// Gives a command its surroundings: ours, these variables, without what is not for it.
-pub(super) fn surround(
+/// Gives a command its environment: ours, these variables, without what is not for it.
+pub(super) fn set_environment(
     command: &mut Command,
     secrets: &Secrets,
     ours: impl Iterator<Item = (OsString, OsString)>,
@@ -165,7 +165,7 @@ mod tests {
 
     use tokio::process::Command;
 
-    use super::{Secrets, quoted, surround};
+    use super::{Secrets, quoted, set_environment};
 
     #[test]
     fn no_secret_is_passed_to_a_command() {
@@ -174,7 +174,11 @@ mod tests {
             ["PATH", "MODEL_API_KEY", "gh_token", "TOKENISER", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"];
         let plain = names.map(|name| (name, "x")).into_iter();
         let ours = plain.chain([("MIRROR", "https://user:pw@host")]);
-        surround(&mut command, &Secrets::default(), ours.map(|(name, value)| (name.into(), value.into())));
+        set_environment(
+            &mut command,
+            &Secrets::default(),
+            ours.map(|(name, value)| (name.into(), value.into())),
+        );
         let taken = command.as_std().get_envs().filter(|(_, value)| value.is_none());
         let taken: Vec<&OsStr> = taken.map(|(name, _)| name).collect();
         assert_eq!(

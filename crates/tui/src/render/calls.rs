@@ -151,7 +151,7 @@ fn is_diff(text: &str) -> bool {
 
 /// What a call prints, as it comes: the first lines of it, none wider than the terminal; the rest is counted.
 #[derive(Debug, Default)]
-pub struct Printed {
+pub struct OutputPreview {
     safe: safe::Stream,
     /// Lines that are shown.
     shown: usize,
@@ -161,7 +161,7 @@ pub struct Printed {
     used: Option<usize>,
 }
 
-impl Printed {
+impl OutputPreview {
     /// What to print for the next piece.
     pub fn push(&mut self, look: &Look, text: &str) -> Text {
         let text = self.safe.push(text).into_owned();
@@ -225,7 +225,7 @@ mod tests {
     const LOOK: Look = Look { columns: 30, now_ms: 0, ids: true };
 
     fn printed(pieces: &[&str]) -> String {
-        let mut printed = Printed::default();
+        let mut printed = OutputPreview::default();
         let text: Text = pieces.iter().map(|piece| printed.push(&LOOK, piece)).collect();
         (text + printed.finish(&LOOK)).to_string()
     }

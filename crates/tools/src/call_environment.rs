@@ -10,21 +10,21 @@ use crate::processes::MARK;
 
 /// Variables with their values, and a umask.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct CallEnvironment {
     /// Those of this process, without.
     variables: Option<Vec<(OsString, OsString)>>,
     umask: Option<u32>,
 }
 
-impl fmt::Debug for Surroundings {
+impl fmt::Debug for CallEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A value may be a secret.
         let variables = self.variables.as_ref().map(Vec::len);
-        write!(f, "Surroundings({variables:?} variables, umask {:?})", self.umask)
+        write!(f, "CallEnvironment({variables:?} variables, umask {:?})", self.umask)
     }
 }
 
-impl Surroundings {
+impl CallEnvironment {
     /// These variables, and this umask; without one, that of this process.
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>, umask: Option<u32>) -> Self {
         // Whose process a call's is, only we say.

@@ -20,8 +20,8 @@ pub(crate) const BOUND: usize = HEAD + TAIL;
 /// How many bytes are reported in one tick.
 const TOLD: usize = 64 << 10;
 
-/// What has been printed.
-pub(crate) struct Printed {
+/// The output of a command or the text of a page: bounded for the model, whole in the spool.
+pub(crate) struct SpooledOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     bytes: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Printed {
     lost: Option<String>,
 }
 
-impl Printed {
+impl SpooledOutput {
     /// Nothing so far. The whole goes to a file, up to a cap.
     pub(crate) fn new(log: PathBuf, cap: u64) -> Self {
         let (file, lost) = match crate::kept::file(&log) {
