@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::LocalBoxFuture;
 use retake_wire::reply::{Composer, Models, Receipt};
 use retake_wire::request::History;
-use retake_wire::{Action, FilesWish, Part, Permit, ProblemKind, Request, Role};
+use retake_wire::{Action, FilesWish, Part, Permit, ProblemKind, Request, Role, Run};
 
 use crate::args::{Cli, ConversationArg, Start};
 use crate::context::{Context, FollowUp, Place};
@@ -203,14 +203,36 @@ impl<'a> Chat<'a> {
             verb.run(&mut self.cx).await?;
         }
         match self.cx.follow_up.take() {
-            None => Ok(()),
-            Some(FollowUp::Changed(action, given)) => self.changed(&action, &given).await,
-            Some(FollowUp::Run(run)) => turn::answer(self, *run).await,
+            Some(FollowUp::Changed(action, given)) if self.conversation() == Some(&given.conversation) => {
+                self.changed(&action, &given).await
+            }
+            // The words of another conversation stay there.
+            Some(FollowUp::Changed(..)) | None => Ok(()),
+            Some(FollowUp::Run(run)) => {
+                let conversation = self.current(&command, &run.conversation).await?;
+                turn::answer(self, Run { conversation, ..*run }).await
+            }
             Some(FollowUp::Moved) => {
                 self.editing = None;
                 self.refresh().await
             }
         }
+    }
+
+    /// The current conversation, if this names it. A run of another one would move there without a word.
+    async fn current(&self, command: &str, name: &str) -> Result<String> {
+        let here = self.conversation();
+        if here.is_none_or(|here| here != name) {
+            let named = self.cx.info(name).await?.id;
+            if here != Some(&named) {
+                let named = id::short(&named);
+                return Err(usage(
+                    format!("/{command} works in the current conversation only, and {named} is another one"),
+                    format!("open it with /list, then type /{command} there"),
+                ));
+            }
+        }
+        self.cx.here()
     }
 
     /// Takes up the words that an action returns, and shows where it led.

@@ -1,7 +1,10 @@
 //! The other commands of the conversation in the terminal.
 
 use insta::assert_snapshot;
+use retake_wire::Reply;
+use retake_wire::reply::{Conversation, Receipt};
 
+use super::fixtures::{OTHER, composer, conversation, receipt};
 use super::scripted::Act::{Escape, Line, Pick};
 use super::scripted::Case;
 
@@ -36,6 +39,24 @@ fn moves() {
         Escape,
     ];
     assert_snapshot!(Case::terminal(acts).see(&["-c"]));
+}
+
+#[test]
+fn verb_on_another_conversation_runs_nothing_here_and_brings_no_words() {
+    let other = Conversation { id: OTHER.to_owned(), ..conversation() };
+    let undone = Receipt { conversation: OTHER.to_owned(), composer: Some(composer()), ..receipt() };
+    let acts = [
+        Line("/retry --conversation 0199a000-0000-7000-8000-00000000c002"),
+        Line("/undo --conversation 0199a000-0000-7000-8000-00000000c002"),
+        Line("hello"),
+        Line("/retry --conversation 0199a000-0000-7000-8000-00000000c001"),
+        Line("/retry --conversation 0199a000"),
+    ];
+    let case = Case::terminal(acts).reply("apply", Ok(Reply::Receipt(undone)));
+    let case = [conversation(), other]
+        .into_iter()
+        .fold(case, |case, it| case.reply("info", Ok(Reply::Conversation(it))));
+    assert_snapshot!(case.see(&["-c"]));
 }
 
 #[test]
