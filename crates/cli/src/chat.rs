@@ -107,21 +107,33 @@ struct Chat<'a> {
     quits: bool,
 }
 
-/// What to print after a move in the tree, where its verb does not print it. None for an action that goes nowhere else.
-fn after_move(action: &Action) -> Option<&'static str> {
-    match action {
-        Action::Rewind { .. } | Action::Redo { .. } | Action::Edit { .. } => Some(""),
-        Action::Undo { .. } => Some("/redo brings it back"),
-        Action::Restore { .. } | Action::Checkout { .. } | Action::Choose { .. } => {
-            Some("/undo takes this back")
-        }
-        Action::RestoreFiles { .. }
-        | Action::Mark { .. }
-        | Action::Fold { .. }
-        | Action::Unfold { .. }
-        | Action::Label { .. }
-        | Action::Title { .. }
-        | Action::Erase { .. } => None,
+/// What the line conversation does after an action.
+struct AfterAction {
+    /// The action moved the tip: the parts that wait for a message belonged to the place before.
+    is_move: bool,
+    /// The path is another branch or an earlier one, so its last messages are printed.
+    prints_messages: bool,
+    /// The next step, where the verb does not print it.
+    hint_after: Option<&'static str>,
+}
+
+impl AfterAction {
+    fn of(action: &Action) -> Self {
+        let (is_move, prints_messages, hint_after) = match action {
+            Action::Rewind { .. } | Action::Redo { .. } | Action::Edit { .. } => (true, false, None),
+            Action::Undo { .. } => (true, false, Some("/redo brings it back")),
+            Action::Restore { .. } | Action::Checkout { .. } | Action::Choose { .. } => {
+                (true, true, Some("/undo takes this back"))
+            }
+            Action::RestoreFiles { .. }
+            | Action::Mark { .. }
+            | Action::Fold { .. }
+            | Action::Unfold { .. }
+            | Action::Label { .. }
+            | Action::Title { .. }
+            | Action::Erase { .. } => (false, false, None),
+        };
+        Self { is_move, prints_messages, hint_after }
     }
 }
 
@@ -237,9 +249,8 @@ impl<'a> Chat<'a> {
 
     /// Takes up the words that an action returns, and shows where it led.
     async fn changed(&mut self, action: &Action, given: &Receipt) -> Result {
-        let next = after_move(action);
-        if next.is_some() {
-            // The waiting parts belonged to the place before the move.
+        let after = AfterAction::of(action);
+        if after.is_move {
             self.editing = None;
             self.attached.clear();
         }
@@ -248,14 +259,12 @@ impl<'a> Chat<'a> {
         } else if !given.waited.is_empty() {
             self.take_back(given.waited.iter().flat_map(|words| words.parts.clone()).collect());
         }
-        match action {
-            Action::Checkout { .. } | Action::Choose { .. } => self.arrive().await?,
-            _ => self.refresh().await?,
+        if after.prints_messages {
+            self.arrive().await?;
+        } else {
+            self.refresh().await?;
         }
-        match next {
-            Some(next) if !next.is_empty() => self.cx.aside(next),
-            _ => Ok(()),
-        }
+        after.hint_after.map_or(Ok(()), |hint| self.cx.aside(hint))
     }
 
     /// Prints a problem. Only a terminal that fails ends the conversation.

@@ -32,6 +32,7 @@ fn moves() {
         Line("/redo"),
         Line("/redo 0"),
         Line("/restore 3.14"),
+        Line("/restore t1"),
         Line("/restore"),
         Line("/choose"),
         Pick(0),
