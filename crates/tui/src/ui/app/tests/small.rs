@@ -37,7 +37,7 @@ fn approval_request_in_a_small_window_shows_yes_and_no() {
 fn receipt_is_wrapped_once_to_the_width() {
     let effect = |number: i64| EffectLine {
         line: format!(
-            "mail send --to team@example.org --subject 'build number {number} of the week is done'"
+            "mail send --to team@example.org --subject 'build number {number} of the week is done, and its report is ready'"
         ),
         tool: "shell".into(),
         class: EffectClass::External,
@@ -55,7 +55,10 @@ fn receipt_is_wrapped_once_to_the_width() {
         let end = lines.iter().position(|line| line.trim().is_empty()).expect("an end");
         let margin = |line: &str| line.len() - line.trim_start().len();
         // Each is as full as its words let it be: the first word of the line that continues it had no room.
-        for pair in lines[..end].windows(2).filter(|pair| margin(pair[1]) > margin(lines[0]) + 2) {
+        let continued = lines[..end].windows(2).filter(|pair| margin(pair[1]) > margin(lines[0]) + 2);
+        let continued: Vec<_> = continued.collect();
+        assert!(!continued.is_empty(), "{width}: {seen}");
+        for pair in continued {
             let word = pair[1].split_whitespace().next().unwrap_or_default();
             let room = crate::text::width::columns(pair[0]) + 1 + crate::text::width::columns(word);
             // All lines end where those with the larger margin do.
