@@ -190,7 +190,7 @@ pub(crate) fn ends(plan: &Plan, agreed: bool) -> Vec<String> {
         let comes_back = match plan.waiting {
             0 => String::new(),
             some => {
-                format!("; {} that {} come back to you", words::count(some as u64, "message"), waits(some))
+                format!("; {} that {} to you", words::count(some as u64, "message"), waits(some, agreed))
             }
         };
         all.push(format!("! the agent is at work here: it {has} stopped first{comes_back}"));
@@ -224,8 +224,14 @@ pub(crate) fn pieces(action: Option<&Action>, plan: &Plan, amount: impl Fn(Count
     some.map(|(verb, counts)| format!("{verb} {}", amount(counts))).chain(lifted).collect()
 }
 
-fn waits(amount: usize) -> &'static str {
-    if amount == 1 { "waits would" } else { "wait would" }
+/// That messages wait and come back; where the end of the run is not agreed to, that they would.
+fn waits(amount: usize, agreed: bool) -> &'static str {
+    match (amount, agreed) {
+        (1, true) => "waits comes back",
+        (1, false) => "waits would come back",
+        (_, true) => "wait come back",
+        (_, false) => "wait would come back",
+    }
 }
 
 fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> Text {
@@ -255,6 +261,20 @@ pub fn returns(look: &Look, composer: &Composer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_messages_come_back_once_the_end_of_the_run_is_agreed() {
+        for (waiting, agreed, end) in [
+            (0, true, "it is stopped first"),
+            (1, true, "it is stopped first; 1 message that waits comes back to you"),
+            (2, true, "it is stopped first; 2 messages that wait come back to you"),
+            (1, false, "it has to be stopped first; 1 message that waits would come back to you"),
+            (2, false, "it has to be stopped first; 2 messages that wait would come back to you"),
+        ] {
+            let plan = Plan { at_work: true, waiting, ..Plan::default() };
+            assert_eq!(ends(&plan, agreed), [format!("! the agent is at work here: {end}")]);
+        }
+    }
 
     /// A fold that is made was never in force.
     #[test]
