@@ -272,7 +272,7 @@ impl Change {
         }
     }
 
-    /// What happened to it, and what it is to git, for the model.
+    /// What happened to it, and what it is to git, for the model. A person reads the same words: `wire/src/english/folder.rs`.
     pub(super) fn said(&self) -> String {
         let how = match self.kind() {
             GitFileChange::New => "new",

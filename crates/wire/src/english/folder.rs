@@ -107,6 +107,8 @@ fn place(branch: Option<&str>, commit: Option<&str>) -> String {
     }
 }
 
+// The model reads the same words below the result of its call: `Change::said` in `engine/src/files/git_hooks.rs`.
+
 fn changed(how: GitFileChange) -> &'static str {
     match how {
         GitFileChange::New => "new",
@@ -125,7 +127,12 @@ fn obeyed(role: GitFileRole) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::remark;
+    use std::collections::BTreeSet;
+
+    use schemars::schema_for;
+    use serde_json::Value;
+
+    use super::{FolderRemark, remark};
     use crate::english::{condition, remedy};
 
     /// Each remark as it is on the wire, and its sentence.
@@ -134,6 +141,18 @@ mod tests {
         (
             r#"{"code":"git_head","branch":"two","commit":"cccc","command":"git switch main"}"#,
             "git's HEAD stays on two (cccc), where a command put it: `git switch main` goes back",
+        ),
+        (
+            r#"{"code":"git_head","commit":"cccc","command":"git switch main"}"#,
+            "git's HEAD stays on cccc, where a command put it: `git switch main` goes back",
+        ),
+        (
+            r#"{"code":"git_head","branch":"two","command":"git switch main"}"#,
+            "git's HEAD stays on two, where a command put it: `git switch main` goes back",
+        ),
+        (
+            r#"{"code":"git_head","command":"git switch main"}"#,
+            "git's HEAD stays on nothing, where a command put it: `git switch main` goes back",
         ),
         (
             r#"{"code":"git_branch_made","branch":"own","only_name":true,"head":false}"#,
@@ -233,6 +252,19 @@ mod tests {
             "c stays as it is now, since the last call: changed; git does what it says; what it was could not be kept",
         ),
         (
+            r#"{"code":"git_file","path":"t","change":"removed","role":"rebase"}"#,
+            "t stays as it is now, since the last call: removed; git runs its `exec` lines when the rebase goes on; what it \
+                 was could not be kept",
+        ),
+        (
+            r#"{"code":"repository","folder":"r"}"#,
+            "the folder r stays, it holds a git repository: remove it yourself when nobody needs its commits",
+        ),
+        (
+            r#"{"code":"hard_link","path":"a","all_change":true}"#,
+            "a is a hard link: its names become separate files",
+        ),
+        (
             r#"{"code":"hard_link","path":"a","all_change":false}"#,
             "a is a hard link: its other names stay as they are",
         ),
@@ -249,6 +281,16 @@ mod tests {
             assert_eq!(remark(&it), *sentence);
             assert_eq!(serde_json::to_string(&it).expect("written"), *json);
         }
+    }
+
+    #[test]
+    fn each_code_of_a_remark_has_a_row() {
+        let code = |json: &Value| json.as_str().expect("a code").to_owned();
+        let schema = schema_for!(FolderRemark).to_value();
+        let variants = schema["oneOf"].as_array().expect("a schema for each code");
+        let codes: BTreeSet<_> = variants.iter().map(|it| code(&it["properties"]["code"]["const"])).collect();
+        let rows = ROWS.iter().map(|(json, _)| serde_json::from_str::<Value>(json).expect("JSON"));
+        assert_eq!(rows.map(|row| code(&row["code"])).collect::<BTreeSet<_>>(), codes);
     }
 
     #[test]
@@ -270,6 +312,10 @@ mod tests {
             (
                 r#"{"code":"folder_gone","folder":"/w","missing":false,"why":"Permission denied (os error 13)"}"#,
                 "the folder /w cannot be opened: Permission denied (os error 13); what was changed in it stays",
+            ),
+            (
+                r#"{"code":"folder_gone","folder":"/w","missing":false}"#,
+                "the folder /w cannot be opened: what was changed in it stays",
             ),
         ] {
             let it = serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"));
