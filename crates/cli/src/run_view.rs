@@ -32,7 +32,8 @@ pub(crate) struct RunView {
     calls: HashMap<String, Call>,
     /// The call whose lines were printed last.
     last: Option<String>,
-    /// The words of a person that came too late for their request.
+    /// The words of a person that came too late for their request. The line conversation puts them back into the line; `retake ask` has
+    /// no line and ignores them.
     pub(crate) late: Option<String>,
     /// The number of calls that needed an approval, without a person to give it.
     pub(crate) not_allowed: u64,

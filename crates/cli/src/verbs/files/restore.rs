@@ -13,8 +13,8 @@ use crate::verbs::change::{self, ActionArgs};
 /// Restore files or folders; on a terminal, it shows the plan and asks
 ///
 /// To before a turn: takes back only the changes by commands since then. Later changes by you or others stay, are merged, or are a
-/// conflict. To a checkpoint: restores the files as they were then, also those that you or others changed since. Files that others created since stay,
-/// unless you name them or use --exact. The replaced versions are stored: `retake undo` brings them back.
+/// conflict. To a checkpoint: restores the files as they were then, also those that you or others changed since. Files that others
+/// created since stay, unless you name them or use --exact. The replaced versions are stored: `retake undo` brings them back.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
     /// The time: a checkpoint (a name, or #N), before a message (tN, a label or an id), or a head (OP.SEQ) [default: before the last turn]
