@@ -41,7 +41,7 @@ enum Bench {
     Busy(BusyArguments),
     /// `retake ask` as a process of its own, with an owner that lives and with one that it starts.
     Ask(AskArguments),
-    /// The terminal face, drawn into memory, in a long conversation of a real owner.
+    /// The terminal client, drawn into memory, in a long conversation of a real owner.
     Tui(TuiArguments),
     /// Makes a folder that looks like sources, the same each time, to be measured.
     Tree(TreeArguments),

@@ -1,4 +1,4 @@
-//! The terminal face as a person at it waits for it: the first drawing, a key while an answer comes, the picker of a rewind. It is
+//! The terminal client as a person at it waits for it: the first drawing, a key while an answer comes, the picker of a rewind. It is
 //! drawn into memory; the owner is a real one behind its socket. Works in a folder of its own that is removed afterwards.
 
 use std::path::Path;
@@ -64,31 +64,31 @@ fn measure_starts(
     Ok(())
 }
 
-/// Measures the face against an owner in this process; the conversation that it was in comes back.
+/// Measures the program against an owner in this process; the conversation that it was in comes back.
 async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -> anyhow::Result<String> {
     let delay = 1_000 / arguments.words;
     let desk = Desk::with(folder, &format!("[demo]\nword_delay_ms = {delay}\n")).await?;
     let long = desk.client(arguments.turns).await?;
-    let face = Face { desk: &desk, conversation: long.conversation() };
+    let screens = Screens { desk: &desk, conversation: long.conversation() };
     let mut first = Vec::new();
     let mut shown = Vec::new();
     for _ in 0..RUNS {
         let start = Instant::now();
-        let mut stage = face.stage()?;
+        let mut stage = screens.stage()?;
         stage.draw();
         first.push(ms(start));
-        face.shown(&mut stage).await?;
+        screens.shown(&mut stage).await?;
         shown.push(ms(start));
     }
     report.measure("first_paint_ms", median(first));
     report.measure("conversation_shown_ms", median(shown));
-    let mut stage = face.stage()?;
-    face.shown(&mut stage).await?;
+    let mut stage = screens.stage()?;
+    screens.shown(&mut stage).await?;
     let keys = keys(&mut stage, arguments).await?;
     report.measure("key_p50_ms", at(&keys, 50));
     report.measure("key_p99_ms", at(&keys, 99));
     // With the one that the keys were pressed in.
-    let (open, filter) = picker(&face, arguments.turns + 1).await?;
+    let (open, filter) = picker(&screens, arguments.turns + 1).await?;
     report.measure("picker_open_ms", median(open));
     report.measure("picker_filter_ms", at(&filter, 99));
     drop(stage);
@@ -98,20 +98,20 @@ async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -
     Ok(conversation)
 }
 
-/// Starts the program, which owns what the face above was shown. The first start reads from the disk, and does not count.
+/// Starts the program, which owns the conversation that was shown above. The first start reads from the disk, and does not count.
 fn starts(program: &Program<'_>, conversation: &str) -> anyhow::Result<Vec<Started>> {
     let started =
         (0..=RUNS).map(|_| program.start(conversation, LAST)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(started.into_iter().skip(1).collect())
 }
 
-/// Faces in one conversation.
-struct Face<'a> {
+/// Full-screen programs in one conversation.
+struct Screens<'a> {
     desk: &'a Desk,
     conversation: &'a str,
 }
 
-impl Face<'_> {
+impl Screens<'_> {
     fn stage(&self) -> anyhow::Result<Headless> {
         let beginning = Launch {
             start: Start::In(self.conversation.to_owned()),
@@ -185,11 +185,11 @@ async fn keys(stage: &mut Headless, arguments: &TuiArguments) -> anyhow::Result<
 const KEY_EVERY_MS: u64 = 20;
 
 /// Opens the picker, and filters in it once all turns are there.
-async fn picker(face: &Face<'_>, turns: u64) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+async fn picker(screens: &Screens<'_>, turns: u64) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
     let (mut open, mut filter) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        let mut stage = face.stage()?;
-        face.shown(&mut stage).await?;
+        let mut stage = screens.stage()?;
+        screens.shown(&mut stage).await?;
         let start = Instant::now();
         stage.press("ctrl+r");
         let last = format!("{turns} ");

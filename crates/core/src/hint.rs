@@ -1,5 +1,5 @@
-//! What to do next, for any face: text, and the things to do, which each face calls by its own commands. Must never hold the words
-//! of one face.
+//! What to do next, for any client: text, and the things to do, which each client calls by its own commands. Must never hold the words
+//! of one client.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum HintPiece {
     Do(Remedy),
 }
 
-/// Something to do, which a face has a command for.
+/// Something to do, which a client has a command for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// List the alternatives of an answer.
@@ -157,7 +157,7 @@ impl<T: Into<String>> From<T> for Hint {
     }
 }
 
-/// For those who are no face, such as a log: a thing to do is called by its name.
+/// For those who are no client, such as a log: a thing to do is called by its name.
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|piece| match piece {

@@ -1,4 +1,4 @@
-//! Gives the engine to faces: as an in-process `Client`, and over sockets. It translates and decides nothing.
+//! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates and decides nothing.
 
 mod agent;
 mod convert;
@@ -36,7 +36,7 @@ pub use presence::AttachedClient;
 /// How often an owner checks that its data directory was not moved. Each client that attaches and each write checks it, too.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The owner in this very process, as a face sees it. Cheap to clone.
+/// The owner in this very process, as a client sees it. Cheap to clone.
 #[derive(Clone)]
 pub struct InProcess {
     pub(crate) engine: Arc<Engine>,

@@ -1,4 +1,4 @@
-//! Backups and the check of the store, as a face asks for them.
+//! Backups and the check of the store, as a client asks for them.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The integration tests of the server, as one program: everything through a `Client`, as a face has it.
+//! The integration tests of the server, as one program: everything through a `Client`, as clients have it.
 
 mod agent;
 mod care;

@@ -327,7 +327,7 @@ pub(super) fn variants(source: &str, name: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// A hint before a face has worded it.
+/// A hint before a client has worded it.
 fn hinted(hint: &Hint) -> String {
     let piece = |piece: &HintPiece| match piece {
         HintPiece::Text(text) => text.clone(),

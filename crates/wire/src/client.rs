@@ -1,4 +1,4 @@
-//! How a face reaches the owner, whatever lies between them.
+//! How a client reaches the owner, whatever lies between them.
 
 #[cfg(feature = "client")]
 mod http;
@@ -15,7 +15,7 @@ use crate::run::{Run, RunEvent};
 #[cfg(feature = "client")]
 pub use http::{HttpClient, Reach};
 
-/// The owner as a face sees it. In one process or over a socket, the verbs are the same.
+/// The owner as a client sees it. In one process or over a socket, the verbs are the same.
 #[async_trait]
 pub trait Client: Send + Sync {
     /// Sends a request and waits for its reply.

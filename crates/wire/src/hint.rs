@@ -1,4 +1,4 @@
-//! What to do next, for any face: text, and things to do, which each face calls by its own commands. Knows the commands of none.
+//! What to do next, for any client: text, and things to do, which each client calls by its own commands. Knows the commands of none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub enum HintPiece {
     Do(Remedy),
 }
 
-/// Something to do, which a face has a command for.
+/// Something to do, which a client has a command for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Remedy {
@@ -122,7 +122,7 @@ impl Hint {
         })
     }
 
-    /// The hint in a face's words: what it calls each thing to do.
+    /// The hint in a client's words: what it calls each thing to do.
     pub fn worded(&self, command: impl Fn(&Remedy) -> String) -> String {
         let words = |piece: &HintPiece| match piece {
             HintPiece::Text(text) => text.clone(),

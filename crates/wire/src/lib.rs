@@ -1,6 +1,6 @@
-//! What faces and owner say to each other. Knows no store, no engine, no terminal: only shapes.
+//! What clients and owner say to each other. Knows no store, no engine, no terminal: only shapes.
 //!
-//! Everything a face does is a [`Request`] or a [`Run`] to a [`Client`]; no verb is written twice.
+//! Everything a client does is a [`Request`] or a [`Run`] to a [`Client`]; no verb is written twice.
 
 mod action;
 mod agent;

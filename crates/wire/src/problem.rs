@@ -150,7 +150,7 @@ codes! {
     EmptyLabel = "empty_label", "A label or a title is empty";
     EmptyQuery = "empty_query", "The search contains no word to look for";
     EmptySummary = "empty_summary", "The summary of a fold is empty";
-    Face = "face", "The terminal program failed";
+    Client = "face", "The terminal program failed";
     Fenced = "fenced", "A newer run has replaced this one";
     File = "file", "A file cannot be read or written";
     FileExists = "file_exists", "The file exists already";

@@ -440,7 +440,7 @@ pub struct Report {
     pub entries: u64,
     /// What is wrong, a sentence each; empty is healthy.
     pub problems: Vec<String>,
-    /// What the database says of it, for those who know its inside; a face for people need not show it.
+    /// What the database says of it, for those who know its inside; a client for people need not show it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
     /// What was mended, a sentence each.

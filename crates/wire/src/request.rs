@@ -1,4 +1,4 @@
-//! What a face can ask for. Every verb is one of these; no face does anything else.
+//! What a client can ask for. Every verb is one of these; no client does anything else.
 //!
 //! A conversation is named by its id, or by a prefix of it that is unique (8 characters or more). An entry is
 //! named by its id, a unique prefix of it, a label, `tN` (what opened the turn with that number on the path; where

@@ -1,4 +1,4 @@
-//! Calls of tools in words: the owner tells them so in plans, faces on their cards. Must never fail, whatever the arguments are: they
+//! Calls of tools in words: the owner tells them so in plans, clients on their cards. Must never fail, whatever the arguments are: they
 //! are what a model wrote.
 
 use std::collections::BTreeMap;

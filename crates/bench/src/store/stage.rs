@@ -156,7 +156,7 @@ impl Stage {
         self.commits.load(Ordering::Relaxed)
     }
 
-    /// Waits for the store, as a face does.
+    /// Waits for the store, as a client does.
     pub(super) fn wait<T, E: Into<anyhow::Error>>(
         &self,
         answer: impl Future<Output = Result<T, E>>,

@@ -71,7 +71,7 @@ impl RunVerb for Config {
             What::Set { key, .. } | What::Unset { key } => read_by(key),
             _ => None,
         };
-        let is_of_face = read_by == Some(ReadBy::Client);
+        let is_of_client = read_by == Some(ReadBy::Client);
         let (name, text) = match what {
             What::Check => {
                 let default = cx
@@ -88,12 +88,12 @@ impl RunVerb for Config {
         };
         // The setting is written. Without an owner there is nothing to report.
         let concerns = match read_by {
-            Some(read_by) if !is_of_face => running(cx).await.map(|status| (read_by, status)),
+            Some(read_by) if !is_of_client => running(cx).await.map(|status| (read_by, status)),
             _ => None,
         };
         if cx.json {
             let mut document = serde_json::json!({ name: text });
-            if is_of_face {
+            if is_of_client {
                 document["restart"] = "faces".into();
             }
             if let Some((ReadBy::StartingOwner, status)) =
@@ -112,7 +112,7 @@ impl RunVerb for Config {
                 notice_to(cx.ui, &wrong)?;
             }
         }
-        if is_of_face {
+        if is_of_client {
             let keeps = "A `retake` that is open in a terminal keeps its settings.";
             return notice_to(cx.ui, &format!("{keeps} The next one uses the new value."));
         }

@@ -1,4 +1,4 @@
-//! The whole program, with an owner of the data that panics while the full-screen face is up, as soon as a file is there: on the main
+//! The whole program, with an owner of the data that panics while the full-screen client is up, as soon as a file is there: on the main
 //! thread, on another one, or in a task. Must never do anything else than the program does then.
 
 use std::io;
@@ -15,7 +15,7 @@ use retake_wire::Problem;
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Talks until it panics.
-pub(crate) fn face(place: &str, sign: &str) -> io::Result<()> {
+pub(crate) fn client(place: &str, sign: &str) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let paths = Paths {
         data_dir: PathBuf::new(),

@@ -36,13 +36,13 @@ fn main() -> io::Result<()> {
         }
         Some("interrupt") => interrupt(),
         Some("panic") => panic_while_reading(&argument.expect("the path of a file")),
-        Some("face") => {
+        Some("client") => {
             let where_it_panics = argument.expect("where it panics");
-            broken::face(&where_it_panics, arguments.get(2).expect("the path of a file"))
+            broken::client(&where_it_panics, arguments.get(2).expect("the path of a file"))
         }
         _ => say(
             "usage: term_demo edit [PREFILL] | pick [LINES] | confirm | page | progress | interrupt | panic FILE\n\
-             | face main|thread|task FILE\n",
+             | client main|thread|task FILE\n",
         ),
     }
 }

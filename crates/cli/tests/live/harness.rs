@@ -73,7 +73,7 @@ impl Drop for HomeDir {
     }
 }
 
-/// How long an owner may take to end after its test: one that a face had just started when it ended waits ten seconds for somebody.
+/// How long an owner may take to end after its test: one that a client had just started when it ended waits ten seconds for somebody.
 const LEFT: Duration = Duration::from_secs(40);
 
 pub(super) struct World {

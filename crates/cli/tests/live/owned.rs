@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::harness::{World, error, out, signal, until};
 
-/// An owner without a face.
+/// An owner without a client.
 pub(super) struct Serving {
     child: Option<Child>,
     /// What it said when it was there.

@@ -1,4 +1,4 @@
-//! The full-screen face in a real terminal: a server of tmux of its own, with a shell in which `retake` is typed. Must never leave a server
+//! The full-screen client in a real terminal: a server of tmux of its own, with a shell in which `retake` is typed. Must never leave a server
 //! behind, nor touch one of the person who runs the tests.
 
 use std::path::{Path, PathBuf};
@@ -48,8 +48,8 @@ impl Tmux {
         terminal
     }
 
-    /// The face in a conversation of this world: the newest one, or a new one.
-    pub(super) fn face(world: &World, arguments: &str) -> Self {
+    /// The client in a conversation of this world: the newest one, or a new one.
+    pub(super) fn client(world: &World, arguments: &str) -> Self {
         let terminal = Self::shell(world, 100, 30);
         terminal.runs(&format!("\"$RETAKE\" {arguments}"));
         terminal
@@ -230,7 +230,7 @@ impl Tmux {
         assert!(!screen.contains("^[["), "{screen}");
     }
 
-    /// Leaves the face by its key, and waits until the shell has the terminal again.
+    /// Leaves the client by its key, and waits until the shell has the terminal again.
     pub(super) fn leaves(&self) {
         self.press("C-q");
         self.is_given_back();

@@ -41,12 +41,12 @@ fn trial_18_an_open_approval_survives_its_client_and_another_one_answers_it() {
     let (world, mut pty) = asked(&model, 600);
     pty.kill_at_once();
     assert_eq!(running(&world), 1, "it waits");
-    let face = Tmux::face(&world, "-c");
-    face.shows("may it run?");
+    let client = Tmux::client(&world, "-c");
+    client.shows("may it run?");
     assert_eq!(world.read("b"), None);
-    answers(&face, "y", "That is all.");
+    answers(&client, "y", "That is all.");
     assert_eq!(world.read("b").as_deref(), Some("b\n"));
-    face.leaves();
+    client.leaves();
 }
 
 #[test]

@@ -16,7 +16,7 @@ struct Permission {
 const LOG: &str = "tracing-subscriber";
 
 const TERMINAL: &[&str] = &["clap", "crossterm", "ratatui", "reedline", "rusqlite", LOG];
-const FACE: &[&str] = &["genai", "reqwest", "rusqlite"];
+const CLIENT: &[&str] = &["genai", "reqwest", "rusqlite"];
 
 const TABLE: &[Permission] = &[
     Permission {
@@ -66,9 +66,13 @@ const TABLE: &[Permission] = &[
         workspace: &["core", "engine", "wire"],
         forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite", LOG],
     },
-    Permission { krate: "tui", workspace: &["wire"], forbidden: FACE },
-    Permission { krate: "gateway", workspace: &["wire"], forbidden: FACE },
-    Permission { krate: "cli", workspace: &["wire", "engine", "server", "tui", "gateway"], forbidden: FACE },
+    Permission { krate: "tui", workspace: &["wire"], forbidden: CLIENT },
+    Permission { krate: "gateway", workspace: &["wire"], forbidden: CLIENT },
+    Permission {
+        krate: "cli",
+        workspace: &["wire", "engine", "server", "tui", "gateway"],
+        forbidden: CLIENT,
+    },
     Permission {
         krate: "testkit",
         workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server"],

@@ -10,17 +10,17 @@ use crate::term::pty::Pty;
 const DARK: &str = "38;2;121;192;255";
 const LIGHT: &str = "38;2;9;80;174";
 
-/// A face started so, in which something was said.
+/// A client started so, in which something was said.
 fn talking(model: &Model, world: &World, behind: Option<&str>, start: &str) -> Tmux {
     model.then(vec![words("A **bold answer** and a [link](https://example.org).")]);
-    let face = Tmux::shell(world, 100, 30);
+    let client = Tmux::shell(world, 100, 30);
     if let Some(colour) = behind {
-        face.is_behind(colour);
+        client.is_behind(colour);
     }
-    face.runs(start);
-    face.shows(EMPTY);
-    super::says(&face, "hello", "bold answer");
-    face
+    client.runs(start);
+    client.shows(EMPTY);
+    super::says(&client, "hello", "bold answer");
+    client
 }
 
 /// The screen with its colours, but for the background that the terminal has by itself, once it shows this one. A screen that is read
@@ -28,15 +28,15 @@ fn talking(model: &Model, world: &World, behind: Option<&str>, start: &str) -> T
 fn colours(start: &str, expected: &str) -> String {
     let model = Model::start();
     let world = model.world(&[]);
-    let face = talking(&model, &world, None, start);
-    has(&face, expected)
+    let client = talking(&model, &world, None, start);
+    has(&client, expected)
 }
 
 /// Waits until the screen shows this colour, and gives the screen.
-fn has(face: &Tmux, colour: &str) -> String {
+fn has(client: &Tmux, colour: &str) -> String {
     let mut seen = String::new();
     until("the colour", || {
-        seen = face.coloured();
+        seen = client.coloured();
         seen.contains(colour)
     });
     seen
@@ -66,19 +66,19 @@ fn without_colours_there_are_none() {
 fn a_light_terminal_is_detected_and_gets_light_colours() {
     let model = Model::start();
     let world = model.world(&[]);
-    let face = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
-    has(&face, LIGHT);
-    assert!(!face.coloured().contains(DARK));
-    assert!(!face.screen().contains("rgb"), "the answer is nobody's words");
-    face.leaves();
+    let client = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
+    has(&client, LIGHT);
+    assert!(!client.coloured().contains(DARK));
+    assert!(!client.screen().contains("rgb"), "the answer is nobody's words");
+    client.leaves();
     // Who says it in the settings is not asked.
     let before = std::fs::read_to_string(world.config()).expect("settings");
     world.settings(&format!("{before}[face]\nbackground = \"dark\"\n"));
-    let face = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
-    has(&face, DARK);
+    let client = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
+    has(&client, DARK);
 }
 
-/// The face in a terminal that the test plays.
+/// The client in a terminal that the test plays.
 fn played(world: &World) -> Pty {
     let path = |path: &std::path::Path| path.display().to_string();
     let (home, data, config) = (path(world.home()), path(world.data()), path(&world.config()));
@@ -95,38 +95,38 @@ fn played(world: &World) -> Pty {
 #[test]
 fn an_answer_that_comes_late_and_in_pieces_is_never_typed() {
     let world = World::new();
-    let mut face = played(&world);
-    face.shows(EMPTY);
-    until("it asks", || face.ever_printed("\x1b]11;?"));
+    let mut client = played(&world);
+    client.shows(EMPTY);
+    until("it asks", || client.ever_printed("\x1b]11;?"));
     // What it was waiting for is not needed to begin.
-    face.send("half a");
-    face.shows("half a");
-    face.send("\x1b]11;rgb:ff");
-    face.send("ff/ffff/ff");
-    face.send("ff\x1b\\ thought");
-    let screen = face.shows("half a thought");
+    client.send("half a");
+    client.shows("half a");
+    client.send("\x1b]11;rgb:ff");
+    client.send("ff/ffff/ff");
+    client.send("ff\x1b\\ thought");
+    let screen = client.shows("half a thought");
     assert!(!screen.contains("rgb") && !screen.contains("11;"), "{screen}");
-    face.send("\x1b[13~\x15/help\r");
-    face.shows("Keys and commands");
-    face.formats("38;2;8;111;131");
-    face.send("\x11");
-    assert!(face.ended());
-    assert!(face.is_restored());
+    client.send("\x1b[13~\x15/help\r");
+    client.shows("Keys and commands");
+    client.formats("38;2;8;111;131");
+    client.send("\x11");
+    assert!(client.ended());
+    assert!(client.is_restored());
 }
 
 #[test]
 fn a_terminal_that_answers_no_query_works() {
     let world = World::new();
-    let mut face = played(&world);
-    face.shows(EMPTY);
+    let mut client = played(&world);
+    client.shows(EMPTY);
     // A key that an answer begins with, and no more.
-    face.send("words \x1b]");
-    face.send("11;");
-    face.send(" and more");
-    face.shows("and more");
-    face.send("\x11");
-    assert!(face.ended());
-    assert!(face.is_restored());
+    client.send("words \x1b]");
+    client.send("11;");
+    client.send(" and more");
+    client.shows("and more");
+    client.send("\x11");
+    assert!(client.ended());
+    assert!(client.is_restored());
 }
 
 #[test]
@@ -140,24 +140,24 @@ fn a_custom_theme_is_chosen_and_kept_and_its_mistakes_are_reported() {
         "# all my own\nbase = \"dark\"\nuser = \"#010203\"\nacent = \"red\"\n",
     )
     .expect("written");
-    let face = Tmux::shell(&world, 100, 30);
-    face.runs("COLORTERM=truecolor \"$RETAKE\"");
-    let screen = face.shows("nothing is called “acent”");
+    let client = Tmux::shell(&world, 100, 30);
+    client.runs("COLORTERM=truecolor \"$RETAKE\"");
+    let screen = client.shows("nothing is called “acent”");
     let told: String = screen.split_whitespace().collect();
     assert!(told.contains("themes/mine.toml,line4:"), "{screen}");
     model.then(vec![words("Hello.")]);
-    super::says(&face, "hello", "Hello.");
-    face.types("/theme");
-    face.press("Enter");
-    face.shows("all my own");
-    face.types("mine");
-    face.until("only that", |screen| !screen.contains("paper"));
-    face.press("Enter");
-    face.shows("the theme is mine, here and in the settings");
-    has(&face, "38;2;1;2;3");
+    super::says(&client, "hello", "Hello.");
+    client.types("/theme");
+    client.press("Enter");
+    client.shows("all my own");
+    client.types("mine");
+    client.until("only that", |screen| !screen.contains("paper"));
+    client.press("Enter");
+    client.shows("the theme is mine, here and in the settings");
+    has(&client, "38;2;1;2;3");
     let settings = std::fs::read_to_string(world.config()).expect("settings");
     assert!(settings.contains("theme = \"mine\""), "{settings}");
-    face.leaves();
-    let face = talking(&model, &world, None, "COLORTERM=truecolor \"$RETAKE\"");
-    has(&face, "38;2;1;2;3");
+    client.leaves();
+    let client = talking(&model, &world, None, "COLORTERM=truecolor \"$RETAKE\"");
+    has(&client, "38;2;1;2;3");
 }

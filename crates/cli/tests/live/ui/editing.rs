@@ -6,19 +6,19 @@ use crate::live::model::{Model, words};
 #[test]
 fn a_sent_edit_reports_what_it_reverted_and_is_undone_in_two_steps() {
     let model = Model::start();
-    let (world, face) = three_turns(&model);
+    let (world, client) = three_turns(&model);
     model.then(vec![words("Another answer.")]);
-    face.types("/edit t1");
-    face.press("Enter");
-    face.until("the plan", |screen| screen.contains("new.txt") && screen.contains("to edit: "));
-    face.shows("edits its words");
-    face.press("Enter");
-    face.shows("editing t1: sending takes back 3 turns, 1 file");
+    client.types("/edit t1");
+    client.press("Enter");
+    client.until("the plan", |screen| screen.contains("new.txt") && screen.contains("to edit: "));
+    client.shows("edits its words");
+    client.press("Enter");
+    client.shows("editing t1: sending takes back 3 turns, 1 file");
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "not before it is sent");
-    face.types(" today");
-    face.shows("apples please today");
-    face.press("Enter");
-    let screen = face.until("what was done", |screen| {
+    client.types(" today");
+    client.shows("apples please today");
+    client.press("Enter");
+    let screen = client.until("what was done", |screen| {
         screen.contains("Another answer.") && screen.contains(EMPTY) && !screen.contains("Ctrl+C stops")
     });
     for said in
@@ -29,24 +29,24 @@ fn a_sent_edit_reports_what_it_reverted_and_is_undone_in_two_steps() {
     assert!(!screen.contains("editing t1"), "{screen}");
     assert_eq!(world.read("new.txt"), None, "the file went along");
     // One step: the new words go, and the old ones come back with their files.
-    face.press("M-u");
-    face.until("the plan", |screen| screen.contains("new.txt") && screen.contains("Enter applies"));
-    answers(&face, "Enter", "The third answer.");
-    face.until("its file", |_| world.read("new.txt").as_deref() == Some("made\n"));
+    client.press("M-u");
+    client.until("the plan", |screen| screen.contains("new.txt") && screen.contains("Enter applies"));
+    answers(&client, "Enter", "The third answer.");
+    client.until("its file", |_| world.read("new.txt").as_deref() == Some("made\n"));
 }
 
 #[test]
 fn an_edit_is_given_up_by_escape() {
     let model = Model::start();
-    let (world, face) = three_turns(&model);
-    face.types("/edit t2");
-    face.press("Enter");
-    face.until("the plan", |screen| screen.contains("Edit") && screen.contains("to edit: "));
-    face.press("Enter");
-    face.shows("editing t2: sending takes back 2 turns, 1 file");
-    face.press("Escape");
-    face.hides("editing t2");
-    face.shows(EMPTY);
+    let (world, client) = three_turns(&model);
+    client.types("/edit t2");
+    client.press("Enter");
+    client.until("the plan", |screen| screen.contains("Edit") && screen.contains("to edit: "));
+    client.press("Enter");
+    client.shows("editing t2: sending takes back 2 turns, 1 file");
+    client.press("Escape");
+    client.hides("editing t2");
+    client.shows(EMPTY);
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"));
 }
 
@@ -54,19 +54,19 @@ fn an_edit_is_given_up_by_escape() {
 fn a_rewind_is_confirmed_in_a_small_window() {
     let model = Model::start();
     for (columns, rows) in [(40, 10), (30, 8)] {
-        let (world, face) = three_turns(&model);
-        face.resize(columns, rows);
-        face.press("C-r");
-        face.until("the turns", |screen| screen.contains("Rewind") && screen.contains("▸ t3"));
-        face.press("Down");
-        face.shows("▸ t2");
-        face.press("Enter");
-        let screen = face.until("the question", |screen| screen.contains("Enter applies"));
+        let (world, client) = three_turns(&model);
+        client.resize(columns, rows);
+        client.press("C-r");
+        client.until("the turns", |screen| screen.contains("Rewind") && screen.contains("▸ t3"));
+        client.press("Down");
+        client.shows("▸ t2");
+        client.press("Enter");
+        let screen = client.until("the question", |screen| screen.contains("Enter applies"));
         assert!(screen.contains("takes back") && screen.contains("2 turns"), "{screen}");
         assert!(screen.contains("deleted") || screen.contains("1 file"), "{screen}");
         assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "not before it is agreed to");
-        face.press("Enter");
-        face.until("the words", |screen| screen.contains("› pears please"));
-        face.until("the file, gone", |_| world.read("new.txt").is_none());
+        client.press("Enter");
+        client.until("the words", |screen| screen.contains("› pears please"));
+        client.until("the file, gone", |_| world.read("new.txt").is_none());
     }
 }

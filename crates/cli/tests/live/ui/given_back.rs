@@ -12,9 +12,9 @@ use crate::live::harness::{World, runs, signal, until};
 use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
 
-/// Tells the face to end, as the system does.
-fn is_told_to_end(face: &Tmux) -> String {
-    let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
+/// Tells the client to end, as the system does.
+fn is_told_to_end(client: &Tmux) -> String {
+    let pid = client.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
     signal(&pid, Signal::TERM);
     pid
 }
@@ -22,12 +22,12 @@ fn is_told_to_end(face: &Tmux) -> String {
 #[test]
 fn sigterm_while_the_picker_is_open_restores_the_terminal() {
     let model = Model::start();
-    let (_world, face) = opened(&model, vec![words("Hello.")]);
-    says(&face, "hello", "Hello.");
-    face.press("C-r");
-    face.shows(PICKER);
-    let _ = is_told_to_end(&face);
-    face.is_given_back();
+    let (_world, client) = opened(&model, vec![words("Hello.")]);
+    says(&client, "hello", "Hello.");
+    client.press("C-r");
+    client.shows(PICKER);
+    let _ = is_told_to_end(&client);
+    client.is_given_back();
 }
 
 #[test]
@@ -38,36 +38,36 @@ fn sigterm_while_an_editor_is_open_restores_the_terminal_and_keeps_the_text() {
     std::fs::write(&editor, format!("#!/bin/sh\necho in the editor\n{waits}\n")).expect("written");
     std::fs::set_permissions(&editor, Permissions::from_mode(0o755)).expect("executable");
     let world = world.with("VISUAL", &editor.display().to_string());
-    let face = open(&world);
+    let client = open(&world);
     // The owner is there: what is typed has somewhere to go.
-    face.shows("the demo model answers");
-    face.types("half a thought");
-    face.shows("half a thought");
-    face.press("C-g");
-    face.until("the editor", |screen| screen.contains("in the editor") && !face.is_full_screen());
-    let pid = is_told_to_end(&face);
-    face.is_given_back();
+    client.shows("the demo model answers");
+    client.types("half a thought");
+    client.shows("half a thought");
+    client.press("C-g");
+    client.until("the editor", |screen| screen.contains("in the editor") && !client.is_full_screen());
+    let pid = is_told_to_end(&client);
+    client.is_given_back();
     std::fs::write(world.home().join("written"), "").expect("written");
     // As long as it lives, the words are its own.
     until("it has ended", || !runs(&pid));
-    let face = Tmux::face(&world, "");
-    face.shows("› half a thought");
+    let client = Tmux::client(&world, "");
+    client.shows("› half a thought");
 }
 
 /// The whole program, with an owner that panics there as soon as it is told to. What the shell shows then.
 fn panics(place: &str) -> String {
     let world = World::new();
     let (sign, printed) = (world.home().join("now"), world.home().join("printed"));
-    let face = Tmux::shell(&world, 100, 30);
-    face.records(&printed);
-    face.runs(&format!("'{}' face {place} '{}'", env!("CARGO_BIN_EXE_term_demo"), sign.display()));
-    face.shows(EMPTY);
-    assert!(face.is_full_screen());
-    face.types("half a thought");
-    face.shows("half a thought");
+    let client = Tmux::shell(&world, 100, 30);
+    client.records(&printed);
+    client.runs(&format!("'{}' client {place} '{}'", env!("CARGO_BIN_EXE_term_demo"), sign.display()));
+    client.shows(EMPTY);
+    assert!(client.is_full_screen());
+    client.types("half a thought");
+    client.shows("half a thought");
     std::fs::write(&sign, "").expect("written");
-    let screen = face.until("the shell", |screen| !face.is_full_screen() && screen.contains("retake -c"));
-    face.is_given_back();
+    let screen = client.until("the shell", |screen| !client.is_full_screen() && screen.contains("retake -c"));
+    client.is_given_back();
     let printed = std::fs::read_to_string(&printed).expect("recorded");
     let (_, after) = printed.rsplit_once("\x1b[?1049l").expect("the other screen was left");
     assert!(after.contains("a bug, as asked for"), "nothing hides the message: {after:?}");

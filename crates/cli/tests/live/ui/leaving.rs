@@ -1,4 +1,4 @@
-//! Leaving the face while something runs. Must never take for stopped what goes on, nor the other way round.
+//! Leaving the client while something runs. Must never take for stopped what goes on, nor the other way round.
 
 use serde_json::json;
 
@@ -10,31 +10,31 @@ use crate::live::tmux::Tmux;
 /// A command runs, in a conversation that may run all.
 fn at_work(model: &Model, world: &World, command: &str) -> Tmux {
     model.then(vec![call("shell", json!({"command": command})), words("Done.")]);
-    let face = open(world);
-    face.types("/permissions allow-all");
-    face.press("Enter");
-    face.shows("allow-all");
-    face.types("work");
-    face.press("Enter");
+    let client = open(world);
+    client.types("/permissions allow-all");
+    client.press("Enter");
+    client.shows("allow-all");
+    client.types("work");
+    client.press("Enter");
     until("the command runs", || world.read("begun").is_some());
-    face
+    client
 }
 
 #[test]
 fn trial_18_a_run_goes_on_when_its_terminal_is_left_and_is_found_again() {
     let model = Model::start();
     let world = model.world(&[]);
-    let face = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
-    face.press("C-q");
-    face.shows("still running: $ touch begun;");
-    face.is_given_back();
+    let client = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
+    client.press("C-q");
+    client.shows("still running: $ touch begun;");
+    client.is_given_back();
     assert_eq!(world.json(&["status"])["running"].as_array().map(Vec::len), Some(1));
-    let face = Tmux::face(&world, "-c");
-    face.shows("touch begun; until test -e go");
+    let client = Tmux::client(&world, "-c");
+    client.shows("touch begun; until test -e go");
     world.write("go", "");
-    face.shows("Done.");
+    client.shows("Done.");
     assert_eq!(world.read("over").as_deref(), Some(""));
-    face.leaves();
+    client.leaves();
 }
 
 #[test]
@@ -43,11 +43,11 @@ fn a_run_of_another_process_goes_on_after_quitting() {
     let world = model.world(&[]);
     let mut owner = world.command(&["serve"]).spawn().expect("it starts");
     until("it serves", || world.run(&["status"]).status.success());
-    let face = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
-    face.press("C-q");
-    face.shows("still running: $ touch begun;");
-    face.is_given_back();
-    let screen = face.screen();
+    let client = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
+    client.press("C-q");
+    client.shows("still running: $ touch begun;");
+    client.is_given_back();
+    let screen = client.screen();
     assert!(!screen.contains("waiting for"), "{screen}");
     world.write("go", "");
     until("it goes on to its end", || world.read("over").is_some());

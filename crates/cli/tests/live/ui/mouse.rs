@@ -12,24 +12,24 @@ const WHEEL_DOWN: u8 = 65;
 #[test]
 fn the_wheel_scrolls_and_a_click_selects() {
     let model = Model::start();
-    let (_world, face) = three_turns(&model);
-    face.resize(100, 12);
-    face.until("the end", |screen| {
+    let (_world, client) = three_turns(&model);
+    client.resize(100, 12);
+    client.until("the end", |screen| {
         screen.contains("The third answer.") && !screen.contains("apples please\n")
     });
     let is_top = |screen: &str| screen.lines().any(|line| line.starts_with("> apples please"));
     for _ in 0..10 {
-        face.mouse(WHEEL_UP, 10, 3);
+        client.mouse(WHEEL_UP, 10, 3);
     }
-    face.until("the beginning", is_top);
+    client.until("the beginning", is_top);
     for _ in 0..10 {
-        face.mouse(WHEEL_DOWN, 10, 3);
+        client.mouse(WHEEL_DOWN, 10, 3);
     }
-    face.until("the end", |screen| screen.contains("The third answer.") && !is_top(screen));
-    let (column, row) = face.place_of("The third answer.");
-    face.mouse(LEFT, column, row);
-    face.shows("y copy");
-    face.until("it is selected", |screen| {
+    client.until("the end", |screen| screen.contains("The third answer.") && !is_top(screen));
+    let (column, row) = client.place_of("The third answer.");
+    client.mouse(LEFT, column, row);
+    client.shows("y copy");
+    client.until("it is selected", |screen| {
         screen.lines().any(|line| line.contains('▌') && line.contains("The third answer."))
     });
 }
@@ -37,27 +37,27 @@ fn the_wheel_scrolls_and_a_click_selects() {
 #[test]
 fn a_click_selects_a_row_and_one_more_takes_what_can_be_taken_at_once() {
     let model = Model::start();
-    let (_world, face) = three_turns(&model);
-    face.press("C-r");
-    face.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
-    let (column, row) = face.place_of("apples please");
-    face.mouse(LEFT, column, row);
-    face.until("it is selected", |screen| {
+    let (_world, client) = three_turns(&model);
+    client.press("C-r");
+    client.until("the turns", |screen| screen.contains(PICKER) && screen.contains("t1 "));
+    let (column, row) = client.place_of("apples please");
+    client.mouse(LEFT, column, row);
+    client.until("it is selected", |screen| {
         screen.lines().any(|line| line.contains('▸') && line.contains("apples please"))
     });
-    face.until("its plan", |screen| screen.contains("to edit: “apples please”"));
-    face.press("Escape");
-    face.hides(PICKER);
-    face.shows("The third answer.");
+    client.until("its plan", |screen| screen.contains("to edit: “apples please”"));
+    client.press("Escape");
+    client.hides(PICKER);
+    client.shows("The third answer.");
     // What can be taken at once is: the first click selects, the second one takes.
-    face.press("M-p");
-    let (column, row) = face.place_of("allow-all");
-    face.mouse(LEFT, column, row);
-    face.until("it is selected", |screen| {
+    client.press("M-p");
+    let (column, row) = client.place_of("allow-all");
+    client.mouse(LEFT, column, row);
+    client.until("it is selected", |screen| {
         screen.lines().any(|line| line.contains('❯') && line.contains("allow-all"))
     });
-    face.mouse(LEFT, column, row);
-    face.until("it is so", |screen| screen.contains("allow-all ·"));
+    client.mouse(LEFT, column, row);
+    client.until("it is so", |screen| screen.contains("allow-all ·"));
 }
 
 #[test]
@@ -67,10 +67,10 @@ fn without_the_mouse_the_terminal_keeps_it() {
     let before = std::fs::read_to_string(world.config()).expect("settings");
     world.settings(&format!("{before}[face]\nmouse = false\n"));
     let printed = world.home().join("printed");
-    let face = Tmux::shell(&world, 100, 30);
-    face.records(&printed);
-    face.runs("\"$RETAKE\"");
-    face.shows(EMPTY);
+    let client = Tmux::shell(&world, 100, 30);
+    client.records(&printed);
+    client.runs("\"$RETAKE\"");
+    client.shows(EMPTY);
     let printed = std::fs::read_to_string(&printed).expect("recorded");
     assert!(printed.contains("\x1b[?2004h") && !printed.contains("\x1b[?1000h"), "{printed:?}");
 }
@@ -78,22 +78,22 @@ fn without_the_mouse_the_terminal_keeps_it() {
 #[test]
 fn a_mouse_selection_is_copied_and_a_click_focuses_the_composer() {
     let model = Model::start();
-    let (_world, face) = three_turns(&model);
-    face.accepts_copies();
-    let (column, row) = face.place_of("third answer.");
-    face.sends(&format!("\x1b[<{LEFT};{};{}M", column + 1, row + 1));
-    face.sends(&format!("\x1b[<{DRAG};{};{}M", column + 80, row + 1));
-    face.until("it is highlighted", |_| face.coloured().contains("\x1b[7m"));
-    face.sends(&format!("\x1b[<{LEFT};{};{}m", column + 80, row + 1));
-    face.shows("copied 1 line");
-    face.until("the clipboard", |_| face.copied() == "third answer.");
-    face.press("Escape");
-    face.until("no highlight", |_| !face.coloured().contains("\x1b[7m"));
-    face.mouse(LEFT, column, row);
-    face.shows("y copy");
-    let (column, row) = face.place_of("a message is selected");
-    face.mouse(LEFT, column + 3, row);
-    face.hides("y copy");
-    face.types("fy");
-    face.shows("› fy");
+    let (_world, client) = three_turns(&model);
+    client.accepts_copies();
+    let (column, row) = client.place_of("third answer.");
+    client.sends(&format!("\x1b[<{LEFT};{};{}M", column + 1, row + 1));
+    client.sends(&format!("\x1b[<{DRAG};{};{}M", column + 80, row + 1));
+    client.until("it is highlighted", |_| client.coloured().contains("\x1b[7m"));
+    client.sends(&format!("\x1b[<{LEFT};{};{}m", column + 80, row + 1));
+    client.shows("copied 1 line");
+    client.until("the clipboard", |_| client.copied() == "third answer.");
+    client.press("Escape");
+    client.until("no highlight", |_| !client.coloured().contains("\x1b[7m"));
+    client.mouse(LEFT, column, row);
+    client.shows("y copy");
+    let (column, row) = client.place_of("a message is selected");
+    client.mouse(LEFT, column + 3, row);
+    client.hides("y copy");
+    client.types("fy");
+    client.shows("› fy");
 }

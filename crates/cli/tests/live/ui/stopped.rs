@@ -1,5 +1,5 @@
-//! The process is stopped from outside, and goes on by the shell's `fg`. Must never leave the shell with the terminal of the face, nor
-//! the face with that of the shell.
+//! The process is stopped from outside, and goes on by the shell's `fg`. Must never leave the shell with the terminal of the client, nor
+//! the client with that of the shell.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use crate::live::harness::{World, signal, until};
 use crate::live::model::Model;
 use crate::live::tmux::Tmux;
 
-/// The face with some words in its composer, and its process.
+/// The client with some words in its composer, and its process.
 fn with_words(world: &World) -> (Tmux, String) {
-    let face = open(world);
-    face.types("some words");
-    face.shows("some words");
-    let pid = face.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
-    (face, pid)
+    let client = open(world);
+    client.types("some words");
+    client.shows("some words");
+    let pid = client.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
+    (client, pid)
 }
 
 /// Waits until the process is stopped.
@@ -27,57 +27,57 @@ fn is_stopped(pid: &str) {
     });
 }
 
-/// Goes on by the shell's `fg`: all is as it was, and keys, mouse and pastes come to the face.
-fn goes_on(face: &Tmux) {
-    face.sends("fg\n");
-    face.shows("some words");
-    face.until("the face", |_| face.is_full_screen() && face.has_mouse());
-    face.types(" and more");
-    face.until("what is typed, once, where it belongs", |screen| {
+/// Goes on by the shell's `fg`: all is as it was, and keys, mouse and pastes come to the client.
+fn goes_on(client: &Tmux) {
+    client.sends("fg\n");
+    client.shows("some words");
+    client.until("the client", |_| client.is_full_screen() && client.has_mouse());
+    client.types(" and more");
+    client.until("what is typed, once, where it belongs", |screen| {
         screen.matches("some words and more").count() == 1 && !screen.contains("here$")
     });
-    face.pastes("pasted \u{1b}[31mred");
-    face.shows("[31mred");
-    face.press("C-c");
-    face.shows(EMPTY);
+    client.pastes("pasted \u{1b}[31mred");
+    client.shows("[31mred");
+    client.press("C-c");
+    client.shows(EMPTY);
 }
 
 #[test]
 fn a_suspended_client_gives_the_terminal_to_the_shell_until_it_resumes() {
     let model = Model::start();
     let world = model.world(&[]);
-    let (face, pid) = with_words(&world);
+    let (client, pid) = with_words(&world);
     for _ in 0..2 {
         signal(&pid, Signal::TSTP);
         is_stopped(&pid);
-        face.until("the shell", |screen| {
-            !face.is_full_screen() && !screen.contains("some words") && screen.contains("here$")
+        client.until("the shell", |screen| {
+            !client.is_full_screen() && !screen.contains("some words") && screen.contains("here$")
         });
-        assert!(!face.has_mouse());
-        face.types("echo echoed; stty -a | tr ' ' '\\n' | grep -x icanon");
-        face.press("Enter");
-        face.until("a terminal that reads lines", |screen| {
+        assert!(!client.has_mouse());
+        client.types("echo echoed; stty -a | tr ' ' '\\n' | grep -x icanon");
+        client.press("Enter");
+        client.until("a terminal that reads lines", |screen| {
             screen.lines().any(|line| line == "icanon") && screen.contains("$ echo echoed")
         });
-        goes_on(&face);
-        face.types("some words");
-        face.shows("some words");
+        goes_on(&client);
+        client.types("some words");
+        client.shows("some words");
     }
-    face.press("C-q");
-    face.is_given_back();
+    client.press("C-q");
+    client.is_given_back();
 }
 
 #[test]
 fn a_client_resumed_after_sigstop_sets_the_terminal_up_again() {
     let model = Model::start();
     let world = model.world(&[]);
-    let (face, pid) = with_words(&world);
+    let (client, pid) = with_words(&world);
     signal(&pid, Signal::STOP);
     is_stopped(&pid);
     // As shells do that edit their lines.
-    face.sends("stty sane; printf '\\033[?1000l\\033[?1002l\\033[?1003l\\033[?2004l'\n");
-    face.until("a terminal of the shell", |_| !face.has_mouse());
-    goes_on(&face);
-    face.press("C-q");
-    face.is_given_back();
+    client.sends("stty sane; printf '\\033[?1000l\\033[?1002l\\033[?1003l\\033[?2004l'\n");
+    client.until("a terminal of the shell", |_| !client.has_mouse());
+    goes_on(&client);
+    client.press("C-q");
+    client.is_given_back();
 }

@@ -17,16 +17,16 @@ fn the_end_of_a_long_turn_is_notified_when_the_terminal_has_no_focus() {
     let file = world.home().join("printed");
     let printed = || std::fs::read_to_string(&file).expect("recorded");
     model.then(vec![words("Seen."), words("Not seen.")]);
-    let face = Tmux::shell(&world, 100, 30);
-    face.records(&file);
-    face.runs("\"$RETAKE\"");
-    face.shows(EMPTY);
-    face.sends(FOCUS);
-    super::says(&face, "hello", "Seen.");
+    let client = Tmux::shell(&world, 100, 30);
+    client.records(&file);
+    client.runs("\"$RETAKE\"");
+    client.shows(EMPTY);
+    client.sends(FOCUS);
+    super::says(&client, "hello", "Seen.");
     assert!(!printed().contains("\x1b]9;"), "whoever sees it is not told");
-    face.sends(NO_FOCUS);
-    super::says(&face, "and again", "Not seen.");
-    face.until("a message and a bell", |_| {
+    client.sends(NO_FOCUS);
+    super::says(&client, "and again", "Not seen.");
+    client.until("a message and a bell", |_| {
         let printed = printed();
         printed.split_once("\x1b]9;").is_some_and(|(_, told)| {
             told.split_once('\x07').is_some_and(|(told, rest)| !told.is_empty() && rest.starts_with('\x07'))
@@ -43,17 +43,17 @@ fn the_end_of_a_long_turn_is_notified() {
     let file = world.home().join("printed");
     let printed = || std::fs::read_to_string(&file).expect("recorded");
     model.then(vec![words("Soon."), shell("sleep 3"), words("At last.")]);
-    let face = Tmux::shell(&world, 100, 30);
-    face.records(&file);
-    face.runs("\"$RETAKE\"");
-    face.shows(EMPTY);
-    face.types("/permissions allow-all");
-    face.press("Enter");
-    face.shows("allow-all");
-    face.sends(NO_FOCUS);
-    super::says(&face, "hello", "Soon.");
+    let client = Tmux::shell(&world, 100, 30);
+    client.records(&file);
+    client.runs("\"$RETAKE\"");
+    client.shows(EMPTY);
+    client.types("/permissions allow-all");
+    client.press("Enter");
+    client.shows("allow-all");
+    client.sends(NO_FOCUS);
+    super::says(&client, "hello", "Soon.");
     assert!(!printed().contains("\x1b]9;"), "that was a moment");
-    super::says(&face, "and something longer", "At last.");
-    face.until("a message and a bell", |_| printed().contains("\x1b]9;hello is done\x07\x07"));
+    super::says(&client, "and something longer", "At last.");
+    client.until("a message and a bell", |_| printed().contains("\x1b]9;hello is done\x07\x07"));
     assert_eq!(printed().matches("\x1b]9;").count(), 1);
 }
