@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use futures::StreamExt as _;
 use retake_wire::request::{Apply, Create, Of};
-use retake_wire::{Action, Client as _, FilesWish, HttpClient, Permit, Request, Run, RunEvent, RunStart};
+use retake_wire::{Action, Client as _, FileOptions, HttpClient, Permit, Request, Run, RunEvent, RunStart};
 
 use crate::BusyArguments;
 use crate::report::Report;
@@ -44,7 +44,7 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
             action,
             head: None,
             since: false,
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             request_id: None,
         });
         let applying = desk.http()?;
@@ -95,7 +95,7 @@ async fn exec(http: &HttpClient, conversation: &str, script: &str) -> anyhow::Re
         model: None,
         head: None,
         permit: Permit::default(),
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         request_id: None,
     };
     let mut events = http.run(run).await.map_err(failed)?;

@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::LocalBoxFuture;
 use retake_wire::reply::{Composer, Models, Receipt};
 use retake_wire::request::History;
-use retake_wire::{Action, FilesWish, Part, Permit, ProblemKind, Request, Role, Run};
+use retake_wire::{Action, FileOptions, Part, Permit, ProblemKind, Request, Role, Run};
 
 use crate::args::{Cli, ConversationArg, Start};
 use crate::context::{Context, FollowUp, Place};
@@ -141,7 +141,7 @@ impl AfterAction {
 struct Editing {
     entry: String,
     head: String,
-    files: FilesWish,
+    files: FileOptions,
 }
 
 impl<'a> Chat<'a> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::request::{Fork, ImportLines, ImportStart, Of, Plan, SetDraft};
-use retake_wire::{Action, Client as _, Event, FilesWish, Follow, Part, Request, Role, RunEvent, Told};
+use retake_wire::{Action, Client as _, Event, FileOptions, Follow, Part, Request, Role, RunEvent, Told};
 
 use super::events::saying;
 use super::world::{Desk, get, plan};
@@ -202,7 +202,7 @@ async fn trial_28_erasure_names_other_conversations_with_the_text_and_how_to_era
     let said = |said: &[String]| said.join("\n");
 
     let conversation = here.clone();
-    let plan = Plan { conversation, action: matching(), files: FilesWish::default(), diff: false };
+    let plan = Plan { conversation, action: matching(), files: FileOptions::default(), diff: false };
     let planned = said(&get!(desk, Plan, Request::Plan(plan)).stays);
     let told = said(&desk.apply(&here, matching()).await.stays);
     for told in [&planned, &told] {
@@ -229,7 +229,7 @@ async fn trial_28_plan_of_an_erasure_counts_what_is_erased_and_where() {
     let matching = |text: &str| Action::Erase { entries: Vec::new(), matching: Some(text.to_owned()) };
     let plan = async |conversation: &str, text: &str| {
         let (conversation, action) = (conversation.to_owned(), matching(text));
-        let plan = Plan { conversation, action, files: FilesWish::default(), diff: false };
+        let plan = Plan { conversation, action, files: FileOptions::default(), diff: false };
         get!(desk, Plan, Request::Plan(plan)).stays.join("\n")
     };
     let planned = plan(&child, SECRET).await;

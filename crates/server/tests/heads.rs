@@ -18,7 +18,7 @@ fn at(of: &str, head: &str, since: bool, action: Action) -> Request {
         action,
         head: Some(head.into()),
         since,
-        files: retake_wire::FilesWish::default(),
+        files: retake_wire::FileOptions::default(),
         request_id: None,
     })
 }

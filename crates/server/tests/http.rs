@@ -109,9 +109,9 @@ async fn misspelt_file_options_and_permissions_are_refused() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let at = format!("/v1/conversations/{}/operations", desk.create(None, None).await);
-    let wish = json!({ "action": "rewind", "entry": "t1", "files": { "scop": "conversation" } });
+    let action = json!({ "action": "rewind", "entry": "t1", "files": { "scop": "conversation" } });
     let run = json!({ "start": "answer", "conversation": "x", "permit": { "mod": "plan" } });
-    for (path, body) in [(at.as_str(), wish), ("/v1/runs", run)] {
+    for (path, body) in [(at.as_str(), action), ("/v1/runs", run)] {
         let refused = asking.refused(asking.request(Method::POST, path).json(&body)).await;
         assert!(refused.starts_with("400 \"bad_request\""), "{refused}");
     }
@@ -401,7 +401,7 @@ async fn trial_17_a_line_of_an_import_that_is_too_large_is_told_the_limit() {
     assert!(said.as_str().is_some_and(|said| said.contains("line") && said.contains("64 MiB")), "{said}");
 }
 
-/// A misspelt wish is refused wherever it stands, and named with its place.
+/// A misspelt option is refused wherever it stands, and named with its place.
 #[tokio::test]
 async fn trial_17_an_unknown_field_is_named_with_its_path() {
     let desk = Desk::new().await;

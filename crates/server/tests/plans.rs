@@ -37,7 +37,7 @@ async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
             action: action.clone(),
             head: Some(planned.head),
             since: false,
-            files: retake_wire::FilesWish::default(),
+            files: retake_wire::FileOptions::default(),
             request_id: None,
         })
     );
@@ -114,7 +114,7 @@ async fn files_are_named_by_their_bytes_and_invalid_names_are_refused() {
         Request::Plan(retake_wire::request::Plan {
             conversation: there.clone(),
             action: Action::RestoreFiles { paths, to: Some("here".into()) },
-            files: retake_wire::FilesWish { scope, ..Default::default() },
+            files: retake_wire::FileOptions { scope, ..Default::default() },
             diff: true,
         })
     };

@@ -4,20 +4,20 @@
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::request::{Apply, Edit, Fork, Plan as PlanRequest};
 use retake_wire::{
-    Action, Attached, Choice, Choose, Condition, FileCounts, FileName, FilesWish, MarkVerb, Part, Request,
+    Action, Attached, Choice, Choose, Condition, FileCounts, FileName, FileOptions, MarkVerb, Part, Request,
     Scope, Verdict,
 };
 
 use super::whose::{turn, turns};
 use super::world::{Desk, get, mark, rewind};
 
-fn chooses(path: &str, choice: Choice) -> FilesWish {
+fn chooses(path: &str, choice: Choice) -> FileOptions {
     let name = FileName { path: path.into(), path_base64: None };
-    FilesWish { choose: vec![Choose { name, choice }], ..FilesWish::default() }
+    FileOptions { choose: vec![Choose { name, choice }], ..FileOptions::default() }
 }
 
 /// The plan of an action, and the receipt of what it did.
-async fn both(desk: &Desk, id: &str, action: Action, files: FilesWish) -> (Plan, Receipt) {
+async fn both(desk: &Desk, id: &str, action: Action, files: FileOptions) -> (Plan, Receipt) {
     let plan =
         PlanRequest { conversation: id.into(), action: action.clone(), files: files.clone(), diff: false };
     let plan = get!(desk, Plan, Request::Plan(plan));
@@ -51,7 +51,7 @@ async fn trial_07_a_receipt_names_files_of_an_uncertain_author() {
     let writes = "until [ -e ../go ]; do sleep 0.01; done; echo 1 > a";
     let waits = "touch ../go; until [ -e a ]; do sleep 0.01; done";
     tokio::join!(turn(&desk, &id, writes), turn(&desk, &other, waits));
-    let (plan, done) = both(&desk, &id, rewind("t2"), FilesWish::default()).await;
+    let (plan, done) = both(&desk, &id, rewind("t2"), FileOptions::default()).await;
     assert_eq!(plan.files.expect("files").left, 1);
     let files = done.files.expect("files are told of");
     assert_eq!((files.counts, files.left.len()), (FileCounts::default(), 1));
@@ -68,7 +68,7 @@ const UNCERTAIN: &str = "sed -i s/^20$/uncertain/ f";
 async fn in_part(desk: &Desk, id: &str) -> String {
     let f = desk.file("work").join("f");
     let uncertain = std::fs::read_to_string(&f).expect("it");
-    let (plan, done) = both(desk, id, rewind("t2"), FilesWish::default()).await;
+    let (plan, done) = both(desk, id, rewind("t2"), FileOptions::default()).await;
     let path = plan.files.expect("files").paths.into_iter().find(|path| path.name.path == "f").expect("f");
     assert!(!matches!(path.verdict, Verdict::Ambiguous | Verdict::Conflict), "{path:?}");
     assert_eq!(std::fs::read_to_string(&f).expect("it"), uncertain.replace("known", "5"));
@@ -81,7 +81,7 @@ async fn in_part(desk: &Desk, id: &str) -> String {
         entry: "t2".into(),
         parts: vec![Part::text("other words")],
         attached: Attached::Kept,
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         head: None,
         request_id: None,
     };
@@ -112,7 +112,7 @@ async fn trial_07_change_during_a_job_is_not_attributed_to_several_calls() {
     turn(&desk, &id, &job).await;
     turn(&desk, &id, "touch ../go; until [ -e ../done ]; do sleep 0.01; done").await;
     let ran = "it changed while a background job ran: nobody knows whose change it is";
-    let (plan, done) = both(&desk, &id, rewind("t4"), FilesWish::default()).await;
+    let (plan, done) = both(&desk, &id, rewind("t4"), FileOptions::default()).await;
     assert_eq!(plan.files.expect("files").paths[0].why.as_deref(), Some(ran));
     assert_eq!(done.files.expect("files").left, [format!("f: {ran}")]);
     desk.apply(&id, Action::Undo { count: 1 }).await;
@@ -139,14 +139,14 @@ async fn trial_07_a_receipt_names_files_that_were_left_as_chosen() {
 async fn trial_07_a_receipt_says_why_no_file_changed() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1 > a"]).await;
-    let alone = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let alone = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
     let (_, done) = both(&desk, &id, rewind("t1"), alone).await;
     let own = "1 file becomes your own: later steps treat it as your edit";
     assert_eq!(done.stays, ["files are not touched: only the conversation goes back", own]);
-    let (_, done) = both(&desk, &id, Action::Undo { count: 1 }, FilesWish::default()).await;
+    let (_, done) = both(&desk, &id, Action::Undo { count: 1 }, FileOptions::default()).await;
     assert_eq!(done.stays.len(), 1);
     let (id, _) = desk.talk(&["one", "two"]).await;
-    let (_, done) = both(&desk, &id, rewind("t1"), FilesWish::default()).await;
+    let (_, done) = both(&desk, &id, rewind("t1"), FileOptions::default()).await;
     assert_eq!(done.stays, ["files stay as they are: these messages changed none"]);
 }
 
@@ -158,7 +158,7 @@ async fn trial_07_the_receipt_of_an_edit_says_what_its_plan_says() {
         [(seen[0], Scope::Both), ("echo 2 > b", Scope::Conversation), ("true", Scope::Both)]
     {
         let id = turns(&desk, &[script]).await;
-        let files = FilesWish { scope, ..FilesWish::default() };
+        let files = FileOptions { scope, ..FileOptions::default() };
         let action = Action::Edit { entry: "t1".into() };
         let plan = PlanRequest { conversation: id.clone(), action, files: files.clone(), diff: false };
         let plan = get!(desk, Plan, Request::Plan(plan));
@@ -184,7 +184,7 @@ async fn trial_07_conflict_with_a_later_turn_names_that_turn() {
         action: mark(MarkVerb::Drop, "t1"),
         head: None,
         since: false,
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         request_id: None,
     });
     let refused = desk.refused(dropped).await;
@@ -195,7 +195,7 @@ async fn trial_07_conflict_with_a_later_turn_names_that_turn() {
         action: Action::Undo { count: 1 },
         head: None,
         since: false,
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         request_id: None,
     });
     assert_eq!(desk.refused(undone).await.message, "somebody else has changed a file too: a");
@@ -215,12 +215,12 @@ async fn trial_10_fork_names_files_of_its_parent_and_the_command_that_reverts_th
         );
         (rewind(entry), line)
     };
-    let (plan, _) = both(&desk, &fork, rewind("t3"), FilesWish::default()).await;
+    let (plan, _) = both(&desk, &fork, rewind("t3"), FileOptions::default()).await;
     assert!(!plan.stays.iter().any(|line| line.contains("forked")), "{:?}", plan.stays);
     desk.apply(&fork, Action::Undo { count: 1 }).await;
     for (entry, turn) in [("t2", 2), ("t1", 1)] {
         let (back, line) = names(entry, "2 files", turn);
-        let (plan, _) = both(&desk, &fork, back, FilesWish::default()).await;
+        let (plan, _) = both(&desk, &fork, back, FileOptions::default()).await;
         assert!(plan.stays.contains(&line), "{:?}", plan.stays);
         let named = ["a", "b"].map(str::to_owned).to_vec();
         let typed = Condition::OfParent { parent: parent.clone(), files: 2, named, turn: Some(turn) };
@@ -228,9 +228,9 @@ async fn trial_10_fork_names_files_of_its_parent_and_the_command_that_reverts_th
         desk.apply(&fork, Action::Undo { count: 1 }).await;
     }
     // What the command has taken back there is told no more.
-    let files = FilesWish { scope: Scope::Files, ..FilesWish::default() };
+    let files = FileOptions { scope: Scope::Files, ..FileOptions::default() };
     both(&desk, &parent, rewind("t1"), files).await;
-    let (plan, _) = both(&desk, &fork, rewind("t1"), FilesWish::default()).await;
+    let (plan, _) = both(&desk, &fork, rewind("t1"), FileOptions::default()).await;
     assert!(!plan.stays.iter().any(|line| line.contains("forked")), "{:?}", plan.stays);
 }
 
@@ -245,7 +245,7 @@ async fn trial_09_text_that_replaces_a_call_or_result_is_plain_text() {
             entry: entry.clone(),
             parts: vec![Part::text("other words")],
             attached: Attached::Kept,
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             head: None,
             request_id: None,
         };

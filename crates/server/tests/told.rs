@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_wire::reply::Plan;
 use retake_wire::{
-    Action, Choice, Choose, FileName, FilesPlan, FilesWish, MarkVerb, Part, PathPlan, Request, Role, Verdict,
-    request,
+    Action, Choice, Choose, FileName, FileOptions, FilesPlan, MarkVerb, Part, PathPlan, Request, Role,
+    Verdict, request,
 };
 
 use super::whose::{turn, turns};
@@ -74,7 +74,7 @@ async fn file_kept_by_an_earlier_step_is_reported() {
     let id = turns(&desk, &["echo 1 > a", "echo 2 > b"]).await;
     assert!(those(&files(&desk, &id, rewind("t2")).await, |path| path.kept).is_empty());
     let name = FileName { path: "b".to_owned(), path_base64: None };
-    let skips = FilesWish { choose: vec![Choose { name, choice: Choice::Skip }], ..FilesWish::default() };
+    let skips = FileOptions { choose: vec![Choose { name, choice: Choice::Skip }], ..FileOptions::default() };
     let rewound = request::Apply {
         conversation: id.clone(),
         action: rewind("t2"),

@@ -13,7 +13,7 @@ use retake_wire::http::encode;
 use retake_wire::reply::{Conversation, Entry, Receipt};
 use retake_wire::request::{Create, LARGEST_PAGE, Log, Of, Say};
 use retake_wire::{
-    Action, Client, FilesWish, Hint, HintPiece, HttpClient, MarkVerb, Part, Problem, Reach, Reply, Request,
+    Action, Client, FileOptions, Hint, HintPiece, HttpClient, MarkVerb, Part, Problem, Reach, Reply, Request,
     Role, request,
 };
 use tempfile::TempDir;
@@ -276,13 +276,18 @@ pub(super) fn apply(of: &str, action: Action) -> Request {
         action,
         head: None,
         since: false,
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         request_id: None,
     })
 }
 
 pub(super) fn plan(of: &str, action: Action) -> Request {
-    Request::Plan(request::Plan { conversation: of.into(), action, files: FilesWish::default(), diff: false })
+    Request::Plan(request::Plan {
+        conversation: of.into(),
+        action,
+        files: FileOptions::default(),
+        diff: false,
+    })
 }
 
 pub(super) fn rewind(entry: &str) -> Action {

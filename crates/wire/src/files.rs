@@ -1,4 +1,4 @@
-//! Files in plans and receipts: what is wished for them, what would be done, what was done. Only shapes.
+//! Files in plans and receipts: the options for them, what would be done, what was done. Only shapes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -74,10 +74,10 @@ pub struct Choose {
     pub choice: Choice,
 }
 
-/// What is wished for files.
+/// The options for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FilesWish {
+pub struct FileOptions {
     /// What is taken along.
     #[serde(default)]
     pub scope: Scope,
@@ -96,8 +96,8 @@ pub struct FilesWish {
     pub stop: bool,
 }
 
-impl FilesWish {
-    /// Whether nothing particular is wished.
+impl FileOptions {
+    /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -198,7 +198,7 @@ fn plain(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::request::{Alternatives, Apply, Log, Of, OfWorkspace, Projection};
-    use crate::{Action, FilesWish};
+    use crate::{Action, FileOptions};
 
     #[test]
     fn fields_of_the_path_are_not_sent_again() {
@@ -235,7 +235,7 @@ mod tests {
             action: Action::Undo { count: 2 },
             head: Some("3.4".into()),
             since: false,
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             request_id: Some("once".into()),
         });
         let sent = encode(&request).expect("a place");

@@ -37,8 +37,8 @@ pub use condition::{
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
 pub use files::{
-    AfterChoice, Against, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FilesDone, FilesPlan,
-    FilesWish, Grade, Others, PathHunks, PathPlan, Scope, Verdict, Whose,
+    AfterChoice, Against, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FileOptions, FilesDone,
+    FilesPlan, Grade, Others, PathHunks, PathPlan, Scope, Verdict, Whose,
 };
 pub use hint::{Hint, HintPiece, Remedy};
 pub use mcp::{

@@ -25,7 +25,7 @@ pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhol
 
 use crate::action::Action;
 use crate::content::{Part, Role};
-use crate::files::{FileName, FilesWish};
+use crate::files::{FileName, FileOptions};
 use crate::mcp::{McpAdd, McpAllow, McpOf, McpRemove};
 use crate::run::Attached;
 use crate::search::Search;
@@ -264,9 +264,9 @@ pub struct Edit {
     /// What becomes of the images and files of the old one.
     #[serde(default)]
     pub attached: Attached,
-    /// What is wished for files: they go back with what is taken back.
-    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
-    pub files: FilesWish,
+    /// The options for files: they go back with what is taken back.
+    #[serde(default, skip_serializing_if = "FileOptions::is_default")]
+    pub files: FileOptions,
     /// The head that the author saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::HEAD))]
@@ -285,9 +285,9 @@ pub struct Plan {
     /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// What is wished for files, of an action that takes files along.
-    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
-    pub files: FilesWish,
+    /// The options for files, of an action that takes files along.
+    #[serde(default, skip_serializing_if = "FileOptions::is_default")]
+    pub files: FileOptions,
     /// Say of each file how it would differ.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diff: bool,
@@ -308,9 +308,9 @@ pub struct Apply {
     /// Take back also what arrived since that head.
     #[serde(default)]
     pub since: bool,
-    /// What is wished for files, of an action that takes files along. Without it they go back as the plan says.
-    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
-    pub files: FilesWish,
+    /// The options for files, of an action that takes files along. Without it they go back as the plan says.
+    #[serde(default, skip_serializing_if = "FileOptions::is_default")]
+    pub files: FileOptions,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = shape::REQUEST_ID))]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
 use crate::content::Part;
-use crate::files::FilesWish;
+use crate::files::FileOptions;
 use crate::problem::Problem;
 use crate::reply::{Entry, Receipt};
 use crate::shape;
@@ -24,9 +24,9 @@ pub struct Run {
     /// How it begins.
     #[serde(flatten)]
     pub start: RunStart,
-    /// What is wished for files, of a retry or an edit: they go back with what is taken back.
-    #[serde(default, skip_serializing_if = "FilesWish::is_default")]
-    pub files: FilesWish,
+    /// The options for files, of a retry or an edit: they go back with what is taken back.
+    #[serde(default, skip_serializing_if = "FileOptions::is_default")]
+    pub files: FileOptions,
     /// The model (`provider/model`); the configured one, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

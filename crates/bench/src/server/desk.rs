@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use retake_server::{InProcess, Options, Served, Serving, open, serve, socket_of, token_of};
 use retake_wire::reply::Receipt;
 use retake_wire::request::{Apply, Create, ImportLines, ImportStart, Of, Plan, Say, Targets};
-use retake_wire::{Action, Client as _, FilesWish, HttpClient, Part, Problem, Reach, Reply, Request, Role};
+use retake_wire::{Action, Client as _, FileOptions, HttpClient, Part, Problem, Reach, Reply, Request, Role};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
@@ -190,7 +190,7 @@ impl Client {
 
     pub(crate) fn plan(&self, action: Action) -> Request {
         let conversation = self.conversation.clone();
-        Request::Plan(Plan { conversation, action, files: FilesWish::default(), diff: false })
+        Request::Plan(Plan { conversation, action, files: FileOptions::default(), diff: false })
     }
 
     pub(crate) fn apply(&self, action: Action) -> Request {
@@ -199,7 +199,7 @@ impl Client {
             action,
             head: None,
             since: false,
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             request_id: None,
         })
     }

@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
-use retake_wire::{Action, Choice, Choose, FileName, FilesWish, Scope};
+use retake_wire::{Action, Choice, Choose, FileName, FileOptions, Scope};
 
 use crate::error::Result;
 use crate::verbs::change::ActionArgs;
 
-// What is wished for files.
+// The options for files.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FileArgs {
     /// What to change: messages and files, or only one of them
@@ -49,20 +49,20 @@ enum ScopeArg {
 
 impl FileArgs {
     /// The options for the request.
-    pub(crate) fn wish(&self) -> FilesWish {
+    pub(crate) fn options(&self) -> FileOptions {
         let scope = match self.scope {
             ScopeArg::Both => Scope::Both,
             ScopeArg::Conversation => Scope::Conversation,
             ScopeArg::Files => Scope::Files,
         };
-        FilesWish { scope, stop: self.stop, ..self.choosing.wish() }
+        FileOptions { scope, stop: self.stop, ..self.choosing.options() }
     }
 }
 
 impl FileChoiceArgs {
     /// The options for the request.
-    pub(crate) fn wish(&self) -> FilesWish {
-        FilesWish { choose: self.choose.clone(), exact: self.exact, ..FilesWish::default() }
+    pub(crate) fn options(&self) -> FileOptions {
+        FileOptions { choose: self.choose.clone(), exact: self.exact, ..FileOptions::default() }
     }
 }
 
@@ -113,8 +113,8 @@ impl<A: Args + ActionArgs> ActionArgs for WithFiles<A> {
         self.act.action()
     }
 
-    fn files(&self) -> FilesWish {
-        self.files.wish()
+    fn files(&self) -> FileOptions {
+        self.files.options()
     }
 
     fn hides(&self) -> bool {
@@ -140,7 +140,7 @@ impl<A: Args + ActionArgs> ActionArgs for Diffed<A> {
         self.act.action()
     }
 
-    fn files(&self) -> FilesWish {
+    fn files(&self) -> FileOptions {
         self.act.files()
     }
 

@@ -1,7 +1,7 @@
 //! `/edit`: the words of a message in the line, to replace it. Must never run before they are submitted.
 
 use retake_wire::reply::Plan;
-use retake_wire::{Action, FilesWish, Problem, ProblemKind, Scope};
+use retake_wire::{Action, FileOptions, Problem, ProblemKind, Scope};
 
 use super::{Chat, Editing, pickers};
 use crate::args::ChangeArgs;
@@ -18,7 +18,7 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
         named => Some(vec![named.to_owned()]),
     };
     let Some(entry) = picked.and_then(|mut arguments| arguments.pop()) else { return Ok(()) };
-    let (action, files) = (Action::Edit { entry }, FilesWish::default());
+    let (action, files) = (Action::Edit { entry }, FileOptions::default());
     let mut plan = change::plan(&chat.cx, &conversation, &action, &files, false).await?;
     let Some(composer) = plan.composer.take() else {
         let message = "cannot edit this: it is not a message of a person";
@@ -30,7 +30,7 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
 }
 
 /// Reports what the edit takes back, and stores the plan: exactly this plan is applied.
-fn begun(chat: &mut Chat<'_>, entry: String, plan: Plan, files: FilesWish) -> Result {
+fn begun(chat: &mut Chat<'_>, entry: String, plan: Plan, files: FileOptions) -> Result {
     let takes_back = receipt::would_take_back(&plan);
     // Effects that cannot be taken back are reported first.
     if let Some(stays) = effects::brief(&plan.effects, effects::Files::of_plan(&plan)) {
@@ -45,7 +45,7 @@ fn begun(chat: &mut Chat<'_>, entry: String, plan: Plan, files: FilesWish) -> Re
     let files = match files.scope {
         // Files that stay need no agreement.
         Scope::Conversation => files,
-        _ => FilesWish { seen: files.seen.or(seen), ..files },
+        _ => FileOptions { seen: files.seen.or(seen), ..files },
     };
     chat.editing = Some(Editing { entry, head: plan.head, files });
     let attached =
@@ -64,11 +64,11 @@ pub(super) async fn again(chat: &mut Chat<'_>, why: Problem) -> Result {
     let is_conflict = why.code == CONFLICT;
     chat.cx.complain(&Problem { hint: None, ..why }.into())?;
     let (conversation, action) = (chat.cx.here()?, Action::Edit { entry: entry.clone() });
-    let mut files = FilesWish { seen: None, ..files };
+    let mut files = FileOptions { seen: None, ..files };
     if is_conflict {
-        files = FilesWish::default();
+        files = FileOptions::default();
         match agree(&mut chat.cx, &mut ChangeArgs::default(), &action, &mut files, "Send it").await {
-            Err(Failure::Reported(_)) => files = FilesWish::default(),
+            Err(Failure::Reported(_)) => files = FileOptions::default(),
             agreed => agreed?,
         }
     }

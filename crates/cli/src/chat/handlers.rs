@@ -2,7 +2,7 @@
 //! Must never send a request that changes a conversation; the verbs do.
 
 use futures::FutureExt as _;
-use retake_wire::{Action, FilesWish, ProblemKind, Scope};
+use retake_wire::{Action, FileOptions, ProblemKind, Scope};
 
 use super::commands::Handler;
 use super::pickers::{self, Picked};
@@ -125,7 +125,7 @@ async fn is_state(chat: &mut Chat<'_>, name: &str) -> Result<bool> {
     if matches!(action, Action::Restore { .. }) {
         return Ok(true);
     }
-    let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+    let files = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
     match change::plan(&chat.cx, &chat.cx.here()?, &action, &files, false).await {
         Err(Failure::Problem(problem)) if problem.code == "unknown_entry" => Ok(false),
         planned => planned.map(|_| true),

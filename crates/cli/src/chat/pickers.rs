@@ -4,7 +4,7 @@
 use futures::executor::block_on;
 use retake_wire::reply::{self, Alternative, Branch, Conversation, Entry, Model, Models, Target};
 use retake_wire::request::{self, LARGEST_PAGE, List, Log, Marked, Projection, Targets};
-use retake_wire::{Action, Client, FilesWish, Mode, Part, Reply, Request};
+use retake_wire::{Action, Client, FileOptions, Mode, Part, Reply, Request};
 
 use super::Chat;
 use crate::error::{Result, expect_reply};
@@ -73,7 +73,7 @@ pub(super) async fn turn(chat: &mut Chat<'_>, question: &str, stops_run: bool) -
 
 /// The plan of an action in brief. The picker blocks this thread; the client uses others.
 fn preview(client: &dyn Client, conversation: &str, action: Action) -> String {
-    let (conversation, files) = (conversation.to_owned(), FilesWish::default());
+    let (conversation, files) = (conversation.to_owned(), FileOptions::default());
     let plan = request::Plan { conversation, action, files, diff: false };
     let plan = match block_on(client.call(Request::Plan(plan))) {
         Ok(Reply::Plan(plan)) => plan,

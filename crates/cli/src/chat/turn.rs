@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use futures::StreamExt;
 use retake_wire::{
-    Attached, Ended, FilesWish, Outcome, Part, Problem, ProblemKind, Run, RunEvent, RunStart, Steer,
+    Attached, Ended, FileOptions, Outcome, Part, Problem, ProblemKind, Run, RunEvent, RunStart, Steer,
 };
 use tokio::sync::mpsc;
 
@@ -72,7 +72,7 @@ fn message(chat: &Chat<'_>, text: &str, steer: Option<Steer>) -> Run {
         model: None,
         head: None,
         permit: chat.permit.clone(),
-        files: FilesWish::default(),
+        files: FileOptions::default(),
         request_id: None,
     }
 }

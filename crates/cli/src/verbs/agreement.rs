@@ -3,7 +3,7 @@
 
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::request::Apply;
-use retake_wire::{Action, FilesWish, Problem, ProblemKind, Request, Scope};
+use retake_wire::{Action, FileOptions, Problem, ProblemKind, Request, Scope};
 
 use super::{change, file_choices};
 use crate::args::ChangeArgs;
@@ -33,7 +33,7 @@ pub(crate) async fn agree(
     cx: &mut Context<'_>,
     changing: &mut ChangeArgs,
     action: &Action,
-    files: &mut FilesWish,
+    files: &mut FileOptions,
     question: &str,
 ) -> Result {
     let conversation = cx.conversation(changing.place.conversation.take()).await?;
@@ -83,7 +83,7 @@ async fn decide(
     conversation: &str,
     mut plan: Plan,
     action: &Action,
-    files: &mut FilesWish,
+    files: &mut FileOptions,
     question: &str,
 ) -> Result<Plan> {
     let is_of_files = matches!(action, Action::RestoreFiles { .. });
@@ -103,7 +103,7 @@ async fn decide(
             Answer::No => return declined(cx),
             Answer::Yes(Scope::Conversation) => {
                 let scope = Scope::Conversation;
-                *files = FilesWish { scope, stop: plan.at_work, ..FilesWish::default() };
+                *files = FileOptions { scope, stop: plan.at_work, ..FileOptions::default() };
                 return Ok(plan);
             }
             Answer::Yes(scope) => {
@@ -171,7 +171,7 @@ pub(crate) async fn settle(
         other => other,
     };
     loop {
-        let (mut changing, mut files) = (ChangeArgs::default(), FilesWish::default());
+        let (mut changing, mut files) = (ChangeArgs::default(), FileOptions::default());
         agree(cx, &mut changing, &action, &mut files, "Do it").await?;
         let apply = Apply {
             conversation: cx.conversation(None).await?,

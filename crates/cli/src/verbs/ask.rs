@@ -1,7 +1,7 @@
 //! `retake ask`: one turn with the model, for scripts.
 
 use clap::Args;
-use retake_wire::{FilesWish, Part, Run, RunStart};
+use retake_wire::{FileOptions, Part, Run, RunStart};
 
 use super::RunVerb;
 use super::model_run::answer;
@@ -55,7 +55,7 @@ impl RunVerb for Ask {
             model: self.model,
             head: None,
             permit: self.may.permit(),
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             request_id: self.repeat.request_id,
         };
         answer(cx, run).await.map_err(at_work)

@@ -3,7 +3,7 @@
 use clap::Args;
 use retake_wire::reply::Plan;
 use retake_wire::request::{Apply, Plan as PlanRequest};
-use retake_wire::{Action, FilesWish, ProblemKind, Request};
+use retake_wire::{Action, FileOptions, ProblemKind, Request};
 
 use super::RunVerb;
 use super::agreement::{CONFLICT, agree, settle};
@@ -20,8 +20,8 @@ pub(crate) trait ActionArgs {
     /// The action.
     fn action(&self) -> Result<Action>;
     /// The options for files; the default for an action without files.
-    fn files(&self) -> FilesWish {
-        FilesWish::default()
+    fn files(&self) -> FileOptions {
+        FileOptions::default()
     }
     /// Whether it hides messages from view or from the model, so that the person learns how to find them again.
     fn hides(&self) -> bool {
@@ -71,7 +71,7 @@ pub(crate) async fn apply(
     cx: &mut Context<'_>,
     changing: ChangeArgs,
     action: Action,
-    files: FilesWish,
+    files: FileOptions,
     since: bool,
 ) -> Result<bool> {
     let apply = Apply {
@@ -120,7 +120,7 @@ pub(crate) async fn agreed(
     cx: &mut Context<'_>,
     mut changing: ChangeArgs,
     action: Action,
-    mut files: FilesWish,
+    mut files: FileOptions,
     since: bool,
     (yes, question): (bool, &str),
 ) -> Result {
@@ -140,7 +140,7 @@ pub(crate) async fn plan(
     cx: &Context<'_>,
     conversation: &str,
     action: &Action,
-    files: &FilesWish,
+    files: &FileOptions,
     diff: bool,
 ) -> Result<Plan> {
     let (conversation, action, files) = (conversation.to_owned(), action.clone(), files.clone());

@@ -57,7 +57,7 @@ impl RunVerb for ChooseVerb {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         if self.choose.number.is_some() {
             let action = self.choose.action()?;
-            return change::apply(cx, self.changing, action, self.files.wish(), false).await.map(drop);
+            return change::apply(cx, self.changing, action, self.files.options(), false).await.map(drop);
         }
         let of = request::Alternatives {
             conversation: cx.conversation(self.changing.place.conversation).await?,

@@ -45,7 +45,7 @@ impl RunVerb for Edit {
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = cx.words(&self.text, "new message")?;
-        let (mut changing, mut files) = (self.changing, self.files.wish());
+        let (mut changing, mut files) = (self.changing, self.files.options());
         if cx.can_ask() && !self.yes {
             let action = Action::Edit { entry: self.entry.clone() };
             agree(cx, &mut changing, &action, &mut files, "Replace it").await?;

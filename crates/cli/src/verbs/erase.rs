@@ -1,7 +1,7 @@
 //! `retake erase`: the one thing that can't be undone.
 
 use clap::Args;
-use retake_wire::{Action, FilesWish};
+use retake_wire::{Action, FileOptions};
 
 use super::RunVerb;
 use super::agreement::{agree, needs_person};
@@ -53,8 +53,8 @@ impl RunVerb for EraseVerb {
         let mut changing = self.changing;
         if !self.yes {
             needs_person(cx, "an erasure cannot be undone", "plan erase")?;
-            agree(cx, &mut changing, &action, &mut FilesWish::default(), "Erase this permanently").await?;
+            agree(cx, &mut changing, &action, &mut FileOptions::default(), "Erase this permanently").await?;
         }
-        change::apply(cx, changing, action, FilesWish::default(), false).await.map(drop)
+        change::apply(cx, changing, action, FileOptions::default(), false).await.map(drop)
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use retake_wire::request::Create;
-use retake_wire::{Ended, FilesWish, Outcome, Part, Permit, Request, Run, RunStart};
+use retake_wire::{Ended, FileOptions, Outcome, Part, Permit, Request, Run, RunStart};
 
 use super::RunVerb;
 use super::model_run::{end, follow};
@@ -46,7 +46,7 @@ impl RunVerb for Exec {
             model: None,
             head: None,
             permit: Permit::default(),
-            files: FilesWish::default(),
+            files: FileOptions::default(),
             request_id: self.repeat.request_id,
         };
         let result = follow(cx, run).await?;

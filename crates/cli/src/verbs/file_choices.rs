@@ -1,7 +1,7 @@
 //! Choices for single files in the line conversation: a numbered list, and lines such as `2=disk`. Must never do anything but plan.
 
 use retake_wire::reply::Plan;
-use retake_wire::{Action, Choose, FilesPlan, FilesWish, PathPlan, Verdict};
+use retake_wire::{Action, Choose, FileOptions, FilesPlan, PathPlan, Verdict};
 
 use super::change;
 use crate::args::file_options::choice;
@@ -28,14 +28,14 @@ pub(super) async fn choose(
     cx: &mut Context<'_>,
     conversation: &str,
     action: &Action,
-    wish: &FilesWish,
-) -> Result<Option<(FilesWish, Plan)>> {
-    let plan = change::plan(cx, conversation, action, wish, true).await?;
+    options: &FileOptions,
+) -> Result<Option<(FileOptions, Plan)>> {
+    let plan = change::plan(cx, conversation, action, options, true).await?;
     let Some(files) = &plan.files else {
         return Ok(None);
     };
-    let paths = listed(files, wish);
-    cx.print(&list(&paths, files.paths.len(), wish))?;
+    let paths = listed(files, options);
+    cx.print(&list(&paths, files.paths.len(), options))?;
     cx.aside(HELP)?;
     loop {
         let line = match cx.ui.read("choose> ", None)? {
@@ -45,13 +45,13 @@ pub(super) async fn choose(
         match read(&line, &paths) {
             Ok(Input::Diff(path)) => cx.ui.page_text(&files::diff(path))?,
             Ok(Input::Choices(new)) => {
-                let mut wish = wish.clone();
+                let mut options = options.clone();
                 for new in new {
-                    wish.choose.retain(|old| old.name != new.name);
-                    wish.choose.push(new);
+                    options.choose.retain(|old| old.name != new.name);
+                    options.choose.push(new);
                 }
-                match change::plan(cx, conversation, action, &wish, true).await {
-                    Ok(plan) => return Ok(Some((wish, without_diffs(plan)))),
+                match change::plan(cx, conversation, action, &options, true).await {
+                    Ok(plan) => return Ok(Some((options, without_diffs(plan)))),
                     Err(failure @ Failure::Problem(_)) => cx.complain(&failure)?,
                     Err(failure) => return Err(failure),
                 }
@@ -68,8 +68,8 @@ fn without_diffs(mut plan: Plan) -> Plan {
 }
 
 /// The files that have a choice, those in conflict first.
-fn listed<'a>(files: &'a FilesPlan, wish: &FilesWish) -> Vec<&'a PathPlan> {
-    let chosen = |path: &PathPlan| wish.choose.iter().any(|choose| choose.name == path.name);
+fn listed<'a>(files: &'a FilesPlan, options: &FileOptions) -> Vec<&'a PathPlan> {
+    let chosen = |path: &PathPlan| options.choose.iter().any(|choose| choose.name == path.name);
     let open =
         |path: &&PathPlan| path.choices.len() > 1 && (path.verdict != Verdict::Unchanged || chosen(path));
     let mut paths: Vec<_> = files.paths.iter().filter(open).collect();
@@ -79,10 +79,10 @@ fn listed<'a>(files: &'a FilesPlan, wish: &FilesWish) -> Vec<&'a PathPlan> {
     paths
 }
 
-fn list(paths: &[&PathPlan], all: usize, wish: &FilesWish) -> String {
+fn list(paths: &[&PathPlan], all: usize, options: &FileOptions) -> String {
     let mut text = String::new();
     for (number, path) in (1..).zip(paths) {
-        let chosen = wish.choose.iter().find(|choose| choose.name == path.name);
+        let chosen = options.choose.iter().find(|choose| choose.name == path.name);
         let chosen =
             chosen.map(|choose| format!(" [{}]", files::choice_name(&choose.choice))).unwrap_or_default();
         let name = files::name(&path.name.path);

@@ -35,7 +35,7 @@ impl RunVerb for Retry {
             conversation: cx.conversation(self.changing.place.conversation).await?,
             folder: None,
             start: RunStart::Retry { entry: self.entry },
-            files: self.files.wish(),
+            files: self.files.options(),
             model: self.model,
             head: self.changing.head,
             permit: self.may.permit(),

@@ -46,7 +46,7 @@ impl RunVerb for RewindVerb {
         &["retake rewind t2", "retake rewind t2 --yes --choose notes.txt=disk", "retake rewind draft"];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
-        let (action, files) = (self.rewind.action()?, self.files.wish());
+        let (action, files) = (self.rewind.action()?, self.files.options());
         change::agreed(cx, self.changing, action, files, self.since, (self.yes, "Go back")).await
     }
 }

@@ -1,4 +1,4 @@
-//! What is wished for files along with an action: what is taken along, and what was chosen for which of them. Must never plan anything.
+//! The options for files of an action: what is taken along, and what was chosen for which of them. Must never plan anything.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,7 +12,7 @@ use super::as_of::AsOf;
 use super::restore::Restore;
 use crate::error::{EngineError, Kind, Result};
 
-/// What is wished for files.
+/// The options for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileOptions {
     /// What is taken along.

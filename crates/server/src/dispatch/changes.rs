@@ -112,7 +112,7 @@ impl InProcess {
         let entry = self.entry(conversation, &edit.entry).await?;
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
-        let files = words::wish(&edit.files)?;
+        let files = words::file_options(&edit.files)?;
         let edited = self.engine.edit(conversation, entry, parts, files, seen, by).await;
         let (receipt, back) = edited.map_err(problem)?;
         self.reworded(&receipt, Some(&back)).await.map(Reply::Receipt)
@@ -184,7 +184,7 @@ impl InProcess {
         let worded = retake_wire::Run { request_id: None, conversation: String::new(), ..run.clone() };
         let by = self.by(run.request_id.as_deref(), "run", &worded)?;
         let permit = self.permit(run.permit)?;
-        let files = words::wish(&run.files)?;
+        let files = words::file_options(&run.files)?;
         let retake_wire::Run { conversation, folder, start, model, head, .. } = run;
         let start = match start {
             RunStart::Say { parts, piped, .. } if conversation.is_empty() => {
@@ -311,7 +311,7 @@ impl InProcess {
             WireAction::Label { entry, name } => Action::Label(Some(self.entry(of, &entry).await?), name),
             WireAction::Title { title } => Action::Label(None, title),
             WireAction::RestoreFiles { .. } => {
-                return Err(usage("files are put back with what is wished for them"));
+                return Err(usage("files are put back with options for them"));
             }
             WireAction::Erase { entries, matching } => {
                 if entries.is_empty() && matching.as_deref().is_none_or(str::is_empty) {

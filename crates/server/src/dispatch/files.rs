@@ -1,4 +1,4 @@
-//! Plans and actions with their file half: what is wished becomes the engine's, what it planned and did becomes a reply.
+//! Plans and actions with their file half: the options become the engine's, what it planned and did becomes a reply.
 
 use retake_core::{Action, Apply, ConversationId, EffectState, Planned, Reason, Totals, Unanswered, Verdict};
 use retake_engine::{Doing, Effects, FileOptions, FolderPlan, PlannedFiles, Restore, Scope};
@@ -13,7 +13,7 @@ mod shown;
 pub(super) mod whose;
 pub(super) mod words;
 
-use words::{OfFiles, bytes_in, wish};
+use words::{OfFiles, bytes_in, file_options};
 
 /// The step at work, as a reply.
 pub(super) fn work(doing: Option<Doing>) -> reply::Work {
@@ -28,24 +28,24 @@ pub(super) fn work(doing: Option<Doing>) -> reply::Work {
 impl InProcess {
     pub(super) async fn plan(&self, plan: request::Plan) -> Result<Reply, Problem> {
         let conversation = self.conversation(&plan.conversation).await?;
-        let wish = wish(&plan.files)?;
+        let options = file_options(&plan.files)?;
         let asked = match plan.action {
             WireAction::Undo { count } | WireAction::Redo { count } => Some(count),
             _ => None,
         };
-        let (action, wish) = self.asked(conversation, plan.action, wish).await?;
+        let (action, options) = self.asked(conversation, plan.action, options).await?;
         let traits = action.traits();
         if !traits.touches_files {
-            no_wish(&plan.files, plan.diff)?;
+            no_file_options(&plan.files, plan.diff)?;
             if !traits.is_planned {
                 return self.plan_erase(conversation, action).await;
             }
             return self.plan_without_files(conversation, action).await;
         }
-        let (scope, restores) = (wish.scope, wish.restore.is_some());
-        let (again, wished) = (action.clone(), wish.clone());
-        let planned = self.engine.plan_both(conversation, action, wish).await.map_err(problem)?;
-        let refused = self.why_refused(conversation, (&again, &wished), &planned).await?;
+        let (scope, restores) = (options.scope, options.restore.is_some());
+        let again = (action.clone(), options.clone());
+        let planned = self.engine.plan_both(conversation, action, options).await.map_err(problem)?;
+        let refused = self.why_refused(conversation, (&again.0, &again.1), &planned).await?;
         let PlannedFiles {
             conversation: half,
             files,
@@ -145,14 +145,14 @@ impl InProcess {
                 again.await.map_err(problem)?
             }
             None => {
-                let wish = wish(&apply.files)?;
-                let (action, wish) = self.asked(conversation, apply.action, wish).await?;
+                let options = file_options(&apply.files)?;
+                let (action, options) = self.asked(conversation, apply.action, options).await?;
                 if !action.traits().touches_files {
-                    no_wish(&apply.files, false)?;
+                    no_file_options(&apply.files, false)?;
                 }
                 text = erase::text_of(&action);
                 let apply = Apply { action, seen, by };
-                self.engine.act(conversation, apply, wish).await.map_err(problem)?
+                self.engine.act(conversation, apply, options).await.map_err(problem)?
             }
         };
         let mut done = self.done(done).await?;
@@ -161,27 +161,27 @@ impl InProcess {
         Ok(Reply::Receipt(given))
     }
 
-    /// The engine's action of one on the wire, and what it wishes for files: all, where it is about nothing else.
+    /// The engine's action of one on the wire, and its options for files: all, where it is about nothing else.
     async fn asked(
         &self,
         of: ConversationId,
         action: WireAction,
-        wish: FileOptions,
+        options: FileOptions,
     ) -> Result<(Action, FileOptions), Problem> {
         let WireAction::RestoreFiles { paths, to } = action else {
-            return Ok((self.action(of, action).await?, wish));
+            return Ok((self.action(of, action).await?, options));
         };
         if paths.is_empty() {
             return Err(usage("name the files to put back; “.” is all of the folder"));
         }
-        if wish.scope == Scope::Conversation {
+        if options.scope == Scope::Conversation {
             return Err(usage("files that are put back are no conversation"));
         }
         let names = paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
         let paths = self.engine.paths(of, names).await.map_err(problem)?;
         let to = self.engine.moment(of, to.as_deref()).await.map_err(problem)?;
         let restore = Some(Restore { paths, to });
-        Ok((Action::Files(Reason::Files), FileOptions { scope: Scope::Files, restore, ..wish }))
+        Ok((Action::Files(Reason::Files), FileOptions { scope: Scope::Files, restore, ..options }))
     }
 }
 
@@ -211,7 +211,7 @@ fn messages(half: Option<&Planned>) -> [Totals; 2] {
     half.map_or([unknown; 2], |half| [half.plan.taken_back, half.plan.brought_back])
 }
 
-fn no_wish(files: &retake_wire::FilesWish, diff: bool) -> Result<(), Problem> {
+fn no_file_options(files: &retake_wire::FileOptions, diff: bool) -> Result<(), Problem> {
     if files.is_default() && !diff {
         return Ok(());
     }

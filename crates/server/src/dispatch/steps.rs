@@ -80,10 +80,10 @@ impl InProcess {
     pub(super) async fn why_refused(
         &self,
         of: ConversationId,
-        (action, wish): (&Action, &FileOptions),
+        (action, options): (&Action, &FileOptions),
         all: &PlannedFiles,
     ) -> Result<Option<(usize, StepRefusal)>, Problem> {
-        let refused = self.engine.refused_step(of, action, wish, all).await.map_err(problem)?;
+        let refused = self.engine.refused_step(of, action, options, all).await.map_err(problem)?;
         let Some(RefusedStep { done, folder, path }) = refused else { return Ok(None) };
         let whose = self.whose_paths(of, [&path].into_iter()).await?;
         let name = name(folder.as_deref(), &path.path);

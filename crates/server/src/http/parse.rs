@@ -1,5 +1,5 @@
 //! A request as it came in, as one of `wire`: path, query, header and body become its fields. What it doesn't know is refused, as a
-//! misspelt wish must not be dropped in silence.
+//! misspelt option must not be dropped in silence.
 
 use std::collections::BTreeMap;
 

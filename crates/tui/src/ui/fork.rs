@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use retake_wire::reply::{Entries, Entry, Plan};
 use retake_wire::request::{self, Fork, Log, Projection};
-use retake_wire::{Action, FilesWish, Part, Problem, Reply, Request, Role};
+use retake_wire::{Action, FileOptions, Part, Problem, Reply, Request, Role};
 
 use super::keymap::{Command, Context};
 use super::letter_keys::LetterKeys;
@@ -107,7 +107,7 @@ impl ForkPane {
             None => cx.conversation.map(|conversation| conversation.counts.messages),
             Some(entry) => {
                 let action = Action::Checkout { entry: Some(entry.clone()) };
-                let files = FilesWish::default();
+                let files = FileOptions::default();
                 let plan = request::Plan { conversation: cx.id(), action, files, diff: false };
                 self.asked = Some((cx.ask(Request::Plan(plan)), Asks::Counts));
                 None

@@ -127,8 +127,8 @@ pub(crate) enum Want {
         head: String,
         /// Its words.
         parts: Vec<retake_wire::Part>,
-        /// What is wished for files: they go back with what is taken back.
-        files: retake_wire::FilesWish,
+        /// The options for files: they go back with what is taken back.
+        files: retake_wire::FileOptions,
         /// What sending them takes back, in words.
         takes_back: String,
     },

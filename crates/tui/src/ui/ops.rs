@@ -8,7 +8,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Operation, Operations};
 use retake_wire::request::{Page, Plan};
-use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
+use retake_wire::{Action, FileOptions, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
@@ -96,7 +96,7 @@ impl Ops {
         let conversation = cx.id();
         let ask = || {
             let action = Action::Restore { head: op.it.before.clone() };
-            let files = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
+            let files = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
             Request::Plan(Plan { conversation, action, files, diff: false })
         };
         self.preview.look(&format!("{} {}", op.key, self.head), 0, ask, cx);

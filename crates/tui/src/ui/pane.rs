@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::Conversation;
 use retake_wire::request::Apply;
-use retake_wire::{Action, FilesWish, Problem, Reply, Request, Told};
+use retake_wire::{Action, FileOptions, Problem, Reply, Request, Told};
 
 use super::keymap::{Command, Context, Keymap};
 use super::msg::{Act, Ticket, Want};
@@ -36,7 +36,7 @@ impl Cx<'_> {
 
     /// Asks the owner to do an action that needs no plan.
     pub(crate) fn apply(&mut self, conversation: String, action: Action) -> Ticket {
-        let files = FilesWish::default();
+        let files = FileOptions::default();
         let apply = Apply { conversation, action, head: None, since: false, files, request_id: None };
         self.ask(Request::Apply(apply))
     }

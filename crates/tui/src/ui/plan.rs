@@ -13,7 +13,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Action, FilesWish, Problem, Reply};
+use retake_wire::{Action, FileOptions, Problem, Reply};
 
 use super::keymap::{Command, Context};
 use super::letter_keys::{Letter, LetterKeys};
@@ -44,8 +44,8 @@ pub(crate) struct PlanPane {
     body: Rect,
     /// Behind words the next Enter agrees to nothing.
     letters: LetterKeys,
-    /// What was wished before, where it was refused as something has changed.
-    refused: Option<FilesWish>,
+    /// What was wanted before, where it was refused as something has changed.
+    refused: Option<FileOptions>,
     /// How it was before the letter that may turn out to be the first one of words.
     before: Option<Before>,
 }
@@ -95,7 +95,7 @@ impl PlanPane {
     }
 
     /// Shows how it is now: what was agreed to, with this choices, was refused as something has changed.
-    pub(crate) fn once_more(mut self, choices: FilesWish) -> Self {
+    pub(crate) fn once_more(mut self, choices: FileOptions) -> Self {
         if let Some(proposal) = self.proposal() {
             proposal.once_more(choices.clone());
         }

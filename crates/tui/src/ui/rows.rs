@@ -301,10 +301,10 @@ impl<T: Row> Rows<T> {
     fn step(&mut self, by: isize) -> Did {
         let before = self.selected;
         let last = self.shown.len().saturating_sub(1);
-        let wished = before.saturating_add_signed(by).min(last);
+        let wanted = before.saturating_add_signed(by).min(last);
         let heading = |at: &usize| self.at(*at).is_none_or(|item| !item.stands().is_selectable());
-        let on = (wished..=last).find(|at| !heading(at));
-        let back = (0..=wished).rev().find(|at| !heading(at));
+        let on = (wanted..=last).find(|at| !heading(at));
+        let back = (0..=wanted).rev().find(|at| !heading(at));
         self.selected = if by < 0 { back.or(on) } else { on.or(back) }.unwrap_or(0);
         if self.selected == before { Did::Nothing } else { Did::Moved }
     }

@@ -12,7 +12,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
 use retake_wire::request::{self, LARGEST_PAGE, Plan};
-use retake_wire::{Action, FilesWish, Problem, Reply, Request, Scope};
+use retake_wire::{Action, FileOptions, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
 use super::msg::{Ticket, Want};
@@ -208,7 +208,7 @@ impl Tree {
         };
         self.preview.head("compared with where you are:".to_owned());
         self.preview.manner(Manner::Compared);
-        let files = FilesWish { scope: Scope::Both, ..FilesWish::default() };
+        let files = FileOptions { scope: Scope::Both, ..FileOptions::default() };
         let plan = Plan { conversation: cx.id(), action: Action::Checkout { entry }, files, diff: true };
         self.preview.look(&format!("{} compared {}", node.key, self.head), 0, || Request::Plan(plan), cx);
     }

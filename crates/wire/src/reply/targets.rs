@@ -31,7 +31,7 @@ pub struct Target {
     pub preview: String,
     /// Why one can't go back to it now; absent when one can.
     pub reason: Option<String>,
-    /// The reason is only a run at work: a step back ends it first, where that is wished.
+    /// The reason is only a run at work: a step back ends it first, where that is wanted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_work: bool,
     /// What that would take back.

@@ -1,7 +1,7 @@
 //! `retake files restore`: named files, as they were.
 
 use clap::Args;
-use retake_wire::{Action, FileName, FilesWish};
+use retake_wire::{Action, FileName, FileOptions};
 
 use crate::args::ChangeArgs;
 use crate::args::file_options::FileChoiceArgs;
@@ -33,8 +33,8 @@ impl ActionArgs for Restore {
         Ok(Action::RestoreFiles { paths: self.paths.iter().map(name).collect(), to: self.to.clone() })
     }
 
-    fn files(&self) -> FilesWish {
-        self.choosing.wish()
+    fn files(&self) -> FileOptions {
+        self.choosing.options()
     }
 }
 

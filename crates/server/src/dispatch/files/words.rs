@@ -1,4 +1,4 @@
-//! What is wished for files becomes the engine's, and what it planned and did the wire's. Only shapes.
+//! The options for files become the engine's, and what it planned and did the wire's. Only shapes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use retake_wire::{Condition, PathCause, Problem, UncoveredPath, english};
 use super::whose::Whose;
 use crate::convert::usage;
 
-pub(in crate::dispatch) fn wish(files: &retake_wire::FilesWish) -> Result<FileOptions, Problem> {
+pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Result<FileOptions, Problem> {
     let scope = match files.scope {
         retake_wire::Scope::Both => Scope::Both,
         retake_wire::Scope::Conversation => Scope::Conversation,

@@ -44,7 +44,7 @@ pub(crate) enum For {
     /// Words that waited.
     Unqueued,
     /// Another answer of this entry, with the choices for files.
-    Retry(String, retake_wire::FilesWish),
+    Retry(String, retake_wire::FileOptions),
     /// What an edit of this entry takes back, planned again.
     Rewritten(String),
     /// The operation with this number: the head after it, or before it.

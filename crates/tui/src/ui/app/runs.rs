@@ -2,7 +2,7 @@
 
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::{
-    Action, Attached, Ended, FilesWish, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent,
+    Action, Attached, Ended, FileOptions, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent,
     RunStart, Steer, request,
 };
 
@@ -259,7 +259,7 @@ impl App {
         let Some(rewriting) = &mut tab.outgoing.rewriting else { return false };
         rewriting.is_stale = true;
         let action = Action::Edit { entry: rewriting.entry.clone() };
-        let (entry, files) = (rewriting.entry.clone(), FilesWish { seen: None, ..rewriting.files.clone() });
+        let (entry, files) = (rewriting.entry.clone(), FileOptions { seen: None, ..rewriting.files.clone() });
         let plan = request::Plan { conversation, action, files, diff: false };
         self.ask(Asked::Tab(id, For::Rewritten(entry)), Request::Plan(plan));
         true

@@ -69,8 +69,8 @@ pub(super) struct Areas {
 pub(super) struct Rewriting {
     pub(super) entry: String,
     pub(super) head: String,
-    /// What is wished for files, as the plan was agreed to.
-    pub(super) files: retake_wire::FilesWish,
+    /// The options for files, as the plan was agreed to.
+    pub(super) files: retake_wire::FileOptions,
     /// What sending the words takes back, as that plan said.
     pub(super) takes_back: String,
     /// It was refused because something has changed: a new plan is on its way.

@@ -48,30 +48,30 @@ impl Table {
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let room = width.checked_sub(3 * count.saturating_sub(1))?;
-        let mut wished = vec![1; count];
+        let mut wanted = vec![1; count];
         for row in &self.rows {
             for (at, cell) in row.iter().enumerate() {
-                wished[at] = wished[at].max(cell.columns());
+                wanted[at] = wanted[at].max(cell.columns());
             }
         }
-        let least: usize = wished.iter().map(|wish| (*wish).min(NARROWEST)).sum();
+        let least: usize = wanted.iter().map(|width| (*width).min(NARROWEST)).sum();
         if least > room {
             return None;
         }
         // The widest columns give way first.
-        let mut sum: usize = wished.iter().sum();
+        let mut sum: usize = wanted.iter().sum();
         while sum > room {
-            let most = wished.iter().copied().max()?;
-            let next = wished.iter().copied().filter(|wish| *wish < most).max().unwrap_or(1);
-            let widest = wished.iter().filter(|wish| **wish == most).count();
+            let most = wanted.iter().copied().max()?;
+            let next = wanted.iter().copied().filter(|width| *width < most).max().unwrap_or(1);
+            let widest = wanted.iter().filter(|width| **width == most).count();
             let each = ((sum - room).div_ceil(widest)).min(most - next).max(1);
-            for wish in wished.iter_mut().filter(|wish| **wish == most) {
+            for width in wanted.iter_mut().filter(|width| **width == most) {
                 let less = each.min(sum - room);
-                *wish -= less;
+                *width -= less;
                 sum -= less;
             }
         }
-        Some(wished)
+        Some(wanted)
     }
 
     fn grid(&self, widths: &[usize], theme: Theme) -> Vec<Vec<Span<'static>>> {

@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Action, FilesWish, Scope};
+use retake_wire::{Action, FileOptions, Scope};
 
 use super::proposal::{Ends, Proposal, Scopes, Stage};
 use super::view::{Shown, styled};
@@ -134,7 +134,7 @@ fn short_question(
 }
 
 /// How many messages and files come and go.
-fn counted(action: &Action, plan: &Plan, choices: &FilesWish, how: Counts) -> String {
+fn counted(action: &Action, plan: &Plan, choices: &FileOptions, how: Counts) -> String {
     let mut pieces = render_plan::pieces(Some(action), plan, words::turns);
     match (&plan.files, choices.scope) {
         (_, Scope::Conversation) => pieces.push("files stay".to_owned()),
@@ -234,7 +234,7 @@ fn question(
 }
 
 /// The plan in a sentence.
-fn summary(action: &Action, plan: &Plan, choices: &FilesWish) -> String {
+fn summary(action: &Action, plan: &Plan, choices: &FileOptions) -> String {
     let brief = Some(render_plan::brief(Some(action), plan)).filter(|brief| !brief.is_empty());
     let mut pieces: Vec<_> = brief.into_iter().collect();
     match choices.scope {

@@ -6,7 +6,7 @@ mod stopped;
 
 use retake_wire::reply::{Doing, Plan, Receipt};
 use retake_wire::request::Plan as PlanRequest;
-use retake_wire::{Action, Choose, FilesWish, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
+use retake_wire::{Action, Choose, FileOptions, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
 
 pub(crate) use acts::Before;
 
@@ -48,7 +48,7 @@ pub(crate) struct Proposal {
     ends: Ends,
     /// Whose keys are named.
     context: Context,
-    choices: FilesWish,
+    choices: FileOptions,
     plan: Option<Plan>,
     problem: Option<Box<Problem>>,
     /// Whether files come or go with both halves; not known, until both were planned.
@@ -182,7 +182,7 @@ impl Proposal {
             action,
             ends,
             context,
-            choices: FilesWish::default(),
+            choices: FileOptions::default(),
             plan: None,
             problem: None,
             has_files: None,
@@ -197,10 +197,10 @@ impl Proposal {
         }
     }
 
-    /// It was refused as something has changed: the same is wished once more, and this is how it is now.
-    pub(crate) fn once_more(&mut self, choices: FilesWish) {
+    /// It was refused as something has changed: the same is wanted once more, and this is how it is now.
+    pub(crate) fn once_more(&mut self, choices: FileOptions) {
         self.note = Some(if choices.stop { STOPPED } else { STALE }.to_owned());
-        self.choices = FilesWish { seen: None, stop: false, ..choices };
+        self.choices = FileOptions { seen: None, stop: false, ..choices };
     }
 
     /// Asks for the plan when nothing has moved for a moment.
@@ -208,7 +208,7 @@ impl Proposal {
         self.planning.due_ms = Some(now_ms + REST_MS);
     }
 
-    /// Something else is wished: the plan on the screen is not of it.
+    /// Something else is wanted: the plan on the screen is not of it.
     pub(super) fn choices_changed(&mut self, now_ms: i64) {
         self.planning.choices_changed();
         self.view.forget();
@@ -247,7 +247,7 @@ impl Proposal {
         self.progress.doing = None;
         self.planning.is_requested_current = true;
         let files = match self.choices.scope {
-            Scope::Conversation => FilesWish { scope: Scope::Conversation, ..FilesWish::default() },
+            Scope::Conversation => FileOptions { scope: Scope::Conversation, ..FileOptions::default() },
             _ => self.choices.clone(),
         };
         let diff = takes_files(&self.action);
@@ -377,7 +377,7 @@ impl Proposal {
         self.note = None;
     }
 
-    /// Whether the plan on the screen is of what is wished.
+    /// Whether the plan on the screen is of what is wanted.
     pub(crate) fn is_settled(&self) -> bool {
         self.planning.is_settled()
     }
@@ -397,8 +397,8 @@ impl Proposal {
         self.is_unseen
     }
 
-    /// What is wished for files.
-    pub(crate) fn choices(&self) -> &FilesWish {
+    /// The options for files.
+    pub(crate) fn choices(&self) -> &FileOptions {
         &self.choices
     }
 
@@ -463,7 +463,7 @@ impl Proposal {
     }
 }
 
-/// Whether files come or go with such an action at all. Others are refused where files are wished for.
+/// Whether files come or go with such an action at all. Others are refused with options for files.
 fn takes_files(action: &Action) -> bool {
     matches!(
         action,

@@ -1,7 +1,7 @@
 //! What a person sees and does with the plan of an action, before an owner that answers by script.
 
 use retake_wire::reply::Receipt;
-use retake_wire::{Action, FilesWish, MarkVerb, ProblemKind, Request, RunStart, Scope};
+use retake_wire::{Action, FileOptions, MarkVerb, ProblemKind, Request, RunStart, Scope};
 
 use super::PlanPane;
 use crate::ui::keymap::{Command, Context, TABLE};
@@ -82,7 +82,7 @@ fn action_without_files_asks_about_no_files() {
     stage.keys("s");
     insta::assert_snapshot!("hide", stage.screen(80, 12));
     let asked = stage.plans()[0];
-    assert!(!asked.diff && asked.files.is_default(), "the owner refuses such a wish");
+    assert!(!asked.diff && asked.files.is_default(), "the owner refuses such options");
     stage.owner.applies.push_back(Ok(Receipt::default()));
     stage.keys("enter");
     assert!(stage.applied()[0].files.is_default());
@@ -240,8 +240,8 @@ fn conflict_can_be_resolved_in_this_pane() {
     assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
     stage.keys("n");
     stage.keys("c c");
-    let wish = &stage.plans().last().expect("a plan").files;
-    assert_eq!(wish.choose.len(), 1);
+    let files = &stage.plans().last().expect("a plan").files;
+    assert_eq!(files.choose.len(), 1);
     assert_eq!(stage.plans().len(), 2, "two choices in a row are one plan");
 }
 
@@ -259,7 +259,7 @@ fn edited_message_is_put_into_the_composer_with_the_agreed_choices() {
     };
     assert!(takes_back.starts_with("1 turn"), "{takes_back}");
     assert_eq!((rewritten, head.as_str(), parts.len()), (&entry(3), "3.12", 1));
-    assert_eq!(files, &FilesWish { scope: Scope::Conversation, ..FilesWish::default() });
+    assert_eq!(files, &FileOptions { scope: Scope::Conversation, ..FileOptions::default() });
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod choices;
 mod small;
 
 use retake_wire::reply::{Doing, Receipt, Running, Work};
-use retake_wire::{Choice, Condition, FilesWish, ProblemKind, Scope};
+use retake_wire::{Choice, Condition, FileOptions, ProblemKind, Scope};
 
 use super::Rewind;
 use super::samples::{Owner, Stage, entry, plan, problem, target, with_conflict, with_files};
@@ -124,8 +124,8 @@ fn a_conflict_waits_for_a_choice_and_the_choice_is_applied() {
     insta::assert_snapshot!("conflict_looked_at", stage.screen(140, 30));
     insta::assert_snapshot!("conflict_looked_at_80x24", stage.screen(80, 24));
     stage.keys("ctrl+d");
-    let wish = &stage.plans().last().expect("a plan").files;
-    assert_eq!(wish.choose[0].choice, Choice::Disk, "nothing of anybody's goes with the first one");
+    let files = &stage.plans().last().expect("a plan").files;
+    assert_eq!(files.choose[0].choice, Choice::Disk, "nothing of anybody's goes with the first one");
     insta::assert_snapshot!("conflict_chosen", stage.screen(140, 30));
     stage.keys("enter enter");
     let files = &stage.applied()[0].files;
@@ -139,8 +139,8 @@ fn one_key_goes_through_all_choices_and_single_hunks() {
     let mut seen = Vec::new();
     for _ in 0..7 {
         stage.keys("ctrl+d");
-        let wish = &stage.plans().last().expect("a plan").files;
-        seen.push(wish.choose.first().map(|choose| choose.choice.clone()));
+        let files = &stage.plans().last().expect("a plan").files;
+        seen.push(files.choose.first().map(|choose| choose.choice.clone()));
     }
     let hunk = |number| Choice::Hunks(vec![number]);
     let all = [Choice::Disk, Choice::Checkpoint, Choice::Yours, hunk(1), hunk(2), Choice::Skip, Choice::Disk];
@@ -175,8 +175,8 @@ fn enter_asks_for_confirmation_and_applies_the_plan_shown() {
     stage.keys("enter");
     let apply = stage.applied()[0];
     assert_eq!(apply.head.as_deref(), Some("3.12"));
-    let wish = FilesWish { seen: Some("d1".to_owned()), ..FilesWish::default() };
-    assert_eq!((&apply.files, apply.since), (&wish, false));
+    let files = FileOptions { seen: Some("d1".to_owned()), ..FileOptions::default() };
+    assert_eq!((&apply.files, apply.since), (&files, false));
     assert!(
         matches!(&stage.world.wants[..], [Want::Applied(_, receipt), Want::Close] if receipt.head == "4.12")
     );
@@ -220,8 +220,8 @@ fn one_key_goes_through_what_is_possible() {
     stage.keys("ctrl+s");
     stage.owner.applies.push_back(Ok(Receipt::default()));
     stage.keys("enter enter");
-    let wish = FilesWish { scope: Scope::Conversation, ..FilesWish::default() };
-    assert_eq!(stage.applied()[0].files, wish);
+    let files = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
+    assert_eq!(stage.applied()[0].files, files);
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn edited_message_answers_no_request() {
     app.tab_mut().outgoing.rewriting = Some(Rewriting {
         entry,
         head,
-        files: retake_wire::FilesWish::default(),
+        files: retake_wire::FileOptions::default(),
         takes_back: "1 turn".to_owned(),
         is_stale: false,
     });

@@ -140,7 +140,7 @@ fn text_of_a_cancelled_edit_moves_aside() {
     let mut app = talking(Theme::default());
     let rewrite = |app: &mut App| {
         let entry = app.tab().talk.entries[0].id.clone();
-        let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FilesWish::default());
+        let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FileOptions::default());
         let (head, takes_back) = ("1.4".to_owned(), "2 turns".to_owned());
         app.want(TabId(1), Want::Rewrite { entry, head, parts, files, takes_back });
     };

@@ -10,7 +10,7 @@ use crate::ui::rewind::samples::{problem, with_conflict, with_files};
 fn editing() -> App {
     let mut app = talking(Theme::default());
     let entry = app.tab().talk.entries[0].id.clone();
-    let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FilesWish::default());
+    let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FileOptions::default());
     let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
     app.want(TabId(1), Want::Rewrite { entry, head, parts, files, takes_back });
     app

@@ -150,7 +150,7 @@ fn draft_that_edits_a_message_is_stored_as_such() {
     app.take_draft(TabId(1), Draft::default());
     let entry = app.tab().talk.entries[0].id.clone();
     let parts = vec![Part::text("what is 6 times 7?")];
-    let files = retake_wire::FilesWish::default();
+    let files = retake_wire::FileOptions::default();
     let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
     app.want(TabId(1), Want::Rewrite { entry: entry.clone(), head, parts, files, takes_back });
     let acts = paste(&mut app, " Or 8?");

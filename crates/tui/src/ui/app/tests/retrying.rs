@@ -1,13 +1,13 @@
 //! Another answer: what it took back is said, and what is refused as stale is planned again.
 
-use retake_wire::{Ended, FilesDone, FilesWish, Outcome, ProblemKind, Run, RunStart, Scope};
+use retake_wire::{Ended, FileOptions, FilesDone, Outcome, ProblemKind, Run, RunStart, Scope};
 
 use super::*;
 use crate::ui::msg::Ticket;
 use crate::ui::rewind::samples::{problem, with_files};
 
 /// Asks for another answer.
-fn retrying(app: &mut App, files: FilesWish) -> Ticket {
+fn retrying(app: &mut App, files: FileOptions) -> Ticket {
     let start = RunStart::Retry { entry: "@".into() };
     let run = Run {
         conversation: "0199a000-c".into(),
@@ -39,19 +39,19 @@ fn begins(app: &mut App, ticket: Ticket, files: Option<FilesDone>) -> String {
 #[test]
 fn retry_says_what_it_took_back_and_how_to_restore_it() {
     let mut app = talking(Theme::default());
-    let ticket = retrying(&mut app, FilesWish::default());
+    let ticket = retrying(&mut app, FileOptions::default());
     let shown = begins(&mut app, ticket, None);
     assert!(shown.contains("asked again: 1 message taken back"), "{shown}");
     assert!(
         shown.contains("files stay as they are; the old answer stays: Alt+U or /undo brings it back"),
         "{shown}"
     );
-    let ticket = retrying(&mut app, FilesWish::default());
+    let ticket = retrying(&mut app, FileOptions::default());
     assert_eq!(begins(&mut app, ticket, None).matches("asked again").count(), 1, "the one before is over");
     let counts = retake_wire::FileCounts { deleted: 1, ..Default::default() };
     let files = FilesDone { counts, ..FilesDone::default() };
     let mut app = talking(Theme::default());
-    let ticket = retrying(&mut app, FilesWish::default());
+    let ticket = retrying(&mut app, FileOptions::default());
     let shown = begins(&mut app, ticket, Some(files));
     assert!(shown.contains("files: 1 deleted") && !shown.contains("files stay"), "{shown}");
 }
@@ -63,7 +63,7 @@ fn failed_retry_says_that_the_old_answer_is_still_there() {
         (Outcome::RolledBack, "stopped before any answer: nothing has changed"),
     ] {
         let mut app = talking(Theme::default());
-        let ticket = retrying(&mut app, FilesWish::default());
+        let ticket = retrying(&mut app, FileOptions::default());
         drop(begins(&mut app, ticket, None));
         let ended = Ended { outcome, receipt: None, entry: None, problem: None };
         drop(app.on(Msg::Ran(ticket, Box::new(RunEvent::Ended(Box::new(ended)))), NOW_MS + LATER));
@@ -79,9 +79,9 @@ fn stale_retry_is_planned_again() {
         (true, "stopped; this is the plan now: once more agrees to it"),
     ] {
         let mut app = talking(Theme::default());
-        let wish =
-            FilesWish { scope: Scope::Conversation, seen: Some("d0".into()), stop, ..Default::default() };
-        let ticket = retrying(&mut app, wish);
+        let files =
+            FileOptions { scope: Scope::Conversation, seen: Some("d0".into()), stop, ..Default::default() };
+        let ticket = retrying(&mut app, files);
         let stale = problem(ProblemKind::Stale, "files have changed since the plan was shown");
         let acts = app.on(Msg::NotRun(ticket, Box::new(stale)), NOW_MS + LATER);
         answer(&mut app, acts, &|request| match request {

@@ -3,7 +3,7 @@
 
 use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
-use retake_wire::{Action, Choose, Condition, FilesWish, Request, Scope, Verdict};
+use retake_wire::{Action, Choose, Condition, FileOptions, Request, Scope, Verdict};
 
 use super::{Ends, PLANNING, Proposal, Scopes, Stage, Stopped, takes_files, worded};
 use crate::text::safe;
@@ -13,10 +13,10 @@ use crate::ui::pane::Cx;
 use crate::ui::plan::draw::TOO_SMALL;
 use crate::ui::plan::view::{Place, holds, options};
 
-/// What letters change: what is wished, and what is looked at.
+/// What letters change: what is wanted, and what is looked at.
 #[derive(Debug)]
 pub(crate) struct Before {
-    choices: FilesWish,
+    choices: FileOptions,
     place: Place,
 }
 
@@ -193,10 +193,10 @@ impl Proposal {
         let scope = self.choices.scope;
         // What was shown is what is done.
         let files = match scope {
-            Scope::Conversation => FilesWish { scope, stop, ..FilesWish::default() },
+            Scope::Conversation => FileOptions { scope, stop, ..FileOptions::default() },
             _ => {
                 let seen = plan.files.as_ref().map(|files| files.digest.clone());
-                FilesWish { seen, stop, ..self.choices.clone() }
+                FileOptions { seen, stop, ..self.choices.clone() }
             }
         };
         let head = plan.head.clone();

@@ -150,7 +150,7 @@ fn run_can_be_stopped_while_its_plan_is_renewed() {
     assert!(stage.screen(100, 24).contains("Enter stops it and applies"), "{}", stage.screen(100, 24));
     stage.press("ctrl+s");
     stage.press("ctrl+x");
-    assert!(stage.screen(100, 24).contains("the plan is being made: a moment"), "not of what is wished now");
+    assert!(stage.screen(100, 24).contains("the plan is being made: a moment"), "not of what is wanted now");
 }
 
 /// The plan that was on its way says nothing of the stop.

@@ -22,8 +22,8 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
     stage.keys("ctrl+d");
     assert!(stage.screen(140, 40).contains("leaves 1 file as chosen\n"), "{}", stage.screen(140, 40));
     stage.keys("ctrl+d");
-    let wish = &stage.plans().last().expect("a plan").files;
-    assert_eq!((wish.choose.len(), &wish.choose[0].choice), (1, &Choice::Checkpoint));
+    let files = &stage.plans().last().expect("a plan").files;
+    assert_eq!((files.choose.len(), &files.choose[0].choice), (1, &Choice::Checkpoint));
     assert!(stage.screen(140, 40).contains("▸ ~ src/parse.rs"));
 }
 
