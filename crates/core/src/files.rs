@@ -23,7 +23,9 @@ pub use file_path::{BadFilePath, FilePath};
 pub use git::{GitBack, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove};
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
-pub use plan::{Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Replay, Verdict, Want, Wish};
+pub use plan::{
+    Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Replay, Verdict, Want, WantedPath,
+};
 pub use record::{ContentHash, Record};
 pub use shown::{DiffHunks, LeftPath, WhyLeft};
 pub use stack::{Clashed, ClashedBy, DeltaId, Layer, Rebuilt, Stack};

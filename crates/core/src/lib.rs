@@ -55,8 +55,8 @@ pub use files::{
     Above, Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, Coming, ContentHash,
     DeltaId, DiffHunks, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitRemark,
     GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now,
-    PathMove, PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WhyLeft, WhyUnfit,
-    Wish, merge, without_full_folders,
+    PathMove, PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WantedPath, WhyLeft,
+    WhyUnfit, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};

@@ -191,13 +191,13 @@ impl Yard {
         Action::Rewind(self.engine.entry(self.id, turn).await.expect("a turn"))
     }
 
-    async fn plan(&self, action: Action, wish: FileOptions) -> PlannedFiles {
-        self.engine.plan_both(self.id, action, wish).await.expect("planned")
+    async fn plan(&self, action: Action, options: FileOptions) -> PlannedFiles {
+        self.engine.plan_both(self.id, action, options).await.expect("planned")
     }
 
-    async fn apply(&self, action: Action, wish: FileOptions) -> Result<AppliedFiles> {
+    async fn apply(&self, action: Action, options: FileOptions) -> Result<AppliedFiles> {
         let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
-        self.engine.apply_both(self.id, apply, wish).await
+        self.engine.apply_both(self.id, apply, options).await
     }
 
     async fn does(&self, action: Action) -> Receipt {

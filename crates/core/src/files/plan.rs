@@ -47,7 +47,7 @@ pub enum Now {
 
 /// What a path is to become.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct WantedPath {
     /// Which path.
     pub path: FilePath,
     /// The layers that are in it now.
@@ -222,17 +222,17 @@ impl FilePlan {
         paths.flat_map(|path| path.out.iter().chain(&path.into).map(|delta| (*delta, path.path.clone())))
     }
 
-    /// Plans: what is wished, as it can be done, with what was chosen. Hunks that there are not are refused; every other choice
+    /// Plans: what is wanted, as it can be done, with what was chosen. Hunks that there are not are refused; every other choice
     /// that does not fit is left out, and what waited for it waits on.
-    pub fn new(wishes: Vec<Wish>, chosen: &Chosen, look: &mut dyn Look) -> Result<Self, Unfit> {
+    pub fn new(wanted_paths: Vec<WantedPath>, chosen: &Chosen, look: &mut dyn Look) -> Result<Self, Unfit> {
         let mut paths = BTreeMap::new();
-        let mut moves = moved::follow(&wishes, look);
+        let mut moves = moved::follow(&wanted_paths, look);
         let names = moved::names(&moves);
-        let (chosen, carried) = renames::choose_both(&wishes, &names, chosen, look);
-        let (pairs, again) = (renames::pairs(&wishes), renames::again(&wishes));
-        for wish in wishes {
-            let moved = moves.remove(&wish.path).unwrap_or_default();
-            if let Some(path) = one(wish, moved, &chosen, look)? {
+        let (chosen, carried) = renames::choose_both(&wanted_paths, &names, chosen, look);
+        let (pairs, again) = (renames::pairs(&wanted_paths), renames::again(&wanted_paths));
+        for wanted_path in wanted_paths {
+            let moved = moves.remove(&wanted_path.path).unwrap_or_default();
+            if let Some(path) = one(wanted_path, moved, &chosen, look)? {
                 paths.insert(path.path.clone(), path);
             }
         }
@@ -262,8 +262,13 @@ impl FilePlan {
 }
 
 /// The plan of one path; nothing where nothing is wanted of it.
-fn one(wish: Wish, moved: Moved, chosen: &Chosen, look: &mut dyn Look) -> Result<Option<PathPlan>, Unfit> {
-    let Wish { path, stack, want } = wish;
+fn one(
+    wanted_path: WantedPath,
+    moved: Moved,
+    chosen: &Chosen,
+    look: &mut dyn Look,
+) -> Result<Option<PathPlan>, Unfit> {
+    let WantedPath { path, stack, want } = wanted_path;
     if let Want::Version { record, named } = want {
         return version::plan(path, stack, record, named, chosen, look);
     }

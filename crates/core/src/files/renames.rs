@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file_path::FilePath;
 use super::merge::{Clash, MergeBytes, merge};
-use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, Wish};
+use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, WantedPath};
 use super::record::{ContentHash, Record};
 use super::stack::{DeltaId, Layer, Stack};
 use super::whose;
@@ -51,7 +51,7 @@ struct Names<'a> {
 /// other one. The same holds for these further names, an old and a new one each. Also returns the names that got a choice by
 /// that, each with the name that it was made for.
 pub(super) fn choose_both(
-    wishes: &[Wish],
+    wanted_paths: &[WantedPath],
     further: &[(FilePath, FilePath)],
     chosen: &Chosen,
     look: &mut dyn Look,
@@ -60,7 +60,7 @@ pub(super) fn choose_both(
     if chosen.paths.is_empty() {
         return (all, carried);
     }
-    let turnovers = turnovers(wishes);
+    let turnovers = turnovers(wanted_paths);
     let further = further.iter().map(|(old, new)| Names { coming: vec![old], going: vec![new] });
     let renames: Vec<Names<'_>> = names(&turnovers).into_values().chain(further).collect();
     // One choice may be carried on from name to name.
@@ -88,8 +88,8 @@ pub(super) fn choose_both(
 
 /// The names of each rename by one call that a plan takes back, or does again: the one that the bytes come to, and the one that they
 /// go from.
-pub(super) fn pairs(wishes: &[Wish]) -> Vec<(FilePath, FilePath)> {
-    let turnovers = turnovers(wishes);
+pub(super) fn pairs(wanted_paths: &[WantedPath]) -> Vec<(FilePath, FilePath)> {
+    let turnovers = turnovers(wanted_paths);
     let mut made: BTreeMap<_, Vec<&FilePath>> = BTreeMap::new();
     for (path, way, layers) in &turnovers {
         for layer in layers.iter().filter(|layer| layer.before != layer.after) {
@@ -219,17 +219,17 @@ fn stays(choice: &Choice, name: &FilePath, is_there: bool, look: &mut dyn Look) 
 }
 
 /// The layers that leave each path, and those that come into it.
-fn turnovers(wishes: &[Wish]) -> Vec<Turnover<'_>> {
+fn turnovers(wanted_paths: &[WantedPath]) -> Vec<Turnover<'_>> {
     let mut all = Vec::new();
-    for wish in wishes {
-        let Some(goal) = wish.want.goal(&wish.stack) else { continue };
-        let (out, into) = wish.stack.difference(goal.layers());
+    for wanted_path in wanted_paths {
+        let Some(goal) = wanted_path.want.goal(&wanted_path.stack) else { continue };
+        let (out, into) = wanted_path.stack.difference(goal.layers());
         let of = |stack: &Stack, deltas: &[DeltaId]| {
             let layers = stack.layers().iter().filter(|layer| deltas.contains(&layer.delta));
             layers.cloned().collect::<Vec<_>>()
         };
-        all.push((&wish.path, Way::Out, of(&wish.stack, &out)));
-        all.push((&wish.path, Way::Into, of(&goal, &into)));
+        all.push((&wanted_path.path, Way::Out, of(&wanted_path.stack, &out)));
+        all.push((&wanted_path.path, Way::Into, of(&goal, &into)));
     }
     all
 }
@@ -309,8 +309,8 @@ pub(super) struct Again {
 }
 
 /// The renames that come again, where nothing else comes into one of the names, and the bytes tell one pair of names.
-pub(super) fn again(wishes: &[Wish]) -> Vec<Again> {
-    let turnovers = turnovers(wishes);
+pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<Again> {
+    let turnovers = turnovers(wanted_paths);
     let single = turnovers.iter().filter_map(|(path, way, layers)| match &layers[..] {
         [layer] if *way == Way::Into => Some((*path, layer)),
         _ => None,

@@ -7,7 +7,7 @@ use super::plan::tests::{Tree, letters, path, record};
 use super::stack::tests::delta;
 use super::{
     Choice, Chosen, ContentHash, DeltaId, FilePath, FilePlan, Grade, Layer, Look, MergeBytes, NoSuchHunks,
-    Now, PathPlan, Record, Stack, Unfit, Want, Wish,
+    Now, PathPlan, Record, Stack, Unfit, Want, WantedPath,
 };
 
 /// A folder with all that a plan looks at.
@@ -104,20 +104,20 @@ pub(super) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
     told.iter().map(layer).collect()
 }
 
-/// A wish for layers, where it has others.
-pub(super) fn wish(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> Wish {
+/// A path that is wanted with layers, where it has others.
+pub(super) fn wanted_path(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> WantedPath {
     let stack = Stack::new(layers(have, Grade::Seen));
-    Wish { path: path(name), stack, want: Want::Layers(layers(want, Grade::Seen)) }
+    WantedPath { path: path(name), stack, want: Want::Layers(layers(want, Grade::Seen)) }
 }
 
-/// The plan of wishes with choices.
+/// The plan of wanted paths with choices.
 pub(super) fn planned(
-    wishes: Vec<Wish>,
+    wanted_paths: Vec<WantedPath>,
     chosen: &[(&str, Choice)],
     world: &mut World,
 ) -> Result<FilePlan, Unfit> {
     let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
-    FilePlan::new(wishes, &Chosen { paths, others: None }, world)
+    FilePlan::new(wanted_paths, &Chosen { paths, others: None }, world)
 }
 
 /// A path of a plan in words: its verdict, what it becomes, the layers that are left, what can be chosen, and whose work is in the way.

@@ -137,11 +137,11 @@ impl Engine {
         let Some(wanted) = self.wanted_at(conversation, moment).await? else {
             return Ok(past);
         };
-        for wish in self.wishes(held, conversation, None, &wanted).await? {
-            if let Want::Layers(layers) = &wish.want
-                && wish.stack.layers() != layers.as_slice()
+        for wanted_path in self.wanted_paths(held, conversation, None, &wanted).await? {
+            if let Want::Layers(layers) = &wanted_path.want
+                && wanted_path.stack.layers() != layers.as_slice()
             {
-                past.insert(wish.path, wish.stack.checkpoint(layers));
+                past.insert(wanted_path.path, wanted_path.stack.checkpoint(layers));
             }
         }
         let AsOf::Before(entry) = moment else {

@@ -141,7 +141,7 @@ impl Engine {
         Ok((self.hold_all(own, found).await?, gone))
     }
 
-    /// The conversation's folder and those in which an action, or what is wished, would change something.
+    /// The conversation's folder and those in which an action, or what is wanted, would change something.
     pub(super) async fn concerned(
         &self,
         conversation: ConversationId,

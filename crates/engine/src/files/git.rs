@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{FilePath, GitBack, GitMove, GitWorktree, Record, Wish};
+use retake_core::{FilePath, GitBack, GitMove, GitWorktree, Record, WantedPath};
 use retake_store::GitTaken;
 use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
 
@@ -44,7 +44,7 @@ impl Engine {
         &self,
         held: Held,
         taken: Vec<GitTaken>,
-        wishes: &[Wish],
+        wanted_paths: &[WantedPath],
     ) -> Result<(Held, GitHalf)> {
         let here: Vec<GitTaken> = taken.into_iter().filter(|taken| taken.workspace == held.no).collect();
         if here.is_empty() {
@@ -54,12 +54,12 @@ impl Engine {
         let Some(state) = state else {
             return Ok((held, GitHalf::default()));
         };
-        let known = |wish: &Wish| match held.tree.known(&wish.path) {
-            Known::Absent => Some((wish.path.clone(), None)),
-            Known::Is(record) => Some((wish.path.clone(), Some(record))),
+        let known = |wanted_path: &WantedPath| match held.tree.known(&wanted_path.path) {
+            Known::Absent => Some((wanted_path.path.clone(), None)),
+            Known::Is(record) => Some((wanted_path.path.clone(), Some(record))),
             Known::NotCovered(_) => None,
         };
-        let files: Vec<(FilePath, Option<Record>)> = wishes.iter().filter_map(known).collect();
+        let files: Vec<(FilePath, Option<Record>)> = wanted_paths.iter().filter_map(known).collect();
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         blocking(move || {
             let folder = held.root.path();

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use retake_core::{
-    ContentHash, ConversationId, DeltaId, FilePath, Layer, Record, Stack, Want, Wish, WorkspaceNo,
+    ContentHash, ConversationId, DeltaId, FilePath, Layer, Record, Stack, Want, WantedPath, WorkspaceNo,
 };
 
 use crate::Engine;
@@ -14,19 +14,21 @@ use crate::error::Result;
 type Made = HashMap<(DeltaId, ContentHash), Vec<(FilePath, Stack)>>;
 
 impl Engine {
-    /// The wishes, with the paths to which content was moved from theirs. These are to keep their layers.
+    /// The wanted paths, with the paths to which content was moved from theirs. These are to keep their layers.
     pub(super) async fn with_moved(
         &self,
         conversation: ConversationId,
         workspace: WorkspaceNo,
-        mut wishes: Vec<Wish>,
-    ) -> Result<Vec<Wish>> {
+        mut wanted_paths: Vec<WantedPath>,
+    ) -> Result<Vec<WantedPath>> {
         let (mut made, mut read) = (Made::new(), HashSet::new());
-        let mut known: HashSet<FilePath> = wishes.iter().map(|wish| wish.path.clone()).collect();
-        let (asked, mut at) = (wishes.len(), 0);
-        while let Some(wish) = wishes.get(at) {
-            let changes = at >= asked || wish.want != Want::Layers(wish.stack.layers().to_vec());
-            let away = if changes { moved_away(wish) } else { Vec::new() };
+        let mut known: HashSet<FilePath> =
+            wanted_paths.iter().map(|wanted_path| wanted_path.path.clone()).collect();
+        let (asked, mut at) = (wanted_paths.len(), 0);
+        while let Some(wanted_path) = wanted_paths.get(at) {
+            let changes =
+                at >= asked || wanted_path.want != Want::Layers(wanted_path.stack.layers().to_vec());
+            let away = if changes { moved_away(wanted_path) } else { Vec::new() };
             at += 1;
             for (delta, bytes) in away {
                 if read.insert(delta) {
@@ -41,12 +43,12 @@ impl Engine {
                 for (path, stack) in made.get(&(delta, bytes)).into_iter().flatten() {
                     if known.insert(path.clone()) {
                         let want = Want::Layers(stack.layers().to_vec());
-                        wishes.push(Wish { path: path.clone(), stack: stack.clone(), want });
+                        wanted_paths.push(WantedPath { path: path.clone(), stack: stack.clone(), want });
                     }
                 }
             }
         }
-        Ok(wishes)
+        Ok(wanted_paths)
     }
 
     /// The paths that a delta has made, with the layers that they have now.
@@ -67,10 +69,10 @@ impl Engine {
 
 /// The deltas that stay in a path and have removed its file, also where they put a link or a folder there, with the bytes that were
 /// there.
-fn moved_away(wish: &Wish) -> Vec<(DeltaId, ContentHash)> {
-    let Want::Layers(wanted) = &wish.want else { return Vec::new() };
+fn moved_away(wanted_path: &WantedPath) -> Vec<(DeltaId, ContentHash)> {
+    let Want::Layers(wanted) = &wanted_path.want else { return Vec::new() };
     let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
     let is_away = |layer: &&Layer| !matches!(layer.after, Some(Record::File { .. }));
-    let removed = wish.stack.layers().iter().filter(stays).filter(is_away);
+    let removed = wanted_path.stack.layers().iter().filter(stays).filter(is_away);
     removed.filter_map(|layer| Some((layer.delta, layer.before.as_ref()?.hash()?))).collect()
 }

@@ -90,7 +90,7 @@ impl FileOptions {
         }
     }
 
-    /// The action as it is stored: the half of it that is wished.
+    /// The action as it is stored: the half of it that is wanted.
     pub(crate) fn half(&self, apply: Apply) -> Apply {
         match (self.scope, &apply.action) {
             (Scope::Both, _) | (Scope::Files, Action::Files(_)) => apply,

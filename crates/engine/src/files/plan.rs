@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use retake_core::{
     Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, EntryId, FilePath, FilePlan, Layer, OpNo,
-    PathMove, PathPlan, Planned, Pos, Reason, Scope, Stack, Verdict, Want, Wish, WorkspaceNo,
+    PathMove, PathPlan, Planned, Pos, Reason, Scope, Stack, Verdict, Want, WantedPath, WorkspaceNo,
 };
 use retake_store::{Wanted, WantedFiles};
 use retake_worktree::Objects;
@@ -273,30 +273,30 @@ impl Engine {
         own: bool,
     ) -> Result<(Held, FilePlan, Vec<FolderRemark>)> {
         let chosen = &options.chosen_in(held.root.path(), own);
-        let (held, wishes, moves) = match (&options.restore, wanted) {
+        let (held, paths, moves) = match (&options.restore, wanted) {
             (Some(restore), _) => {
-                let (held, wishes) = self.put_back(held, conversation, restore, own).await?;
-                (held, wishes, Vec::new())
+                let (held, paths) = self.put_back(held, conversation, restore, own).await?;
+                (held, paths, Vec::new())
             }
             (None, Some(wanted)) => {
-                let wishes = self.wishes(&held, conversation, Some(action), wanted).await?;
-                let wishes = self.with_moved(conversation, held.no, wishes).await?;
-                (held, wishes, wanted.git.clone())
+                let paths = self.wanted_paths(&held, conversation, Some(action), wanted).await?;
+                let paths = self.with_moved(conversation, held.no, paths).await?;
+                (held, paths, wanted.git.clone())
             }
             (None, None) => (held, Vec::new(), Vec::new()),
         };
-        let (held, GitHalf { stays, has, worktrees }) = self.git_half(held, moves, &wishes).await?;
+        let (held, GitHalf { stays, has, worktrees }) = self.git_half(held, moves, &paths).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let mut first = draw(held, wishes.clone(), chosen, &objects, KnownVersions::default(), has).await?;
+        let mut first = draw(held, paths.clone(), chosen, &objects, KnownVersions::default(), has).await?;
         let (held, moved) = nested_repositories::moved(first.held, &first.plan).await?;
         first.held = held;
         if !moved.is_empty() {
             first.git_s.extend(nested_repositories::with_them(&first.plan, &moved));
-            first = draw(first.held, wishes.clone(), chosen, &objects, KnownVersions::default(), first.git_s)
+            first = draw(first.held, paths.clone(), chosen, &objects, KnownVersions::default(), first.git_s)
                 .await?;
         }
         let drawn = match authors::is_asked(&first.plan) || *chosen != Chosen::default() {
-            true => self.drawn_again(first, wishes, conversation, chosen, &objects).await?,
+            true => self.drawn_again(first, paths, conversation, chosen, &objects).await?,
             false => first,
         };
         let Drawn { held, mut plan, .. } = drawn;
@@ -315,19 +315,19 @@ impl Engine {
     async fn drawn_again(
         &self,
         first: Drawn,
-        wishes: Vec<Wish>,
+        paths: Vec<WantedPath>,
         conversation: ConversationId,
         chosen: &Chosen,
         objects: &Arc<dyn Objects>,
     ) -> Result<Drawn> {
         let told = self.told(&first.held, conversation, &first.plan).await?;
-        let drawn = draw(first.held, wishes.clone(), chosen, objects, told.clone(), first.git_s).await?;
+        let drawn = draw(first.held, paths.clone(), chosen, objects, told.clone(), first.git_s).await?;
         if drawn.in_the_way.is_empty() {
             return Ok(drawn);
         }
         let (more, chosen) = self.making_way(&drawn, conversation, chosen).await?;
-        let wishes = wishes.into_iter().chain(more).collect();
-        draw(drawn.held, wishes, &chosen, objects, told, drawn.git_s).await
+        let paths = paths.into_iter().chain(more).collect();
+        draw(drawn.held, paths, &chosen, objects, told, drawn.git_s).await
     }
 
     /// What lies in a folder goes with it, unless something else is chosen for it by its name.
@@ -336,25 +336,25 @@ impl Engine {
         drawn: &Drawn,
         conversation: ConversationId,
         chosen: &Chosen,
-    ) -> Result<(Vec<Wish>, Chosen)> {
+    ) -> Result<(Vec<WantedPath>, Chosen)> {
         let mut chosen = chosen.clone();
         for path in &drawn.in_the_way {
             chosen.paths.entry(path.clone()).or_insert(Choice::Checkpoint);
         }
         let stacks = self.store().layers(conversation, drawn.held.no, drawn.in_the_way.clone()).await?;
         let want = Want::Version { record: None, named: true };
-        let wish = |(path, stack)| Wish { path, stack, want: want.clone() };
-        Ok((stacks.into_iter().map(wish).collect(), chosen))
+        let wanted_path = |(path, stack)| WantedPath { path, stack, want: want.clone() };
+        Ok((stacks.into_iter().map(wanted_path).collect(), chosen))
     }
 
     /// What an action wants of each path that it touches.
-    pub(super) async fn wishes(
+    pub(super) async fn wanted_paths(
         &self,
         held: &Held,
         conversation: ConversationId,
         action: Option<&Action>,
         wanted: &Wanted,
-    ) -> Result<Vec<Wish>> {
+    ) -> Result<Vec<WantedPath>> {
         match &wanted.files {
             // What is shown brings its own files, and settles nothing else: most of the time it was hidden, and they are there.
             WantedFiles::Path(lines) if matches!(action, Some(Action::Mark { verb: Reason::Show, .. })) => {
@@ -378,7 +378,7 @@ impl Engine {
         lines: &[(DeltaLine, bool)],
         wanted: &Wanted,
         reverses: bool,
-    ) -> Result<Vec<Wish>> {
+    ) -> Result<Vec<WantedPath>> {
         let is_kept = |line: &DeltaLine, path: &FilePath| {
             let mut kept = wanted.kept.iter().filter(|kept| kept.workspace == held.no);
             kept.any(|kept| kept.entry.seq == line.seq && kept.path == *path)
@@ -417,7 +417,7 @@ impl Engine {
         conversation: ConversationId,
         reversed: &[OpNo],
         (without, staying): (&[DeltaLine], &[DeltaLine]),
-    ) -> Result<Vec<Wish>> {
+    ) -> Result<Vec<WantedPath>> {
         let mut paths: BTreeMap<FilePath, Vec<PathMove>> = BTreeMap::new();
         for op in reversed {
             let moved = self.store().moved(conversation, *op).await?.into_iter();
@@ -435,15 +435,15 @@ impl Engine {
             }
         }
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
-        let wish = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
+        let wanted_path = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
             // Where nothing is reversed, layers go as they do in any step, also along with what was renamed.
             let want = match reversed.is_empty() {
                 true => Want::Layers(stack.without(&without).layers().to_vec()),
                 false => Want::Back { reversed, without: without.clone(), staying: staying.clone() },
             };
-            Wish { path, stack, want }
+            WantedPath { path, stack, want }
         };
-        Ok(stacks.into_iter().zip(paths.into_values()).map(wish).collect())
+        Ok(stacks.into_iter().zip(paths.into_values()).map(wanted_path).collect())
     }
 }
 
@@ -458,7 +458,7 @@ struct Drawn {
 
 async fn draw(
     held: Held,
-    wishes: Vec<Wish>,
+    paths: Vec<WantedPath>,
     chosen: &Chosen,
     objects: &Arc<dyn Objects>,
     told: KnownVersions,
@@ -467,7 +467,7 @@ async fn draw(
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
     let (held, plan, git_s, in_the_way, error) = blocking(move || {
         let mut looking = Looking::new(&held, objects, &told, &git_s);
-        let mut plan = FilePlan::new(wishes, &chosen, &mut looking);
+        let mut plan = FilePlan::new(paths, &chosen, &mut looking);
         let mut in_the_way = Vec::new();
         if let Ok(plan) = &mut plan {
             looking.skip_collected(plan);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use retake_core::{Capture, ConversationId, FilePath, Hint, Record, Remedy, Want, Wish, WorkspaceNo};
+use retake_core::{Capture, ConversationId, FilePath, Hint, Record, Remedy, Want, WantedPath, WorkspaceNo};
 use retake_worktree::{Known, Manifest, Objects, WhyNot, WorktreeError};
 
 use super::as_of::{AsOf, Below, is_below, named_below};
@@ -30,33 +30,34 @@ impl Engine {
         conversation: ConversationId,
         restore: &Restore,
         own: bool,
-    ) -> Result<(Held, Vec<Wish>)> {
+    ) -> Result<(Held, Vec<WantedPath>)> {
         let paths = named_below(&restore.paths, (!own).then(|| held.root.path()));
         if paths.is_empty() {
             return Ok((held, Vec::new()));
         }
-        let (held, wishes, then) = match &restore.to {
+        let (held, wanted_paths, then) = match &restore.to {
             AsOf::Checkpoint(rows) => {
                 let then = Arc::new(self.manifest(&held, rows).await?);
-                let (held, wishes) = self.versions(held, conversation, &paths, Arc::clone(&then)).await?;
-                (held, wishes, Some(then))
+                let (held, wanted_paths) =
+                    self.versions(held, conversation, &paths, Arc::clone(&then)).await?;
+                (held, wanted_paths, Some(then))
             }
             moment => {
                 let wanted = self.wanted_at(conversation, moment).await?;
                 let wanted = wanted.expect("BUG: what is no checkpoint is in the conversation");
-                let mut wishes = self.wishes(&held, conversation, None, &wanted).await?;
-                wishes.retain(|wish| is_below(&wish.path, &paths));
-                let wishes = wishes.into_iter().map(|wish| match wish.want {
-                    Want::Layers(layers) => Wish { want: Want::PutBack(layers), ..wish },
-                    _ => wish,
+                let mut wanted_paths = self.wanted_paths(&held, conversation, None, &wanted).await?;
+                wanted_paths.retain(|wanted_path| is_below(&wanted_path.path, &paths));
+                let wanted_paths = wanted_paths.into_iter().map(|wanted_path| match wanted_path.want {
+                    Want::Layers(layers) => WantedPath { want: Want::PutBack(layers), ..wanted_path },
+                    _ => wanted_path,
                 });
-                (held, wishes.collect(), None)
+                (held, wanted_paths.collect(), None)
             }
         };
         for path in paths.iter().flatten() {
-            check(&held, path, &wishes, then.as_deref())?;
+            check(&held, path, &wanted_paths, then.as_deref())?;
         }
-        Ok((held, wishes))
+        Ok((held, wanted_paths))
     }
 
     /// All that was there at the checkpoint of a folder.
@@ -87,7 +88,7 @@ impl Engine {
         conversation: ConversationId,
         paths: &[Option<FilePath>],
         then: Arc<Manifest>,
-    ) -> Result<(Held, Vec<Wish>)> {
+    ) -> Result<(Held, Vec<WantedPath>)> {
         let below = paths.to_vec();
         let (held, changed) = blocking(move || {
             let changed = differing(&then, &held.tree.records(), &below);
@@ -96,12 +97,12 @@ impl Engine {
         .await?;
         let names = changed.keys().cloned().collect();
         let stacks = self.store().layers(conversation, held.no, names).await?;
-        let wish = |((path, stack), record)| {
+        let wanted_path = |((path, stack), record)| {
             let named = paths.iter().flatten().any(|named| *named == path);
-            Wish { path, stack, want: Want::Version { record, named } }
+            WantedPath { path, stack, want: Want::Version { record, named } }
         };
-        let wishes = stacks.into_iter().zip(changed.into_values()).map(wish).collect();
-        Ok((held, wishes))
+        let wanted_paths = stacks.into_iter().zip(changed.into_values()).map(wanted_path).collect();
+        Ok((held, wanted_paths))
     }
 }
 
@@ -131,7 +132,7 @@ pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
 }
 
 /// Refuses a path of which nothing is known, or which nobody can put back.
-fn check(held: &Held, path: &FilePath, wishes: &[Wish], then: Option<&Manifest>) -> Result<()> {
+fn check(held: &Held, path: &FilePath, wanted_paths: &[WantedPath], then: Option<&Manifest>) -> Result<()> {
     let refused = |what: String| Err(EngineError::new(Kind::Refused, "not_covered", what));
     if let Some(why) = then.and_then(|then| uncovered(then, path)) {
         return refused(format!("{path} was not covered then: {why}"));
@@ -141,7 +142,7 @@ fn check(held: &Held, path: &FilePath, wishes: &[Wish], then: Option<&Manifest>)
         Known::Is(_) => Ok(()),
         Known::Absent => {
             let there_then = then.is_some_and(|then| then.records.contains_key(path));
-            if there_then || wishes.iter().any(|wish| wish.path.is_within(path)) {
+            if there_then || wanted_paths.iter().any(|wanted_path| wanted_path.path.is_within(path)) {
                 return Ok(());
             }
             let what = format!("there is no “{path}” in this folder, and there was none then");

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use retake_core::{
-    Above, Coming, ConversationId, DeltaId, FilePath, Layer, Moves, PathMove, Replay, Stack, Want, Wish,
-    WorkspaceNo,
+    Above, Coming, ConversationId, DeltaId, FilePath, Layer, Moves, PathMove, Replay, Stack, Want,
+    WantedPath, WorkspaceNo,
 };
 use retake_worktree::Objects;
 
@@ -54,7 +54,7 @@ impl Engine {
         conversation: ConversationId,
         workspace: WorkspaceNo,
         settling: Settling<'_>,
-    ) -> Result<Vec<Wish>> {
+    ) -> Result<Vec<WantedPath>> {
         let Settling { stacks, entering, is_wanted, reverses } = settling;
         let opened = |((path, stack), entering)| Open {
             met: !reverses,
@@ -75,7 +75,7 @@ impl Engine {
             step.further = self.store().layers(conversation, workspace, further).await?.into_iter().collect();
             (open, ()) = with(open, &objects, move |open, merging| look_at(open, &step, merging)).await?;
         }
-        Ok(wishes(open))
+        Ok(wanted_paths(open))
     }
 }
 
@@ -210,20 +210,20 @@ fn look_at(open: &mut [Open], step: &Step, merging: &mut Merging) {
 }
 
 /// What is wanted of the paths, and of those that they were renamed with.
-fn wishes(open: Vec<Open>) -> Vec<Wish> {
-    let mut wishes = BTreeMap::new();
+fn wanted_paths(open: Vec<Open>) -> Vec<WantedPath> {
+    let mut wanted_paths = BTreeMap::new();
     for path in open {
         if path.reversed.is_empty() {
             let want = Want::Layers(path.wanted());
-            wishes.insert(path.path.clone(), Wish { path: path.path, stack: path.stack, want });
+            wanted_paths.insert(path.path.clone(), WantedPath { path: path.path, stack: path.stack, want });
         }
         for (step, stack) in path.reversed {
             let name = step.change.path.clone();
             let want = Want::Back { reversed: vec![step], without: Vec::new(), staying: Vec::new() };
-            wishes.insert(name.clone(), Wish { path: name, stack, want });
+            wanted_paths.insert(name.clone(), WantedPath { path: name, stack, want });
         }
     }
-    wishes.into_values().collect()
+    wanted_paths.into_values().collect()
 }
 
 /// Does something with the open paths, and with merges of what is stored.

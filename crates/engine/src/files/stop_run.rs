@@ -1,4 +1,4 @@
-//! A run that is at work is ended, where that is wished, before its ground is taken away; words that wait come back to the one
+//! A run that is at work is ended, where that is wanted, before its ground is taken away; words that wait come back to the one
 //! who takes it away. Must never end one where the step would be refused anyway, nor lose a word.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::session::Claim;
 const TO_END: Duration = Duration::from_secs(10);
 
 impl Engine {
-    /// An action that comes for the first time: what is at work is ended first, where that is wished.
+    /// An action that comes for the first time: what is at work is ended first, where that is wanted.
     pub(super) async fn apply_first(
         self: &Arc<Self>,
         conversation: ConversationId,

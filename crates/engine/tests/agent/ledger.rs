@@ -1,4 +1,4 @@
-//! What can't be taken back is said before; what is at work is ended first, where that is wished, and no word is lost.
+//! What can't be taken back is said before; what is at work is ended first, where that is wanted, and no word is lost.
 
 use std::path::{Path, PathBuf};
 
@@ -76,9 +76,9 @@ impl Desk {
         engine.plan_both(self.id, action, FileOptions::default()).await.expect("planned").effects
     }
 
-    async fn does(&self, action: Action, seen: Seen, wish: FileOptions) -> Result<AppliedFiles> {
+    async fn does(&self, action: Action, seen: Seen, options: FileOptions) -> Result<AppliedFiles> {
         let apply = Apply { action, seen, by: self.engine.by(None) };
-        self.engine.apply_both(self.id, apply, wish).await
+        self.engine.apply_both(self.id, apply, options).await
     }
 
     /// Begins a turn that the model does not answer.
@@ -224,8 +224,8 @@ async fn a_call_that_never_ended_is_reported_as_such_after_a_restart() {
     let next = engine_on(&desk.store, &desk.dir, &desk.script, Mode::AllowAll).await;
     // Of the conversation alone: the first owner has the files, as it never ended.
     let back = Action::Rewind(desk.turn_of("t1").await);
-    let wish = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
-    let effects = next.plan_both(desk.id, back, wish).await.expect("planned").effects;
+    let options = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
+    let effects = next.plan_both(desk.id, back, options).await.expect("planned").effects;
     assert_eq!(lines(&effects), [r#"{"to":"nobody"}"#]);
     assert_eq!(effects.calls[0].state, EffectState::Begun);
 }

@@ -270,8 +270,8 @@ impl Owner {
     /// Goes back or forth, the way that people do.
     async fn moves(&self, action: Action, stop: bool) {
         let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
-        let wish = FileOptions { stop, ..FileOptions::default() };
-        match self.engine.apply_both(self.id, apply, wish).await {
+        let options = FileOptions { stop, ..FileOptions::default() };
+        match self.engine.apply_both(self.id, apply, options).await {
             Ok(applied) => self.came_back(&applied.waited),
             Err(error) => self.quoted(&error.message),
         }

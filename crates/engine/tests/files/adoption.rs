@@ -33,8 +33,8 @@ impl Yard {
         second
     }
 
-    async fn said(&self, action: Action, wish: FileOptions) -> String {
-        let plan = self.plan(action, wish).await;
+    async fn said(&self, action: Action, options: FileOptions) -> String {
+        let plan = self.plan(action, options).await;
         plan.notes.iter().map(|note| format!("{note:?}")).collect::<Vec<_>>().join("\n")
     }
 
@@ -174,8 +174,8 @@ async fn trial_02_files_restore_still_changes_what_was_adopted() {
     let first = retake_core::Head { seq: retake_core::Seq(0), ..before };
     yard.one_half("t1", Scope::Conversation).await;
     yard.say("more").await;
-    let wish = yard.wish(&["p"], Some("t1")).await.expect("it is known");
-    let refused = yard.apply(super::restore::FILES, wish).await.expect_err("so it was before that turn");
+    let options = yard.options(&["p"], Some("t1")).await.expect("it is known");
+    let refused = yard.apply(super::restore::FILES, options).await.expect_err("so it was before that turn");
     assert_eq!(refused.code, "unchanged");
     yard.puts_back(&["p"], Some(&first.to_string())).await;
     assert_eq!(yard.read("p"), None);

@@ -17,7 +17,7 @@ use super::{Yard, choose, crash, scope};
 /// The columns: the conversation alone, files alone, or both with one path kept.
 const COLUMNS: [&str; 6] = ["conversation", "files", "p=disk", "a=yours", "n=disk", "o=disk"];
 
-fn wish(column: usize) -> FileOptions {
+fn options(column: usize) -> FileOptions {
     match COLUMNS[column] {
         "conversation" => scope(Scope::Conversation),
         "files" => scope(Scope::Files),
@@ -144,38 +144,38 @@ impl Desk {
         let turned = yard.turned().await;
         let (parent, head) = (yard.id, yard.head().await);
         let mut desk = Self { yard, parent, first: turned, last: None, answers: None, heads: [head, head] };
-        desk.begin(first, wish(column)).await.expect("the first step is done");
+        desk.begin(first, options(column)).await.expect("the first step is done");
         desk.heads[1] = desk.yard.head().await;
         desk
     }
 
-    async fn begin(&mut self, first: First, wish: FileOptions) -> Result<()> {
+    async fn begin(&mut self, first: First, options: FileOptions) -> Result<()> {
         let turn = self.first;
         match first {
-            First::Back => self.does(Action::Rewind(turn.opener), wish).await,
-            First::Drop => self.does(mark(Reason::Drop, turn), wish).await,
-            First::Edit => self.edit(turn, wish).await,
-            First::Retry => self.retry(turn, wish).await,
+            First::Back => self.does(Action::Rewind(turn.opener), options).await,
+            First::Drop => self.does(mark(Reason::Drop, turn), options).await,
+            First::Edit => self.edit(turn, options).await,
+            First::Retry => self.retry(turn, options).await,
             First::Into => {
                 self.does(Action::Rewind(turn.opener), FileOptions::default()).await?;
                 self.heads[0] = self.yard.head().await;
-                self.does(Action::Checkout(Some(turn.result)), wish).await
+                self.does(Action::Checkout(Some(turn.result)), options).await
             }
         }
     }
 
-    async fn does(&self, action: Action, wish: FileOptions) -> Result<()> {
-        self.yard.apply(action, wish).await.map(drop)
+    async fn does(&self, action: Action, options: FileOptions) -> Result<()> {
+        self.yard.apply(action, options).await.map(drop)
     }
 
-    async fn edit(&self, turn: Turned, wish: FileOptions) -> Result<()> {
+    async fn edit(&self, turn: Turned, options: FileOptions) -> Result<()> {
         let Yard { engine, id, .. } = &self.yard;
         let parts = vec![Part::text("put otherwise")];
-        engine.edit(*id, turn.opener, parts, wish, Seen::Anything, engine.by(None)).await.map(drop)
+        engine.edit(*id, turn.opener, parts, options, Seen::Anything, engine.by(None)).await.map(drop)
     }
 
-    async fn retry(&mut self, turn: Turned, wish: FileOptions) -> Result<()> {
-        self.does(Action::Retry(turn.answer), wish).await?;
+    async fn retry(&mut self, turn: Turned, options: FileOptions) -> Result<()> {
+        self.does(Action::Retry(turn.answer), options).await?;
         self.answers = Some([turn.answer, self.yard.said_by(Role::Assistant, "answered again").await]);
         Ok(())
     }

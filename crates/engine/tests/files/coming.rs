@@ -133,8 +133,8 @@ async fn trial_06_content_below_a_kept_turn_conflicts_only_with_edits_in_its_own
             let turn = yard.engine.entry(yard.id, "t1").await.expect("a turn");
             let mark = |verb| Action::Mark { verb, entries: vec![turn, call], range: true, seen: None };
             let chosen = Chosen { others: chosen.clone(), ..Chosen::default() };
-            let wish = FileOptions { chosen, ..FileOptions::default() };
-            yard.apply(mark(Reason::Drop), wish).await.expect("done");
+            let options = FileOptions { chosen, ..FileOptions::default() };
+            yard.apply(mark(Reason::Drop), options).await.expect("done");
             yard.call("chmod 604 f; sed -i 's/^8$/LATER/' g h", None).await;
             fs::set_permissions(yard.path("f"), Permissions::from_mode(0o640)).expect("set");
             yard.write("g", &yard.read("g").unwrap().replace("LATER", "PERSON"));

@@ -17,11 +17,11 @@ async fn refused(yard: &Yard, code: &str) -> String {
     let before = (yard.turns().await, yard.all());
     let mut said = String::new();
     for scope in [Scope::Both, Scope::Files] {
-        let wish = FileOptions { scope, ..FileOptions::default() };
+        let options = FileOptions { scope, ..FileOptions::default() };
         let action = yard.rewind("t1").await;
         let planned =
-            yard.engine.plan_both(yard.id, action.clone(), wish.clone()).await.expect_err("refused");
-        let applied = yard.apply(action, wish).await.expect_err("refused");
+            yard.engine.plan_both(yard.id, action.clone(), options.clone()).await.expect_err("refused");
+        let applied = yard.apply(action, options).await.expect_err("refused");
         assert_eq!((planned.code, applied.code), (code, code), "{planned:?} {applied:?}");
         assert_eq!((yard.turns().await, yard.all()), before, "nothing has changed");
         said = format!("{}; {}", applied.message, applied.hint.expect("a hint"));

@@ -165,8 +165,8 @@ async fn a_process_that_does_not_want_to_end_is_made_to() {
     yard.run("(trap '' TERM; while :; do sleep 0.01; done) > /dev/null 2>&1 &").await;
     let id = yard.engine.kept().open_calls().await.expect("calls")[0].id.clone();
     assert!(alive(&id));
-    let wish = FileOptions { stop: true, ..FileOptions::default() };
-    yard.apply(yard.rewind("t1").await, wish).await.expect("done");
+    let options = FileOptions { stop: true, ..FileOptions::default() };
+    yard.apply(yard.rewind("t1").await, options).await.expect("done");
     assert!(!alive(&id));
 }
 

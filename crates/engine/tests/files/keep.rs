@@ -84,8 +84,8 @@ async fn a_checkpoint_is_kept_whatever_its_age() {
     let paths = yard.engine.paths(yard.id, vec![b"mine".to_vec()]).await.expect("a path");
     let to = yard.engine.moment(yard.id, Some("dear")).await.expect("a checkpoint");
     let restore = Some(retake_engine::Restore { paths, to });
-    let wish = FileOptions { scope: Scope::Files, restore, ..FileOptions::default() };
-    yard.apply(Action::Files(Reason::Files), wish).await.expect("it is kept whole");
+    let options = FileOptions { scope: Scope::Files, restore, ..FileOptions::default() };
+    yard.apply(Action::Files(Reason::Files), options).await.expect("it is kept whole");
     assert_eq!(std::fs::read(yard.path("mine")).expect("it is back").len(), 40_000);
     let names: Vec<_> = yard.engine.captures(yard.id, None, 99).await.expect("captures");
     assert!(names.iter().any(|row| row.name.as_deref() == Some("dear")));

@@ -41,8 +41,8 @@ impl Yard {
     }
 
     /// Drops the turn whose call was the nth that changed files.
-    async fn drops(&self, turn: usize, wish: FileOptions) {
-        self.apply(self.drop_of(turn).await, wish).await.expect("done");
+    async fn drops(&self, turn: usize, options: FileOptions) {
+        self.apply(self.drop_of(turn).await, options).await.expect("done");
     }
 
     async fn drop_of(&self, turn: usize) -> Action {
@@ -54,15 +54,15 @@ impl Yard {
 
 #[tokio::test]
 async fn trial_06_a_persons_line_between_two_turns_outlives_a_drop_that_keeps_the_file() {
-    for wish in [choose("f", Choice::Disk), all(Choice::Checkpoint), all(Choice::Disk)] {
+    for options in [choose("f", Choice::Disk), all(Choice::Checkpoint), all(Choice::Disk)] {
         let yard = Yard::with_text(&[]).await;
         yard.run("sed -i 's/^line 5$/A1/' f").await;
         yard.edits("f", &[("line 30", "PERSON")]);
         yard.run("sed -i 's/^A1$/A2/' f").await;
-        yard.drops(1, wish.clone()).await;
-        assert_eq!(yard.read("f"), Some(text(&[(5, "A2"), (30, "PERSON")])), "{wish:?}");
+        yard.drops(1, options.clone()).await;
+        assert_eq!(yard.read("f"), Some(text(&[(5, "A2"), (30, "PERSON")])), "{options:?}");
         yard.back("t2").await;
-        assert_eq!(yard.read("f"), Some(text(&[(30, "PERSON")])), "{wish:?}");
+        assert_eq!(yard.read("f"), Some(text(&[(30, "PERSON")])), "{options:?}");
         yard.undo().await;
         yard.undo().await;
         assert_eq!(yard.read("f"), Some(text(&[(5, "A2"), (30, "PERSON")])));

@@ -113,7 +113,8 @@ async fn a_fork_of_another_branch_takes_no_file_along() {
 async fn choice_for_an_unknown_name_is_refused_with_the_known_names() {
     let yard = Yard::with(&[("a", "one\n"), ("two\nlines", "one\n"), ("clean", "one\n")]).await;
     yard.run("for name in a clean 'two\nlines'; do echo two > \"$name\"; done").await;
-    let said = async |wish| yard.apply(yard.rewind("t1").await, wish).await.expect_err("refused").message;
+    let said =
+        async |options| yard.apply(yard.rewind("t1").await, options).await.expect_err("refused").message;
     let wrong = || choose("b\nc", Choice::Disk);
     let nothing = r"nothing in the plan is called b\nc; ";
     assert_eq!(said(wrong()).await, format!("{nothing}nothing in it is in conflict"), "clean would go back");
@@ -126,9 +127,9 @@ async fn choice_for_an_unknown_name_is_refused_with_the_known_names() {
     assert!(told.ends_with(r"work/a\u{1b}; the conflicts are a, two\nlines"), "{told}");
     assert_eq!((yard.read("a").as_deref(), yard.read("clean").as_deref()), (Some("mine\n"), Some("two\n")));
     // By its absolute name it is the same file, and what is in no conflict can be chosen for, too.
-    let mut wish = choose("two\nlines", Choice::Disk);
-    wish.chosen.paths.extend(choose("clean", Choice::Disk).chosen.paths);
-    wish.elsewhere = [(yard.path("a"), Choice::Disk)].into();
-    yard.apply(yard.rewind("t1").await, wish).await.expect("chosen");
+    let mut options = choose("two\nlines", Choice::Disk);
+    options.chosen.paths.extend(choose("clean", Choice::Disk).chosen.paths);
+    options.elsewhere = [(yard.path("a"), Choice::Disk)].into();
+    yard.apply(yard.rewind("t1").await, options).await.expect("chosen");
     assert_eq!(yard.read("clean").as_deref(), Some("two\n"));
 }

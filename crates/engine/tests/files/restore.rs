@@ -9,7 +9,7 @@ const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 pub(super) const FILES: Action = Action::Files(Reason::Files);
 
 impl Yard {
-    pub(super) async fn wish(&self, paths: &[&str], to: Option<&str>) -> Result<FileOptions> {
+    pub(super) async fn options(&self, paths: &[&str], to: Option<&str>) -> Result<FileOptions> {
         let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
         let paths = self.engine.paths(self.id, paths).await?;
         let to = self.engine.moment(self.id, to).await?;
@@ -21,13 +21,13 @@ impl Yard {
     }
 
     pub(super) async fn puts_back(&self, paths: &[&str], to: Option<&str>) -> AppliedFiles {
-        self.apply(FILES, self.wish(paths, to).await.expect("it is known")).await.expect("put back")
+        self.apply(FILES, self.options(paths, to).await.expect("it is known")).await.expect("put back")
     }
 
     async fn refuses(&self, paths: &[&str], to: Option<&str>) -> EngineError {
         let before = self.all();
-        let error = match self.wish(paths, to).await {
-            Ok(wish) => self.apply(FILES, wish).await.expect_err("refused"),
+        let error = match self.options(paths, to).await {
+            Ok(options) => self.apply(FILES, options).await.expect_err("refused"),
             Err(error) => error,
         };
         assert_eq!(self.all(), before, "nothing has changed");
@@ -36,7 +36,7 @@ impl Yard {
 
     /// What a restore would do to each path, and whether something of others goes with it.
     async fn would(&self, paths: &[&str], to: Option<&str>) -> Vec<String> {
-        let plan = self.plan(FILES, self.wish(paths, to).await.expect("it is known")).await;
+        let plan = self.plan(FILES, self.options(paths, to).await.expect("it is known")).await;
         let paths = super::own(plan).paths.into_iter();
         let theirs = |theirs| if theirs { ", theirs" } else { "" };
         paths.map(|path| format!("{} {:?}{}", path.path, path.verdict, theirs(path.theirs))).collect()
@@ -95,9 +95,9 @@ async fn others_work_is_merged_or_a_conflict_before_a_turn() {
     assert_eq!(yard.refuses(&["."], None).await.code, "conflict");
     yard.puts_back(&["a"], None).await;
     assert_eq!(yard.read("a"), Some(LINES.replace('8', "eight")));
-    let wish = yard.wish(&["b"], None).await.expect("known");
-    let wish = FileOptions { chosen: choose("b", Choice::Checkpoint).chosen, ..wish };
-    yard.apply(FILES, wish).await.expect("chosen");
+    let options = yard.options(&["b"], None).await.expect("known");
+    let options = FileOptions { chosen: choose("b", Choice::Checkpoint).chosen, ..options };
+    yard.apply(FILES, options).await.expect("chosen");
     assert_eq!(yard.read("b").as_deref(), Some("one\n"));
     yard.undo().await;
     assert_eq!(yard.read("b").as_deref(), Some("mine\n"), "what somebody else wrote comes back");
@@ -132,8 +132,9 @@ async fn a_checkpoint_is_what_was_there_whoever_wrote_it() {
     assert_eq!(yard.read("d/new"), None);
     yard.undo().await;
     let exactly = Chosen { others: Some(Choice::Checkpoint), ..Chosen::default() };
-    let wish = FileOptions { chosen: exactly, ..yard.wish(&["."], Some("#2")).await.expect("by number") };
-    yard.apply(FILES, wish).await.expect("done");
+    let options =
+        FileOptions { chosen: exactly, ..yard.options(&["."], Some("#2")).await.expect("by number") };
+    yard.apply(FILES, options).await.expect("done");
     assert_eq!((yard.read("d/new"), a(&yard).as_str()), (None, "1\n"));
     assert!(yard.would(&["."], Some("here")).await.is_empty());
     yard.undo().await;
@@ -240,14 +241,14 @@ async fn restore_of_collected_content_reports_that_it_is_gone() {
 #[tokio::test]
 async fn the_same_request_is_done_once_and_a_stale_plan_is_refused() {
     let yard = three().await;
-    let wish = yard.wish(&["a"], Some("t1")).await.expect("known");
+    let options = yard.options(&["a"], Some("t1")).await.expect("known");
     let by = yard.engine.by(Some("r1".parse().expect("an id")));
     let apply = || Apply { action: FILES, seen: Seen::Anything, by: by.clone() };
-    let first = yard.engine.apply_both(yard.id, apply(), wish.clone()).await.expect("done");
+    let first = yard.engine.apply_both(yard.id, apply(), options.clone()).await.expect("done");
     yard.write("a", "mine\n");
-    let again = yard.engine.apply_both(yard.id, apply(), wish.clone()).await.expect("done before");
+    let again = yard.engine.apply_both(yard.id, apply(), options.clone()).await.expect("done before");
     assert_eq!((first.receipt, a(&yard).as_str()), (again.receipt, "mine\n"));
-    let other = yard.wish(&["made1"], Some("t1")).await.expect("known");
+    let other = yard.options(&["made1"], Some("t1")).await.expect("known");
     let reused = yard.engine.apply_both(yard.id, apply(), other.clone()).await.expect_err("another request");
     assert_eq!(reused.code, "request_reused");
     let digest = yard.plan(FILES, other.clone()).await.digest;

@@ -50,10 +50,10 @@ impl Yard {
         turns
     }
 
-    async fn marks(&self, verb: Reason, turns: &[[EntryId; 2]], wish: FileOptions) {
+    async fn marks(&self, verb: Reason, turns: &[[EntryId; 2]], options: FileOptions) {
         let entries = turns.concat();
         let mark = Action::Mark { verb, entries, range: true, seen: None };
-        self.apply(mark, wish).await.expect("done");
+        self.apply(mark, options).await.expect("done");
     }
 
     async fn leaves_out(&self, turns: &[[EntryId; 2]]) {
@@ -123,9 +123,9 @@ async fn trial_10_a_hunk_that_a_step_on_files_took_out_stays_away_when_its_turn_
         let yard = Yard::of_lines().await;
         yard.adds(&[(2, "ONE"), (10, "TWO")]).await;
         let turns = yard.each_turn().await;
-        let wish = yard.wish(&["a"], Some("t1")).await.expect("known");
-        let wish = FileOptions { chosen: choose("a", Choice::Hunks(vec![1])).chosen, ..wish };
-        yard.apply(FILES, wish).await.expect("done");
+        let options = yard.options(&["a"], Some("t1")).await.expect("known");
+        let options = FileOptions { chosen: choose("a", Choice::Hunks(vec![1])).chosen, ..options };
+        yard.apply(FILES, options).await.expect("done");
         let there = lines(&[(10, "TWO")]);
         assert_eq!(yard.read("a").as_deref(), Some(&*there));
         if is_dropped {

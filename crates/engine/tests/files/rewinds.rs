@@ -125,8 +125,8 @@ async fn rewind_case_37_one_hunk_of_several() {
     // The rest is still the call's: it goes with the next rewind, hunk by hunk or at once, and what somebody wrote stays.
     yard.say("go on").await;
     assert_eq!(yard.verdicts("t1").await, ["a Revert"]);
-    let wish = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
-    yard.apply(yard.rewind("t1").await, wish).await.expect("done");
+    let options = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
+    yard.apply(yard.rewind("t1").await, options).await.expect("done");
     assert_eq!(yard.read("a"), Some(text(&[(15, "mine"), (19, "nineteen")])));
     yard.back("t1").await;
     assert_eq!(yard.read("a"), Some(text(&[(15, "mine")])));
@@ -141,8 +141,8 @@ async fn rewind_case_37_of_several_calls_each_keeps_what_is_left_of_it() {
     let yard = Yard::with(&[("a", &text(&[]))]).await;
     yard.run("sed -i 's/^2$/two/; s/^10$/ten/' a").await;
     yard.run("sed -i 's/^19$/nineteen/' a").await;
-    let wish = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
-    yard.apply(yard.rewind("t1").await, wish).await.expect("done");
+    let options = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
+    yard.apply(yard.rewind("t1").await, options).await.expect("done");
     assert_eq!(yard.read("a"), Some(text(&[(10, "ten"), (19, "nineteen")])));
     // What was left of both is decided later: the next step with files takes it along.
     assert_eq!(yard.verdicts("t2").await, ["a Revert"]);
@@ -182,8 +182,8 @@ async fn rewind_case_37_unknown_hunks_are_refused_and_nothing_changes() {
         ("made", "it goes as a whole"),
         ("other", "nothing would be done to it"),
     ] {
-        let wish = choose(path, Choice::Hunks(vec![9]));
-        let refused = yard.apply(yard.rewind("t1").await, wish).await.expect_err("there is no ninth hunk");
+        let options = choose(path, Choice::Hunks(vec![9]));
+        let refused = yard.apply(yard.rewind("t1").await, options).await.expect_err("there is no ninth hunk");
         assert_eq!(refused.to_string(), format!("can't choose hunks of {path}: {why}"));
         assert_eq!((refused.code, yard.turns().await, yard.all()), ("no_such_hunks", 1, before.clone()));
     }

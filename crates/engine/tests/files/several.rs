@@ -39,8 +39,8 @@ impl Yard {
         String::from_utf8(found.expect("find").stdout).expect("UTF-8")
     }
 
-    async fn refused(&self, turn: &str, wish: FileOptions) -> EngineError {
-        self.apply(self.rewind(turn).await, wish).await.expect_err("refused")
+    async fn refused(&self, turn: &str, options: FileOptions) -> EngineError {
+        self.apply(self.rewind(turn).await, options).await.expect_err("refused")
     }
 }
 
@@ -118,8 +118,8 @@ async fn a_conflict_in_one_folder_refuses_all() {
     let name = yard.beside("other/b");
     assert!(refused.message.ends_with(&format!(": {}", name.display())), "{}", refused.message);
     assert_eq!((yard.all_beside(), yard.turns().await), (there, 2));
-    let wish = FileOptions { elsewhere: [(name, Choice::Disk)].into(), ..FileOptions::default() };
-    yard.apply(yard.rewind("t2").await, wish).await.expect("chosen");
+    let options = FileOptions { elsewhere: [(name, Choice::Disk)].into(), ..FileOptions::default() };
+    yard.apply(yard.rewind("t2").await, options).await.expect("chosen");
     assert_eq!(both(&yard), ("1".to_owned(), "mine".to_owned(), 1));
     let lost = [(yard.beside("third/b"), Choice::Disk)].into();
     let refused = yard.refused("t1", FileOptions { elsewhere: lost, ..FileOptions::default() }).await;
@@ -341,12 +341,12 @@ async fn named_files_of_another_folder_are_named_from_the_top() {
         (yard.engine.moment(yard.id, Some("t2")).await.expect("it"), "mine\n", "1\n"),
     ] {
         let paths = yard.engine.paths(yard.id, vec![name("other/b")]).await.expect("a path");
-        let wish = FileOptions {
+        let options = FileOptions {
             scope: Scope::Files,
             restore: Some(Restore { paths, to }),
             ..FileOptions::default()
         };
-        yard.apply(Action::Files(Reason::Files), wish).await.expect("put back");
+        yard.apply(Action::Files(Reason::Files), options).await.expect("put back");
         assert_eq!((yard.read("a").as_deref(), yard.read_beside("other/b").as_deref()), (Some(a), Some(b)));
     }
     let refused = yard.engine.paths(yard.id, vec![name("third/b")]).await.expect_err("refused");

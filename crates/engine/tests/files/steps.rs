@@ -76,8 +76,8 @@ async fn rewind_case_17_the_same_line_is_a_conflict_and_nothing_changes() {
         let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
         yard.run("echo two > a; echo two > b").await;
         yard.write("a", "mine\n");
-        let wish = choice.map_or_else(FileOptions::default, |choice| choose("a", choice));
-        let done = yard.apply(yard.rewind("t1").await, wish).await;
+        let options = choice.map_or_else(FileOptions::default, |choice| choose("a", choice));
+        let done = yard.apply(yard.rewind("t1").await, options).await;
         match expected {
             None => {
                 assert_eq!(done.expect_err("refused").code, "conflict");
@@ -121,7 +121,7 @@ async fn a_plan_that_is_not_the_one_that_was_seen_is_refused() {
     yard.run("echo two > a").await;
     let seen = yard.plan(yard.rewind("t1").await, FileOptions::default()).await.digest;
     yard.write("a", "two\nmore\n");
-    let wish = FileOptions { seen: Some(seen), ..FileOptions::default() };
-    let refused: EngineError = yard.apply(yard.rewind("t1").await, wish).await.expect_err("stale");
+    let options = FileOptions { seen: Some(seen), ..FileOptions::default() };
+    let refused: EngineError = yard.apply(yard.rewind("t1").await, options).await.expect_err("stale");
     assert_eq!((refused.code, yard.read("a").as_deref()), ("stale_plan", Some("two\nmore\n")));
 }

@@ -8,9 +8,9 @@ use retake_engine::{FileOptions, RunEvent, Scope, Uncaptured};
 use super::{Yard, scope};
 
 /// What a rewind says of it, planned and done.
-async fn said(yard: &Yard, turn: &str, wish: FileOptions) -> Uncaptured {
-    let planned = yard.plan(yard.rewind(turn).await, wish.clone()).await.unseen;
-    let done = yard.apply(yard.rewind(turn).await, wish).await.expect("done").unseen;
+async fn said(yard: &Yard, turn: &str, options: FileOptions) -> Uncaptured {
+    let planned = yard.plan(yard.rewind(turn).await, options.clone()).await.unseen;
+    let done = yard.apply(yard.rewind(turn).await, options).await.expect("done").unseen;
     assert_eq!(planned, done, "what was planned is what was done");
     planned
 }
@@ -33,11 +33,11 @@ const TOO_LARGE: &str = "the file is over the limit";
 #[tokio::test]
 async fn rewind_case_11_what_is_not_covered_and_was_changed_is_named() {
     let special = "neither a file, nor a folder, nor a link";
-    for wish in [FileOptions::default(), scope(Scope::Files)] {
+    for options in [FileOptions::default(), scope(Scope::Files)] {
         let yard = large().await;
         yard.run("mkfifo ff").await;
         yard.run("echo covered > a; printf CHANGED >> big; rm ff; truncate -s 100M new").await;
-        let told = said(&yard, "t2", wish).await;
+        let told = said(&yard, "t2", options).await;
         assert_eq!(paths(&told), [("big", TOO_LARGE), ("ff", special), ("new", TOO_LARGE)]);
         let changed = fs::metadata(yard.path("big")).expect("it stays").len();
         assert_eq!((changed, yard.path("new").exists()), ((200 << 20) + 7, true));

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, observed, record, slots, wanted_of, writes};
 use crate::files::{
-    Choice, Chosen, ContentHash, FilePlan, Layer, Look, Now, PathMove, PathPlan, Stack, Verdict, Want, Wish,
+    Choice, Chosen, ContentHash, FilePlan, Layer, Look, Now, PathMove, PathPlan, Stack, Verdict, Want,
+    WantedPath,
 };
 
 /// One file, `f`: what is in it, and what somebody else wrote last.
@@ -82,17 +83,17 @@ fn f() -> FilePath {
     FilePath::new(b"f").unwrap()
 }
 
-/// What a wish for the file makes of it; nothing where nothing is wanted of it.
+/// What the file as it is wanted makes of it; nothing where nothing is wanted of it.
 fn plan(
     stack: &Stack,
     disk: Option<&Record>,
     want: Want,
     choice: Option<Choice>,
 ) -> Result<Option<PathPlan>, Unfit> {
-    let wish = Wish { path: f(), stack: stack.clone(), want };
+    let wanted_path = WantedPath { path: f(), stack: stack.clone(), want };
     let paths = choice.into_iter().map(|choice| (f(), choice)).collect();
     let plan = FilePlan::new(
-        vec![wish],
+        vec![wanted_path],
         &Chosen { paths, others: None },
         &mut Disk { now: disk.cloned(), ..Disk::default() },
     )?;

@@ -126,7 +126,7 @@ impl File {
         Disk { now: version(self.disk), theirs: self.theirs.map(version) }
     }
 
-    fn wish(&self) -> Wish {
+    fn wanted_path(&self) -> WantedPath {
         let is_wanted = |no: &DeltaId| self.deltas[no].1;
         let have: Vec<DeltaId> = self.stack.layers().iter().map(|layer| layer.delta).collect();
         let stays = |no: &DeltaId| is_wanted(no) || self.settled.contains(no);
@@ -137,13 +137,14 @@ impl File {
             staying.cloned().chain(entering.map(|(layer, _)| layer.clone())).collect();
         layers.sort_by_key(|layer| layer.delta);
         let path = FilePath::new(b"f").expect("a path");
-        Wish { path, stack: self.stack.clone(), want: Want::Layers(layers) }
+        WantedPath { path, stack: self.stack.clone(), want: Want::Layers(layers) }
     }
 
     fn plan(&mut self, choice: Option<&Choice>) -> Option<PathPlan> {
-        let wish = self.wish();
-        let paths = choice.map(|choice| (wish.path.clone(), choice.clone())).into_iter().collect();
-        let plan = FilePlan::new(vec![wish], &Chosen { paths, others: None }, &mut self.look()).ok()?;
+        let wanted_path = self.wanted_path();
+        let paths = choice.map(|choice| (wanted_path.path.clone(), choice.clone())).into_iter().collect();
+        let plan =
+            FilePlan::new(vec![wanted_path], &Chosen { paths, others: None }, &mut self.look()).ok()?;
         plan.paths.into_iter().next()
     }
 
@@ -265,8 +266,8 @@ impl File {
     fn goes_back(&mut self, step: &PathMove, was: Slots) -> Result<(), TestCaseError> {
         let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
         let path = FilePath::new(b"f").expect("a path");
-        let wish = Wish { path, stack: self.stack.clone(), want };
-        let plan = FilePlan::new(vec![wish], &Chosen::default(), &mut self.look()).expect("no hunks");
+        let wanted_path = WantedPath { path, stack: self.stack.clone(), want };
+        let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut self.look()).expect("no hunks");
         let Some(back) = plan.paths.into_iter().next() else { return Ok(()) };
         prop_assert_eq!(of(back.step.change.after.as_ref()), was);
         prop_assert_eq!(&back.step.stack_after, &step.stack_before);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::super::merge::{Clash, MergeBytes, merge};
 use super::super::renames::telling;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
-use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, Wish};
+use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, WantedPath};
 
 /// What becomes of a path because of what was moved.
 #[derive(Clone, Debug, Default)]
@@ -50,16 +50,16 @@ struct Changed {
 
 /// Follows what was moved, from path to path. It ends, as each further move is of a later delta: what goes along into a path changes
 /// nothing below the layer that made it.
-pub(super) fn follow(wishes: &[Wish], look: &mut dyn Look) -> BTreeMap<FilePath, Moved> {
+pub(super) fn follow(wanted_paths: &[WantedPath], look: &mut dyn Look) -> BTreeMap<FilePath, Moved> {
     let mut all: BTreeMap<FilePath, Moved> = BTreeMap::new();
-    let mut open: Vec<&Wish> = wishes.iter().collect();
-    while let Some(wish) = open.pop() {
-        let below = all.get(&wish.path).map(|moved| moved.below.clone()).unwrap_or_default();
-        let Some(changed) = changed(wishes, wish, &below, look) else { continue };
+    let mut open: Vec<&WantedPath> = wanted_paths.iter().collect();
+    while let Some(wanted_path) = open.pop() {
+        let below = all.get(&wanted_path.path).map(|moved| moved.below.clone()).unwrap_or_default();
+        let Some(changed) = changed(wanted_paths, wanted_path, &below, look) else { continue };
         let (mut doubt, mut is_decided) = (None, changed.there.record.is_some());
         for taken in &changed.taken {
             let in_doubt = || Some(Clashed { clash: Clash::Removed, by: ClashedBy::Stays(taken.by) });
-            match target(wishes, wish, (taken, &changed), look) {
+            match target(wanted_paths, wanted_path, (taken, &changed), look) {
                 // Where nothing is there, layers go from below a removal as they are.
                 Target::None => {}
                 Target::Doubt => doubt = doubt.or_else(in_doubt),
@@ -85,7 +85,7 @@ pub(super) fn follow(wishes: &[Wish], look: &mut dyn Look) -> BTreeMap<FilePath,
             None if is_decided => Ok(changed.there),
             None => continue,
         };
-        all.entry(wish.path.clone()).or_default().gone = Some(gone);
+        all.entry(wanted_path.path.clone()).or_default().gone = Some(gone);
     }
     all
 }
@@ -97,16 +97,16 @@ enum Target<'a> {
     /// Nobody knows, or the change does not go along.
     Doubt,
     /// This path, which the change goes along into.
-    One(&'a Wish, Below),
+    One(&'a WantedPath, Below),
 }
 
 fn target<'a>(
-    wishes: &'a [Wish],
-    from: &Wish,
+    wanted_paths: &'a [WantedPath],
+    from: &WantedPath,
     (taken, changed): (&Taken, &Changed),
     look: &mut dyn Look,
 ) -> Target<'a> {
-    let mut found = made_with(wishes, from, taken.by, taken.was.as_ref());
+    let mut found = made_with(wanted_paths, from, taken.by, taken.was.as_ref());
     let (one, is_only) = (found.next(), found.next().is_none());
     match (one, &taken.was, &taken.becomes) {
         // A removal that is the person's own is one by hand: only what comes to nothing anyway goes with it.
@@ -128,17 +128,17 @@ fn target<'a>(
 
 /// The other paths that a delta has made with these bytes.
 fn made_with<'a>(
-    wishes: &'a [Wish],
-    from: &Wish,
+    wanted_paths: &'a [WantedPath],
+    from: &WantedPath,
     by: DeltaId,
     was: Option<&Record>,
-) -> impl Iterator<Item = &'a Wish> {
+) -> impl Iterator<Item = &'a WantedPath> {
     let (from, bytes) = (from.path.clone(), telling(was));
-    wishes.iter().filter(move |wish| {
-        let mut layers = wish.stack.layers().iter();
-        wish.path != from
+    wanted_paths.iter().filter(move |wanted_path| {
+        let mut layers = wanted_path.stack.layers().iter();
+        wanted_path.path != from
             && bytes.is_some()
-            && matches!(wish.want, Want::Layers(_) | Want::Back { .. })
+            && matches!(wanted_path.want, Want::Layers(_) | Want::Back { .. })
             && layers.any(|layer| made_by(layer, by) && telling(layer.after.as_ref()) == bytes)
     })
 }
@@ -149,29 +149,36 @@ fn made_by(layer: &Layer, by: DeltaId) -> bool {
 
 /// Whether a layer has taken the path away: nothing is there after it, or a link or a folder where it made the file under another
 /// name. Without that name, the file is not there any more, and something else is in its own place.
-fn takes_away(wishes: &[Wish], wish: &Wish, layer: &Layer) -> bool {
+fn takes_away(wanted_paths: &[WantedPath], wanted_path: &WantedPath, layer: &Layer) -> bool {
     match layer.after {
         None => true,
         Some(Record::File { .. }) => false,
-        Some(_) => made_with(wishes, wish, layer.delta, layer.before.as_ref()).next().is_some(),
+        Some(_) => made_with(wanted_paths, wanted_path, layer.delta, layer.before.as_ref()).next().is_some(),
     }
 }
 
 /// What changes in a path below layers that stay and have taken it away; nothing where nothing does.
-fn changed(wishes: &[Wish], wish: &Wish, below: &[Below], look: &mut dyn Look) -> Option<Changed> {
-    let Want::Layers(wanted) = &wish.want else { return None };
-    let have = wish.stack.layers();
-    let (mut out, mut into) = wish.stack.difference(wanted);
+fn changed(
+    wanted_paths: &[WantedPath],
+    wanted_path: &WantedPath,
+    below: &[Below],
+    look: &mut dyn Look,
+) -> Option<Changed> {
+    let Want::Layers(wanted) = &wanted_path.want else { return None };
+    let have = wanted_path.stack.layers();
+    let (mut out, mut into) = wanted_path.stack.difference(wanted);
     let unsure = |layer: &Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
     if (out.is_empty() && into.is_empty() && below.is_empty()) || have.iter().any(unsure) {
         return None;
     }
-    let Now::Covered(now) = look.now(&wish.path) else { return None };
+    let Now::Covered(now) = look.now(&wanted_path.path) else { return None };
     let (mut taken, mut layers, mut start) = (Vec::new(), Vec::new(), (0, 0));
     let mut found_by_removal: Option<Option<Record>> = None;
     // Each time that the path was taken away, and at last what is there now.
-    for end in
-        removals(have, wanted, |layer| takes_away(wishes, wish, layer)).into_iter().map(Some).chain([None])
+    for end in removals(have, wanted, |layer| takes_away(wanted_paths, wanted_path, layer))
+        .into_iter()
+        .map(Some)
+        .chain([None])
     {
         let (from, to) = end.unwrap_or((have.len(), wanted.len()));
         let found = end.map_or_else(|| now.clone(), |(from, _)| have[from].before.clone());

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Chosen, DeltaId, FilePath, FilePlan, Layer, Look, Now, PathMove, PathPlan, Record, Want, Wish};
+use super::{
+    Chosen, DeltaId, FilePath, FilePlan, Layer, Look, Now, PathMove, PathPlan, Record, Want, WantedPath,
+};
 use crate::files::merge::MergeBytes;
 use crate::files::renames;
 
@@ -19,14 +21,14 @@ pub struct Replay {
 impl Replay {
     /// Plans a step again. It takes as long as the plan of the step did.
     pub fn new(step: &Moves, bytes: &mut dyn MergeBytes) -> Self {
-        let wish = |made: &PathMove| Wish {
+        let wanted_path = |made: &PathMove| WantedPath {
             path: made.change.path.clone(),
             stack: made.stack_before.clone(),
             want: Want::Layers(made.wanted()),
         };
-        let wishes: Vec<Wish> = step.values().map(wish).collect();
-        let pairs = renames::pairs(&wishes);
-        let plan = FilePlan::new(wishes, &Chosen::default(), &mut Found::new(step, bytes));
+        let wanted_paths: Vec<WantedPath> = step.values().map(wanted_path).collect();
+        let pairs = renames::pairs(&wanted_paths);
+        let plan = FilePlan::new(wanted_paths, &Chosen::default(), &mut Found::new(step, bytes));
         let paths = plan.map(|plan| plan.paths).unwrap_or_default();
         let mut renamed: BTreeMap<FilePath, Vec<FilePath>> = BTreeMap::new();
         let followed = paths.iter().filter_map(|path| Some((&path.path, path.renamed.as_ref()?)));

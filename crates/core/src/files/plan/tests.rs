@@ -114,7 +114,7 @@ fn back(
     let mut tree = Tree::default();
     let at = rows.iter().map(|(name, _, now)| (*name, *now)).chain(others.iter().copied());
     tree.0.extend(at.filter_map(|(name, now)| Some((path(name), record(now)?))));
-    let wishes = rows.iter().map(|(name, versions, _)| {
+    let wanted_paths = rows.iter().map(|(name, versions, _)| {
         let versions: Vec<_> = versions.chars().map(record).collect();
         let layers = versions.windows(2).zip(1..).map(|(pair, no)| Layer {
             delta: delta(no),
@@ -123,15 +123,15 @@ fn back(
             after: pair[1].clone(),
         });
         let stack = Stack::new(layers.collect());
-        Wish { path: path(name), stack, want: Want::Layers(Vec::new()) }
+        WantedPath { path: path(name), stack, want: Want::Layers(Vec::new()) }
     });
     let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
-    shown(wishes.collect(), &Chosen { paths, others: None }, &mut tree)
+    shown(wanted_paths.collect(), &Chosen { paths, others: None }, &mut tree)
 }
 
-/// What these wishes come to.
-pub(in crate::files) fn shown(wishes: Vec<Wish>, chosen: &Chosen, tree: &mut Tree) -> String {
-    let plan = FilePlan::new(wishes, chosen, tree).unwrap();
+/// What these wanted paths come to.
+pub(in crate::files) fn shown(wanted_paths: Vec<WantedPath>, chosen: &Chosen, tree: &mut Tree) -> String {
+    let plan = FilePlan::new(wanted_paths, chosen, tree).unwrap();
     let mut shown = String::new();
     for planned in &plan.paths {
         let change = &planned.step.change;
@@ -287,13 +287,13 @@ fn reversing_what_an_operation_did_is_exact_also_over_what_others_wrote_before_i
     }]);
     let mut tree = Tree::default();
     tree.0.extend(record('1').map(|record| (path("f"), record)));
-    let wish = Wish { path: path("f"), stack, want: Want::Layers(Vec::new()) };
-    let there = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
+    let wanted_path = WantedPath { path: path("f"), stack, want: Want::Layers(Vec::new()) };
+    let there = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
     let step = there.paths[0].step.clone();
     tree.0.extend(step.change.after.clone().map(|record| (path("f"), record)));
     let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
-    let wish = Wish { path: path("f"), stack: step.stack_after.clone(), want };
-    let back = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
+    let wanted_path = WantedPath { path: path("f"), stack: step.stack_after.clone(), want };
+    let back = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
     assert_eq!(back.paths[0].step.change, step.change.inverse());
     assert_eq!(back.paths[0].step.stack_after, step.stack_before);
 }
@@ -303,8 +303,8 @@ fn a_plan_tells_what_is_left_to_choose_what_changes_and_what_is_adopted() {
     let rows = [("a", &[(1, "ab")][..], 'b'), ("b", &[(1, "ab"), (2, "bc")], 'x'), ("c", &[(1, "ab")], 'a')];
     let plan = |chosen: &[(&str, Choice)]| {
         let now: Vec<_> = rows.iter().map(|(name, _, now)| (*name, *now)).collect();
-        let wishes = rows.iter().map(|(name, have, _)| testing::wish(name, have, &[])).collect();
-        let plan = testing::planned(wishes, chosen, &mut testing::World::of(&now)).expect("it fits");
+        let wanted_paths = rows.iter().map(|(name, have, _)| testing::wanted_path(name, have, &[])).collect();
+        let plan = testing::planned(wanted_paths, chosen, &mut testing::World::of(&now)).expect("it fits");
         let changes: Vec<_> = plan.changes().map(|change| change.path.to_string()).collect();
         let adopted: Vec<_> = plan.adopted().map(|(delta, path)| format!("{path} {}", delta.no)).collect();
         (plan.is_clean(), changes.join(" "), adopted.join(", "))
@@ -344,9 +344,11 @@ fn a_change_kept_for_its_unknown_author_says_why() {
     let layers = |told, grade| testing::layers(told, grade);
     let unsure = Grade::Ambiguous(Uncertain::Late);
     let stack = [layers(&[(1, "ab")], Grade::Seen), layers(&[(2, "b1")], unsure)].concat();
-    let wish = Wish { path: path("f"), stack: Stack::new(stack), want: Want::Layers(Vec::new()) };
+    let wanted_path =
+        WantedPath { path: path("f"), stack: Stack::new(stack), want: Want::Layers(Vec::new()) };
     let plan = |chosen: &[(&str, Choice)]| {
-        let plan = testing::planned(vec![wish.clone()], chosen, &mut testing::World::of(&[("f", '1')]));
+        let plan =
+            testing::planned(vec![wanted_path.clone()], chosen, &mut testing::World::of(&[("f", '1')]));
         plan.expect("it fits").paths.remove(0)
     };
     let kept = plan(&[]);
@@ -365,14 +367,14 @@ fn an_uncovered_path_is_left_alone_and_reported() {
     let unsure = Grade::Ambiguous(Uncertain::Job);
     let stack = Stack::new(testing::layers(have, unsure));
     let want = Want::Layers(testing::layers(&[(3, "ax")], Grade::Seen));
-    let wish = Wish { path: path("f"), stack, want };
+    let wanted_path = WantedPath { path: path("f"), stack, want };
     let world = || testing::World::of(&[("f", '@')]);
-    let plan = testing::planned(vec![wish.clone()], &[], &mut world()).expect("it fits");
+    let plan = testing::planned(vec![wanted_path.clone()], &[], &mut world()).expect("it fits");
     let one = &plan.paths[0];
     assert_eq!(
         (one.grade, &one.out[..], &one.into[..]),
         (unsure, &[delta(2), delta(1)][..], &[delta(3)][..])
     );
-    let hunks = testing::planned(vec![wish], &[("f", Choice::Hunks(vec![1]))], &mut world());
+    let hunks = testing::planned(vec![wanted_path], &[("f", Choice::Hunks(vec![1]))], &mut world());
     assert_eq!(hunks.map(drop).map_err(|unfit| unfit.why), Err(WhyUnfit::NotPlanned));
 }

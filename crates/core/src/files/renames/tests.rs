@@ -20,13 +20,13 @@ fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
 fn planned(rows: &[Row<'_>], chosen: &[(&str, Choice)]) -> String {
     let mut tree = Tree::default();
     tree.0.extend(rows.iter().filter_map(|(name, .., now)| Some((path(name), record(*now)?))));
-    let wishes = rows.iter().map(|(name, have, want, _)| Wish {
+    let wanted_paths = rows.iter().map(|(name, have, want, _)| WantedPath {
         path: path(name),
         stack: Stack::new(layers(have)),
         want: Want::Layers(layers(want)),
     });
     let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
-    shown(wishes.collect(), &Chosen { paths, others: None }, &mut tree)
+    shown(wanted_paths.collect(), &Chosen { paths, others: None }, &mut tree)
 }
 
 #[test]

@@ -4,12 +4,12 @@ use super::*;
 use crate::files::plan::FilePlan;
 use crate::files::plan::tests::{path, record};
 use crate::files::stack::tests::delta;
-use crate::files::testing::{World, all_told, planned, wish};
+use crate::files::testing::{World, all_told, planned, wanted_path};
 
 /// Plans for paths whose layers all go.
 fn back(rows: &[(&str, &[(u64, &str)])], world: &mut World, chosen: &[(&str, Choice)]) -> FilePlan {
-    let wishes = rows.iter().map(|(name, have)| wish(name, have, &[])).collect();
-    planned(wishes, chosen, world).expect("it fits")
+    let wanted_paths = rows.iter().map(|(name, have)| wanted_path(name, have, &[])).collect();
+    planned(wanted_paths, chosen, world).expect("it fits")
 }
 
 /// What is there, the layers of each path that go, what was chosen.

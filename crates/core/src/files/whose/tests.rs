@@ -6,7 +6,8 @@ use super::*;
 use crate::files::plan::tests::record as testing_record;
 use crate::files::stack::tests::delta;
 use crate::files::{
-    Chosen, ContentHash, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict, Want, Wish, testing,
+    Chosen, ContentHash, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict, Want, WantedPath,
+    testing,
 };
 
 /// A tree of files of one letter each, which never merge, with what nobody's call wrote last and what deltas left anywhere.
@@ -97,8 +98,9 @@ fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
 fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> String {
     let mut tree = tree;
     tree.now.extend(record(now).map(|record| (path("f"), record)));
-    let wish = Wish { path: path("f"), stack: Stack::new(layers(have)), want: Want::Layers(layers(want)) };
-    let plan = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
+    let wanted_path =
+        WantedPath { path: path("f"), stack: Stack::new(layers(have)), want: Want::Layers(layers(want)) };
+    let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
     let [planned] = plan.paths.as_slice() else { panic!("one path: {plan:?}") };
     let Verdict::Conflict(clash) = planned.verdict else { panic!("no conflict: {planned:?}") };
     let outcomes = planned.choices.iter().map(|choice| {
@@ -167,8 +169,8 @@ fn content_of_a_folder_is_attributed_to_its_author() {
         let mut tree = Tree { left, ..Tree::default() };
         tree.now.extend([(path("d"), record('/').unwrap()), (path("d/y"), record('y').unwrap())]);
         let stack = Stack::new(layers(&[(1, " /")]));
-        let wish = Wish { path: path("d"), stack, want: Want::Layers(Vec::new()) };
-        let plan = FilePlan::new(vec![wish], &Chosen::default(), &mut tree).unwrap();
+        let wanted_path = WantedPath { path: path("d"), stack, want: Want::Layers(Vec::new()) };
+        let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
         let kept = FileChange { path: path("d"), before: record('/'), after: record('/') };
         assert_eq!((&plan.paths[0].verdict, &plan.paths[0].step.change), (&Verdict::NotEmpty, &kept));
         assert_eq!(plan.paths[0].against, Some(expected));
@@ -232,7 +234,7 @@ fn adopted_content_is_attributed_to_the_person() {
     let against = |have: &[(u64, &str)], want: &[(u64, &str)], now: char, left: Option<(char, u64)>| {
         let mut world = testing::World::of(&[("f", now)]);
         world.left.extend(left.map(|(what, no)| (path("f"), testing_record(what), delta(no))));
-        let plan = testing::planned(vec![testing::wish("f", have, want)], &[], &mut world);
+        let plan = testing::planned(vec![testing::wanted_path("f", have, want)], &[], &mut world);
         plan.expect("it fits").paths[0].against
     };
     for (own, other) in [(95, Against::Hand), (5, Against::Later(delta(5)))] {

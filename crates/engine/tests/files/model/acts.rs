@@ -80,18 +80,18 @@ impl World {
         let paths = chosen.0.iter().map(|(name, choice)| {
             (retake_core::FilePath::new(name.str().as_bytes()).expect("a path"), choice.clone())
         });
-        let wished = retake_core::Chosen { paths: paths.collect(), others: chosen.1.clone() };
-        let wish = FileOptions { scope, chosen: wished, ..FileOptions::default() };
+        let taken = retake_core::Chosen { paths: paths.collect(), others: chosen.1.clone() };
+        let options = FileOptions { scope, chosen: taken, ..FileOptions::default() };
         let by = self.engine().by(matches!(fault, Fault::Twins).then(|| self.request_id()));
         let apply = Apply { action: action.clone(), seen: Seen::Anything, by };
         if self.talks[at].open.is_some() {
             if !matches!(act, Act::Drop(..) | Act::Show(_)) {
-                let refused = self.engine().apply_both(id, apply, wish).await;
+                let refused = self.engine().apply_both(id, apply, options).await;
                 assert!(refused.is_err(), "a call is open");
             }
             return;
         }
-        let planned = self.engine().plan_both(id, action, wish.clone()).await;
+        let planned = self.engine().plan_both(id, action, options.clone()).await;
         let touches = scope != Scope::Conversation && !self.talks[at].deltas.is_empty();
         let outcome = self.talks[at].act(&act);
         // What the conversation refuses looks at no files.
@@ -119,9 +119,9 @@ impl World {
         let fault = self.possible(fault, expected.as_ref());
         self.faults.expect(fault, &self.root());
         let seen = planned.ok().map(|planned| planned.digest);
-        let wish = FileOptions { seen, ..wish };
+        let options = FileOptions { seen, ..options };
         let (there, tags) = (self.tree.clone(), disk::tags(&self.root(), &self.tree));
-        let done = self.done(id, apply, wish, fault).await;
+        let done = self.done(id, apply, options, fault).await;
         let struck = self.faults.over();
         let saved = self.faults.saved();
         let step = Step { act: &act, scope, chosen, outcome, expected, told, touches, saved: &saved };
@@ -161,17 +161,17 @@ impl World {
         &self,
         id: retake_core::ConversationId,
         apply: Apply,
-        wish: FileOptions,
+        options: FileOptions,
         fault: Fault,
     ) -> Result<AppliedFiles> {
         let engine = self.engine();
         if !matches!(fault, Fault::Twins) {
-            return engine.apply_both(id, apply, wish).await;
+            return engine.apply_both(id, apply, options).await;
         }
-        let again = (apply.clone(), wish.clone());
+        let again = (apply.clone(), options.clone());
         let (one, two) = tokio::join!(
-            engine.apply_both(id, apply.clone(), wish.clone()),
-            engine.apply_both(id, apply, wish)
+            engine.apply_both(id, apply.clone(), options.clone()),
+            engine.apply_both(id, apply, options)
         );
         let (one, two) = match (one, two) {
             // Who was told that the other one is at work comes again.

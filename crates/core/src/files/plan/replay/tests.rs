@@ -3,7 +3,7 @@
 use super::*;
 use crate::files::plan::tests::{Tree, path, record};
 use crate::files::stack::Stack;
-use crate::files::testing::{World, layers, planned, wish};
+use crate::files::testing::{World, layers, planned, wanted_path};
 use crate::files::{Choice, Grade};
 
 /// A path: its layers, those that are wanted, and what is there.
@@ -12,8 +12,8 @@ type Row<'a> = (&'a str, &'a [(u64, &'a str)], &'a [(u64, &'a str)], char);
 /// What a step did to these paths.
 fn step(rows: &[Row<'_>], chosen: &[(&str, Choice)]) -> Moves {
     let now: Vec<_> = rows.iter().map(|(name, _, _, now)| (*name, *now)).collect();
-    let wishes = rows.iter().map(|(name, have, want, _)| wish(name, have, want)).collect();
-    let plan = planned(wishes, chosen, &mut World::of(&now)).expect("it fits");
+    let wanted_paths = rows.iter().map(|(name, have, want, _)| wanted_path(name, have, want)).collect();
+    let plan = planned(wanted_paths, chosen, &mut World::of(&now)).expect("it fits");
     plan.paths.into_iter().map(|path| (path.path.clone(), path.step)).collect()
 }
 

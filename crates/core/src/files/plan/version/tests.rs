@@ -3,7 +3,7 @@
 use super::*;
 use crate::files::plan::tests::{path, record};
 use crate::files::testing::{World, layers, planned, told};
-use crate::files::{Uncertain, Want, Wish};
+use crate::files::{Uncertain, Want, WantedPath};
 
 /// The layers of `f` and their grade, what was there, whether it was named, what is there, what somebody else wrote, the choice.
 type Row<'a> = (&'a [(u64, &'a str)], Grade, char, bool, char, Option<char>, Option<Choice>);
@@ -13,9 +13,9 @@ fn plan((have, grade, was, named, now, theirs, choice): &Row<'_>) -> String {
     world.theirs.extend(theirs.map(|what| (path("f"), record(what))));
     let stack = Stack::new(layers(have, *grade));
     let want = Want::Version { record: record(*was), named: *named };
-    let wish = Wish { path: path("f"), stack, want };
+    let wanted_path = WantedPath { path: path("f"), stack, want };
     let chosen: Vec<_> = choice.iter().map(|choice| ("f", choice.clone())).collect();
-    match planned(vec![wish], &chosen, &mut world) {
+    match planned(vec![wanted_path], &chosen, &mut world) {
         Ok(plan) => match plan.paths.as_slice() {
             [] => "nothing".to_owned(),
             [one] => {

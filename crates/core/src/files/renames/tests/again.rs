@@ -1,7 +1,7 @@
 //! Both names of a rename that comes again, and of one whose file is gone from one of them.
 
 use super::{Choice, Row};
-use crate::files::testing::{World, all_told, planned, wish};
+use crate::files::testing::{World, all_told, planned, wanted_path};
 
 /// What it is, the names with their layers, what was chosen, and what is told of each path.
 type Case =
@@ -10,8 +10,8 @@ type Case =
 fn check(cases: &[Case]) {
     for (name, rows, chosen, told) in cases {
         let now: Vec<_> = rows.iter().map(|(name, .., now)| (*name, *now)).collect();
-        let wishes = rows.iter().map(|(name, have, want, _)| wish(name, have, want)).collect();
-        let plan = planned(wishes, chosen, &mut World::of(&now)).expect("it fits");
+        let wanted_paths = rows.iter().map(|(name, have, want, _)| wanted_path(name, have, want)).collect();
+        let plan = planned(wanted_paths, chosen, &mut World::of(&now)).expect("it fits");
         assert_eq!(all_told(&plan), *told, "{name}");
     }
 }
