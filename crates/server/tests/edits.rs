@@ -42,11 +42,11 @@ async fn the_receipt_of_an_edit_says_what_it_took_back() {
     std::fs::create_dir(&folder).expect("made");
     let id = desk.create(None, folder.to_str()).await;
     let said = begun(&desk, &id, says("create a file a.txt with x"), None).await;
-    assert_eq!((said.operations.len(), said.taken_back.messages), (0, 0));
+    assert_eq!((said.operations.len(), said.timeline.taken_back.messages), (0, 0));
     assert!(folder.join("a.txt").exists());
     begun(&desk, &id, says("hello"), None).await;
     let edited = begun(&desk, &id, edits("t1", "hello again"), Some("r1")).await;
-    assert_eq!((edited.operations.len(), edited.entries.len(), edited.taken_back.turns), (1, 1, 2));
+    assert_eq!((edited.operations.len(), edited.entries.len(), edited.timeline.taken_back.turns), (1, 1, 2));
     assert_eq!(edited.files.as_ref().map(|files| files.counts.deleted), Some(1));
     assert!(!folder.join("a.txt").exists());
     let again = begun(&desk, &id, edits("t1", "hello again"), Some("r1")).await;
@@ -62,7 +62,7 @@ async fn the_receipt_of_an_edit_says_what_it_took_back() {
         request_id: Some("r2".into()),
     };
     let stored = get!(desk, Receipt, Request::Edit(edit.clone()));
-    assert_eq!((stored.operations.len(), stored.taken_back.turns), (1, 1));
+    assert_eq!((stored.operations.len(), stored.timeline.taken_back.turns), (1, 1));
     assert_eq!(get!(desk, Receipt, Request::Edit(edit)), stored);
 }
 
@@ -79,7 +79,7 @@ async fn trial_15_an_edit_is_one_undo_step() {
     assert_eq!(desk.texts(&id).await, edited, "a turn after it is another step");
     let back = desk.apply(&id, Action::Undo { count: 1 }).await;
     assert_eq!(desk.texts(&id).await, ["one", "two", "three", "four"]);
-    assert_eq!((back.taken_back.turns, back.brought_back.turns), (1, 2));
+    assert_eq!((back.timeline.taken_back.turns, back.timeline.brought_back.turns), (1, 2));
     desk.apply(&id, Action::Redo { count: 1 }).await;
     assert_eq!(desk.texts(&id).await, edited);
     desk.apply(&id, Action::Undo { count: 1 }).await;
@@ -143,7 +143,11 @@ async fn the_receipt_of_a_retry_says_what_it_took_back() {
     let retries = || RunStart::Retry { entry: "@".into() };
     let retried = begun(&desk, &id, retries(), Some("r1")).await;
     assert_eq!((retried.operations.len(), retried.entries.len()), (1, 0));
-    assert!(retried.taken_back.messages > 0 && retried.taken_back.turns == 0, "{:?}", retried.taken_back);
+    assert!(
+        retried.timeline.taken_back.messages > 0 && retried.timeline.taken_back.turns == 0,
+        "{:?}",
+        retried.timeline.taken_back
+    );
     assert_eq!(retried.files.as_ref().map(|files| files.counts.deleted), Some(1));
     assert_eq!(
         begun(&desk, &id, retries(), Some("r1")).await,

@@ -46,7 +46,11 @@ async fn a_stale_head_is_refused_with_the_new_one() {
     }
     assert_eq!(desk.info(&id).await, before);
     let done = get!(desk, Receipt, at(&id, &seen, true, rewind(&entries[2])));
-    assert_eq!((done.taken_back.messages, desk.texts(&id).await.len()), (3, 2), "also what arrived since");
+    assert_eq!(
+        (done.timeline.taken_back.messages, desk.texts(&id).await.len()),
+        (3, 2),
+        "also what arrived since"
+    );
 }
 
 /// Who has seen another state is told so first: whether there is anything to do is a question about the one that is there.

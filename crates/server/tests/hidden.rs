@@ -226,7 +226,10 @@ async fn several_steps_do_what_their_plan_shows() {
     assert_eq!(planned.step_lines.len(), 4, "{:?}", planned.step_lines);
     let done = desk.apply(&id, undo).await;
     assert_eq!(done.steps.as_ref().map(|steps| (steps.done, steps.asked)), Some((4, 5)));
-    assert_eq!((done.taken_back, done.brought_back), (planned.taken_back, planned.brought_back));
+    assert_eq!(
+        (done.timeline.taken_back, done.timeline.brought_back),
+        (planned.taken_back, planned.brought_back)
+    );
     let [planned, done] = [planned.files.map(|it| it.counts), done.files.map(|it| it.counts)];
     assert_eq!(
         planned.unwrap_or_default(),

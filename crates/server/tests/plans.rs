@@ -41,9 +41,9 @@ async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
             request_id: None,
         })
     );
-    assert_eq!(done.taken_back, planned.taken_back, "{action:?}");
-    assert_eq!(done.brought_back, planned.brought_back, "{action:?}");
-    assert_eq!((&done.lifted, &done.composer), (&planned.lifted, &planned.composer), "{action:?}");
+    assert_eq!(done.timeline.taken_back, planned.taken_back, "{action:?}");
+    assert_eq!(done.timeline.brought_back, planned.brought_back, "{action:?}");
+    assert_eq!((&done.timeline.lifted, &done.composer), (&planned.lifted, &planned.composer), "{action:?}");
     assert_eq!(done.unchanged, planned.unchanged, "{action:?}");
     let ids =
         |entries: Vec<Entry>| -> BTreeSet<String> { entries.into_iter().map(|entry| entry.id).collect() };
@@ -143,8 +143,11 @@ async fn prompt_that_is_taken_back_returns_to_the_composer() {
         back.composer.map(|composer| (composer.entry, composer.text)),
         Some((entries[2].clone(), "three".into()))
     );
-    assert_eq!((back.taken_back.messages, back.taken_back.turns), (4, 2));
-    assert_eq!(check(&desk, &id, Action::Undo { count: 1 }).await.brought_back, back.taken_back);
+    assert_eq!((back.timeline.taken_back.messages, back.timeline.taken_back.turns), (4, 2));
+    assert_eq!(
+        check(&desk, &id, Action::Undo { count: 1 }).await.timeline.brought_back,
+        back.timeline.taken_back
+    );
 }
 
 /// What stands in the prompt in the place of messages says something.

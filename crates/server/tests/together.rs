@@ -65,7 +65,7 @@ async fn repeated_request_gets_the_lost_reply_and_rewinds_once() {
     assert_eq!(desk.texts(&id).await, ["one", "two"], "it is done");
     desk.say(&id, Role::User, "drei").await;
     let receipt = get!(desk, Receipt, request);
-    assert_eq!((receipt.head.as_str(), receipt.taken_back.messages), ("1.4", 2), "as it was then");
+    assert_eq!((receipt.head.as_str(), receipt.timeline.taken_back.messages), ("1.4", 2), "as it was then");
     assert_eq!(receipt.composer.map(|composer| composer.text), Some("three".to_owned()));
     assert_eq!(desk.texts(&id).await, ["one", "two", "drei"], "nothing is taken back a second time");
     let other = back(&id, rewind(&entries[0]), &head, Some("once"));

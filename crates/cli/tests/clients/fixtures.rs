@@ -4,7 +4,7 @@
 use retake_wire::reply::{
     Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing, Draft,
     Effects, Entries, Entry, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
-    Receipt, Report, Target, TargetPage, Work, Workspace, Workspaces, Written,
+    Receipt, Report, Target, TargetPage, TimelineChange, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind,
@@ -207,8 +207,11 @@ pub(super) fn receipt() -> Receipt {
 
 fn rewound() -> Receipt {
     Receipt {
-        taken_back: counts(6, 1, 2),
-        lifted: vec!["7".to_owned()],
+        timeline: TimelineChange {
+            taken_back: counts(6, 1, 2),
+            lifted: vec!["7".to_owned()],
+            ..TimelineChange::default()
+        },
         composer: Some(composer()),
         ..receipt()
     }
@@ -218,7 +221,8 @@ fn done(action: &Action) -> Receipt {
     match action {
         Action::Rewind { .. } | Action::Undo { .. } | Action::Edit { .. } => rewound(),
         Action::Redo { .. } | Action::Restore { .. } | Action::Checkout { .. } => {
-            Receipt { brought_back: counts(4, 0, 2), ..receipt() }
+            let timeline = TimelineChange { brought_back: counts(4, 0, 2), ..TimelineChange::default() };
+            Receipt { timeline, ..receipt() }
         }
         _ => receipt(),
     }

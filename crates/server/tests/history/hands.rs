@@ -149,8 +149,8 @@ impl Hands {
                     true => Answer::Unchanged { head },
                     false => Answer::Done {
                         head,
-                        gone: receipt.taken_back.messages,
-                        came: receipt.brought_back.messages,
+                        gone: receipt.timeline.taken_back.messages,
+                        came: receipt.timeline.brought_back.messages,
                         composer: receipt.composer.as_ref().map(|composer| composer.text.clone()),
                     },
                 };

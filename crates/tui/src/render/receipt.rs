@@ -61,13 +61,13 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
         _ => (" taken back", " brought back"),
     };
     let mut pieces = Vec::new();
-    for (counts, what) in [(receipt.taken_back, back), (receipt.brought_back, forth)] {
+    for (counts, what) in [(receipt.timeline.taken_back, back), (receipt.timeline.brought_back, forth)] {
         if counts != Counts::default() {
             let counts = words::counts(about::counts(action, counts));
             pieces.push(format!("{counts}{what}"));
         }
     }
-    let lifted = receipt.lifted.len();
+    let lifted = receipt.timeline.lifted.len();
     if lifted > 0 {
         pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
     }

@@ -30,13 +30,9 @@ pub struct Receipt {
     /// Nothing had to be changed: it was so already.
     #[serde(default)]
     pub unchanged: bool,
-    /// What left the timeline.
-    pub taken_back: Counts,
-    /// What came into the timeline.
-    pub brought_back: Counts,
-    /// Folds no longer in force, by operation; bounded by the folds of the conversation.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lifted: Vec<String>,
+    /// What left and came.
+    #[serde(flatten)]
+    pub timeline: TimelineChange,
     /// What returns to the composer, to be edited; only for the one who asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composer: Option<Composer>,
@@ -56,6 +52,18 @@ pub struct Receipt {
     /// Words that waited for a run and come back; bounded by the queue. A repeated request does not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited: Vec<Words>,
+}
+
+/// What became of the timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimelineChange {
+    /// What left the timeline.
+    pub taken_back: Counts,
+    /// What came into the timeline.
+    pub brought_back: Counts,
+    /// Folds no longer in force, by operation; bounded by the folds of the conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lifted: Vec<String>,
 }
 
 /// How far an undo or a redo went: fewer steps than asked for where there are no more, or where one was refused.

@@ -323,7 +323,7 @@ impl App {
             tab.presses.stepped(now_ms);
         }
         self.note_in(id, text, Tone::Done);
-        if receipt.composer.is_none() && receipt.brought_back.turns > 0 {
+        if receipt.composer.is_none() && receipt.timeline.brought_back.turns > 0 {
             self.is_said_again(id);
         }
         if let Some(composer) = &receipt.composer {

@@ -15,7 +15,7 @@ mod typed;
 mod ways;
 
 use retake_wire::reply::{
-    Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, Tree,
+    Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, TimelineChange, Tree,
 };
 use retake_wire::{
     Asks, CallShown, EffectClass, Event, Reply, Request, Role, Rule, Ruling, RunEvent, Snapshot, Told,

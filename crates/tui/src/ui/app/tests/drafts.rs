@@ -274,7 +274,7 @@ fn cleared_composer_stays_empty_after_a_redo() {
         }
         app.returned(id, &[Part::text("what is 6 times 7?")]);
         let mut receipt = Receipt { conversation: "0199a000-c".to_owned(), ..Receipt::default() };
-        receipt.brought_back.turns = 1;
+        receipt.timeline.brought_back.turns = 1;
         app.applied(id, &Action::Undo { count: 1 }, &receipt);
         assert_eq!(app.tab().composer.text(), after);
     }
@@ -293,7 +293,7 @@ fn returned_words_are_no_draft_after_a_redo() {
         // As one does to type `/undo`.
         drop(press(&mut app, "ctrl+c", NOW_MS));
         let mut receipt = Receipt { conversation: "0199a000-c".to_owned(), ..Receipt::default() };
-        receipt.brought_back.turns = 1;
+        receipt.timeline.brought_back.turns = 1;
         app.applied(id, &Action::Undo { count: 1 }, &receipt);
         assert_eq!(!app.tab().composer.aside().is_empty(), stays, "{typed:?}");
     }

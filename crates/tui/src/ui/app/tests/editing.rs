@@ -46,7 +46,10 @@ fn a_sent_edit_says_what_it_took_back_and_how_it_comes_back() {
     let receipt = Receipt {
         operations: vec![3],
         entries: vec!["e".into()],
-        taken_back: Counts { messages: 4, calls: 0, turns: 2 },
+        timeline: TimelineChange {
+            taken_back: Counts { messages: 4, calls: 0, turns: 2 },
+            ..TimelineChange::default()
+        },
         files: Some(files),
         ..Receipt::default()
     };

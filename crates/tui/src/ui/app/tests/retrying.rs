@@ -30,7 +30,8 @@ fn retrying(app: &mut App, files: FileOptions) -> Ticket {
 
 fn begins(app: &mut App, ticket: Ticket, files: Option<FilesDone>) -> String {
     let taken_back = Counts { messages: 1, ..Counts::default() };
-    let receipt = Receipt { operations: vec![3], taken_back, files, ..Receipt::default() };
+    let timeline = TimelineChange { taken_back, ..TimelineChange::default() };
+    let receipt = Receipt { operations: vec![3], timeline, files, ..Receipt::default() };
     let begun = RunEvent::Started { receipt: Some(Box::new(receipt)), model: "demo".into() };
     drop(app.on(Msg::Ran(ticket, Box::new(begun)), NOW_MS + LATER));
     screen(100, 24, |frame| app.draw(frame))
