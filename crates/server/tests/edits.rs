@@ -121,7 +121,7 @@ async fn trial_15_fold_includes_the_answers_of_its_last_turn() {
     let fold = |to: &str| Action::Fold { from: "t1".into(), to: to.into(), summary: "in short".into() };
     for (to, count) in [("t2", 4), (&*entries[2], 3)] {
         let plan = get!(desk, Plan, plan(&id, fold(to)));
-        let covers: Vec<_> = plan.covers.iter().map(|line| line.id.clone()).collect();
+        let covers: Vec<_> = plan.timeline.covers.iter().map(|line| line.id.clone()).collect();
         assert_eq!(covers, entries[..count], "{to}");
     }
     let prompt = async || {

@@ -37,7 +37,7 @@ async fn turn_number_names_all_its_hidden_messages() {
     assert_eq!((refused.code.as_str(), refused.message.as_str()), ("not_visible", "the entry is hidden"));
     let show = mark(MarkVerb::Show, "t2");
     let planned = get!(desk, Plan, plan(&id, show.clone()));
-    let came: Vec<_> = planned.came.iter().map(|line| line.preview.as_str()).collect();
+    let came: Vec<_> = planned.timeline.came.iter().map(|line| line.preview.as_str()).collect();
     assert_eq!(came, ["three", "four"], "its opener is hidden, and it is named all the same");
     desk.apply(&id, show.clone()).await;
     assert_eq!(desk.texts(&id).await.len(), 6);
@@ -228,7 +228,7 @@ async fn several_steps_do_what_their_plan_shows() {
     assert_eq!(done.steps.as_ref().map(|steps| (steps.done, steps.asked)), Some((4, 5)));
     assert_eq!(
         (done.timeline.taken_back, done.timeline.brought_back),
-        (planned.taken_back, planned.brought_back)
+        (planned.timeline.taken_back, planned.timeline.brought_back)
     );
     let [planned, done] = [planned.files.map(|it| it.counts), done.files.map(|it| it.counts)];
     assert_eq!(

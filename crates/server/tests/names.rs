@@ -33,7 +33,7 @@ async fn message_can_be_named_by_turn_label_and_id() {
     ];
     for (name, expected) in rows {
         let planned = get!(desk, Plan, plan(&id, rewind(&name)));
-        assert_eq!(planned.gone[0].id, entries[expected], "{name}");
+        assert_eq!(planned.timeline.gone[0].id, entries[expected], "{name}");
     }
 }
 
@@ -50,12 +50,12 @@ async fn trial_12_a_label_is_not_spelled_like_the_id_of_another_message() {
             assert!(refused.message.contains("the id of another message begins so"), "{name}: {refused:?}");
         }
         let planned = get!(desk, Plan, plan(&id, rewind(name)));
-        assert_eq!(planned.gone[0].id, entries[0], "{name}");
+        assert_eq!(planned.timeline.gone[0].id, entries[0], "{name}");
     }
     for word in ["face", "deadbeef", &entries[2]] {
         desk.apply(&id, label(&entries[2], word)).await;
         let planned = get!(desk, Plan, plan(&id, rewind(word)));
-        assert_eq!(planned.gone[0].id, entries[2], "{word}");
+        assert_eq!(planned.timeline.gone[0].id, entries[2], "{word}");
     }
 }
 
@@ -131,7 +131,7 @@ async fn trial_15_labels_that_look_alike_are_the_same_label() {
         assert_eq!(page.entries[0].label.as_deref(), Some(kept));
         for name in [given, kept, as_well] {
             let planned = get!(desk, Plan, plan(&id, rewind(name)));
-            assert_eq!(planned.gone[0].id, entries[0], "{name}");
+            assert_eq!(planned.timeline.gone[0].id, entries[0], "{name}");
             let refused = desk.refused(apply(&id, label(&entries[1], name))).await;
             assert_eq!(refused.code, "label_taken", "{name}");
         }
@@ -153,7 +153,7 @@ async fn trial_15_a_label_does_not_look_like_an_address() {
     for word in ["tea", "t", "t1a", "#", "#tea", "3.x", "v3.12", "before"] {
         desk.apply(&id, label(&entries[1], word)).await;
         let planned = get!(desk, Plan, plan(&id, rewind(word)));
-        assert_eq!(planned.gone[0].id, entries[1], "{word}");
+        assert_eq!(planned.timeline.gone[0].id, entries[1], "{word}");
     }
 }
 

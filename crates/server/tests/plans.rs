@@ -41,15 +41,23 @@ async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
             request_id: None,
         })
     );
-    assert_eq!(done.timeline.taken_back, planned.taken_back, "{action:?}");
-    assert_eq!(done.timeline.brought_back, planned.brought_back, "{action:?}");
-    assert_eq!((&done.timeline.lifted, &done.composer), (&planned.lifted, &planned.composer), "{action:?}");
+    assert_eq!(done.timeline.taken_back, planned.timeline.taken_back, "{action:?}");
+    assert_eq!(done.timeline.brought_back, planned.timeline.brought_back, "{action:?}");
+    assert_eq!(
+        (&done.timeline.lifted, &done.composer),
+        (&planned.timeline.lifted, &planned.composer),
+        "{action:?}"
+    );
     assert_eq!(done.unchanged, planned.unchanged, "{action:?}");
     let ids =
         |entries: Vec<Entry>| -> BTreeSet<String> { entries.into_iter().map(|entry| entry.id).collect() };
     let lines = |lines: Vec<Line>| -> BTreeSet<String> { lines.into_iter().map(|line| line.id).collect() };
     let (then, now) = (ids(before.1.1), ids(desk.timeline(id).await.1));
-    assert_eq!((lines(planned.gone), lines(planned.came)), (&then - &now, &now - &then), "{action:?}");
+    assert_eq!(
+        (lines(planned.timeline.gone), lines(planned.timeline.came)),
+        (&then - &now, &now - &then),
+        "{action:?}"
+    );
     done
 }
 

@@ -35,12 +35,12 @@ async fn calls(desk: &Desk, id: &str, tool: &str, arguments: &str) {
 async fn command_of_a_person_is_shown_as_theirs() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["true"]).await;
-    let gone = planned(&desk, &id, rewind("t1")).await.gone;
+    let gone = planned(&desk, &id, rewind("t1")).await.timeline.gone;
     let told: Vec<_> = gone.iter().map(|line| (line.preview.as_str(), line.ran_by.is_some())).collect();
     assert_eq!(told, [("please true", false), ("$ sh -c true", true), ("[no output]", false)]);
     assert_eq!(gone[1].ran_by, desk.timeline(&id).await.1.into_iter().nth(1).map(|entry| entry.author));
     calls(&desk, &id, "shell", r#"{"command":"true"}"#).await;
-    let gone = planned(&desk, &id, rewind("t1")).await.gone;
+    let gone = planned(&desk, &id, rewind("t1")).await.timeline.gone;
     assert_eq!((gone[3].preview.as_str(), &gone[3].ran_by), ("[calls shell]", &None), "the model's own");
 }
 
@@ -48,7 +48,7 @@ async fn command_of_a_person_is_shown_as_theirs() {
 async fn failed_command_shows_its_exit() {
     let desk = Desk::new().await;
     let id = turns(&desk, &["echo 1; exit 3"]).await;
-    let gone = planned(&desk, &id, rewind("t1")).await.gone;
+    let gone = planned(&desk, &id, rewind("t1")).await.timeline.gone;
     assert_eq!(gone[2].preview, "failed: it ended with exit code 3");
 }
 

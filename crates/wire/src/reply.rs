@@ -30,7 +30,7 @@ pub use files::{
 };
 pub use marked::{Marked, MarkedPage};
 pub use owner::{IdleEnd, JobAtWork, Status};
-pub use plan::{EffectLine, EffectState, Effects, Plan, Running};
+pub use plan::{EffectLine, EffectState, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
 pub use targets::{Did, Target, TargetPage};
 pub use tree::{Branch, ForkLine, Tree};

@@ -4,7 +4,7 @@
 use retake_wire::reply::{
     Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing, Draft,
     Effects, Entries, Entry, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
-    Receipt, Report, Target, TargetPage, TimelineChange, Work, Workspace, Workspaces, Written,
+    Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind,
@@ -172,18 +172,16 @@ pub(super) fn plan() -> Plan {
         conversation: HERE.to_owned(),
         head: "12.6".to_owned(),
         unchanged: false,
-        taken_back: counts(6, 1, 2),
-        gone: vec![
-            line(1, Role::User, "What is in the notes?"),
-            Line { ran_by: Some("ann".to_owned()), ..line(2, Role::Assistant, "$ make") },
-            line(3, Role::Tool, "\x1b[2Jgone"),
-        ],
-        brought_back: Counts::default(),
-        came: Vec::new(),
-        lifted: vec!["7".to_owned()],
-        in_force: Vec::new(),
-        covers: Vec::new(),
-        covered: 0,
+        timeline: TimelinePlan {
+            taken_back: counts(6, 1, 2),
+            gone: vec![
+                line(1, Role::User, "What is in the notes?"),
+                Line { ran_by: Some("ann".to_owned()), ..line(2, Role::Assistant, "$ make") },
+                line(3, Role::Tool, "\x1b[2Jgone"),
+            ],
+            lifted: vec!["7".to_owned()],
+            ..TimelinePlan::default()
+        },
         composer: Some(composer()),
         running: Vec::new(),
         at_work: false,

@@ -107,8 +107,8 @@ impl Hands {
             Ok(Reply::Plan(Plan { unchanged: true, head, .. })) => Answer::Unchanged { head },
             Ok(Reply::Plan(plan)) => Answer::Done {
                 head: plan.head,
-                gone: plan.taken_back.messages,
-                came: plan.brought_back.messages,
+                gone: plan.timeline.taken_back.messages,
+                came: plan.timeline.brought_back.messages,
                 composer: plan.composer.map(|composer| composer.text),
             },
             Ok(other) => panic!("{other:?}"),

@@ -1,6 +1,6 @@
 //! What an action would do, in full, before it is done. Must never leave out what can't be taken back.
 
-use retake_wire::reply::{Composer, Counts, Line, Plan};
+use retake_wire::reply::{Composer, Counts, Line, Plan, TimelinePlan};
 use retake_wire::{Action, Condition, english};
 
 use super::id::Ids;
@@ -66,8 +66,8 @@ pub(crate) const NO_MESSAGE: &str = "no message comes or goes\n";
 pub(crate) fn conversation(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
     let (back, forth) = about::verbs(action);
     let returns = plan.composer.as_ref().map(|composer| returns(look, composer));
-    let lines = content::sentences(look, folds(plan).into_iter().chain(returns), None);
-    messages(look, action, plan, [back, forth]) + covered(look, plan) + lines
+    let lines = content::sentences(look, folds(&plan.timeline).into_iter().chain(returns), None);
+    messages(look, action, &plan.timeline, [back, forth]) + covered(look, &plan.timeline) + lines
 }
 
 /// The conditions of a plan or a receipt, a sentence each.
@@ -78,7 +78,7 @@ pub(crate) fn stays(look: &Look, audience: Audience, conditions: &[Condition]) -
 
 /// What is different where a plan would lead to, as if it were no plan.
 pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
-    let mut text = messages(look, None, plan, ["only here", "only there"]);
+    let mut text = messages(look, None, &plan.timeline, ["only here", "only there"]);
     match &plan.files {
         Some(plan) if !plan.paths.is_empty() => {
             text.push("files, for them to be as they were there\n");
@@ -90,12 +90,12 @@ pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
 }
 
 /// The messages that go and come, under these words.
-fn messages(look: &Look, action: Option<&Action>, plan: &Plan, verbs: [&str; 2]) -> Text {
-    let ids = plan.gone.iter().chain(&plan.came).map(|line| line.id.as_str()).collect();
+fn messages(look: &Look, action: Option<&Action>, timeline: &TimelinePlan, verbs: [&str; 2]) -> Text {
+    let ids = timeline.gone.iter().chain(&timeline.came).map(|line| line.id.as_str()).collect();
     let mut text = Text::new();
     for (verb, sign, style, counts, lines) in [
-        (verbs[0], '-', Style::Removed, plan.taken_back, &plan.gone),
-        (verbs[1], '+', Style::Added, plan.brought_back, &plan.came),
+        (verbs[0], '-', Style::Removed, timeline.taken_back, &timeline.gone),
+        (verbs[1], '+', Style::Added, timeline.brought_back, &timeline.came),
     ] {
         if counts != Counts::default() || !lines.is_empty() {
             let amount = words::counts(about::counts(action, counts));
@@ -147,28 +147,28 @@ pub(crate) fn steps(look: &Look, plan: &Plan) -> Text {
 }
 
 /// What a fold puts its summary in the place of.
-fn covered(look: &Look, plan: &Plan) -> Text {
-    if plan.covered == 0 {
+fn covered(look: &Look, timeline: &TimelinePlan) -> Text {
+    if timeline.covered == 0 {
         return Text::new();
     }
-    let ids = plan.covers.iter().map(|line| line.id.as_str()).collect();
+    let ids = timeline.covers.iter().map(|line| line.id.as_str()).collect();
     let mut text = content::sentence(
         look,
-        &format!("the summary covers {}", words::count(plan.covered, "message")),
+        &format!("the summary covers {}", words::count(timeline.covered, "message")),
         0,
         None,
     );
-    for entry in &plan.covers {
+    for entry in &timeline.covers {
         text.push(line(look, entry, ' ', Style::Dim, &ids));
     }
-    text + dim_rest(plan.covered, plan.covers.len())
+    text + dim_rest(timeline.covered, timeline.covers.len())
 }
 
 /// What becomes of folds, a line each.
-fn folds(plan: &Plan) -> Vec<String> {
+fn folds(timeline: &TimelinePlan) -> Vec<String> {
     // A plan that covers messages makes a fold; any other brings back one that was there.
-    let in_force = if plan.covered > 0 { "in force" } else { "in force again" };
-    let both = [(&plan.lifted, "no longer in force"), (&plan.in_force, in_force)];
+    let in_force = if timeline.covered > 0 { "in force" } else { "in force again" };
+    let both = [(&timeline.lifted, "no longer in force"), (&timeline.in_force, in_force)];
     let some = both.into_iter().filter(|(folds, _)| !folds.is_empty());
     let lines = some.map(|(folds, state)| {
         let (amount, are) = (words::count(folds.len() as u64, "fold"), words::is_are(folds.len()));
@@ -217,9 +217,10 @@ pub fn brief(action: Option<&Action>, plan: &Plan) -> String {
 /// What becomes of messages and folds, with this amount of each, in a few words.
 pub(crate) fn pieces(action: Option<&Action>, plan: &Plan, amount: impl Fn(Counts) -> String) -> Vec<String> {
     let (back, forth) = about::verbs(action);
-    let both = [(back, plan.taken_back), (forth, plan.brought_back)].into_iter();
+    let timeline = &plan.timeline;
+    let both = [(back, timeline.taken_back), (forth, timeline.brought_back)].into_iter();
     let some = both.filter(|(_, counts)| *counts != Counts::default());
-    let lifted = Some(plan.lifted.len() as u64).filter(|lifted| *lifted > 0);
+    let lifted = Some(timeline.lifted.len() as u64).filter(|lifted| *lifted > 0);
     let lifted = lifted.map(|lifted| format!("lifts {}", words::count(lifted, "fold")));
     some.map(|(verb, counts)| format!("{verb} {}", amount(counts))).chain(lifted).collect()
 }
@@ -279,8 +280,8 @@ mod tests {
     /// A fold that is made was never in force.
     #[test]
     fn trial_17_a_new_fold_is_not_in_force_again() {
-        let plan = |covered| Plan { covered, in_force: vec!["7".to_owned()], ..Plan::default() };
-        assert_eq!(folds(&plan(3)), ["1 fold is in force: 7"]);
-        assert_eq!(folds(&plan(0)), ["1 fold is in force again: 7"]);
+        let of = |covered| TimelinePlan { covered, in_force: vec!["7".to_owned()], ..Default::default() };
+        assert_eq!(folds(&of(3)), ["1 fold is in force: 7"]);
+        assert_eq!(folds(&of(0)), ["1 fold is in force again: 7"]);
     }
 }

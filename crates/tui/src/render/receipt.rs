@@ -119,7 +119,7 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> 
 
 /// What sending other words in the place of a message takes back: turns and files, as its plan said.
 pub fn would_take_back(plan: &Plan) -> String {
-    let counts = plan.taken_back;
+    let counts = plan.timeline.taken_back;
     let mut pieces = vec![words::turns(counts)];
     match plan.files.as_ref().map_or(0, |plan| files::changed(plan.counts)) {
         0 => {}

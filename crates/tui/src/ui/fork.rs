@@ -119,7 +119,8 @@ impl ForkPane {
     fn counted(&mut self, plan: &Plan, cx: &Cx<'_>) {
         let here = cx.conversation.map_or(0, |conversation| conversation.counts.messages);
         if let Shown::Begins(begins) = &mut self.shown {
-            let there = here.saturating_sub(plan.taken_back.messages) + plan.brought_back.messages;
+            let there =
+                here.saturating_sub(plan.timeline.taken_back.messages) + plan.timeline.brought_back.messages;
             begins.messages = Some(there);
         }
     }

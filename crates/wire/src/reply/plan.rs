@@ -23,24 +23,9 @@ pub struct Plan {
     /// Of an undo or a redo, what each step takes back or brings back, in the order in which that is done, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_lines: Vec<String>,
-    /// What would leave the timeline.
-    pub taken_back: Counts,
-    /// The first of that, in path order, at most 20.
-    pub gone: Vec<Line>,
-    /// What would come into the timeline.
-    pub brought_back: Counts,
-    /// The first of that, at most 20.
-    pub came: Vec<Line>,
-    /// Folds that would no longer be in force.
-    pub lifted: Vec<String>,
-    /// Folds that would be in force and are not now: a new one, or one that comes back.
-    pub in_force: Vec<String>,
-    /// Of a fold, the first of what it would cover, in path order, at most 20.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub covers: Vec<Line>,
-    /// How many messages it would cover.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub covered: u64,
+    /// What would leave and come.
+    #[serde(flatten)]
+    pub timeline: TimelinePlan,
     /// The text that would return to the composer.
     pub composer: Option<Composer>,
     /// What would become of files; absent where they stay as they are.
@@ -64,6 +49,29 @@ pub struct Plan {
     /// Deprecated, the next version leaves it out: `conditions` as English sentences.
     #[schemars(extend("deprecated" = true))]
     pub stays: Vec<String>,
+}
+
+/// What would become of the timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimelinePlan {
+    /// What would leave the timeline.
+    pub taken_back: Counts,
+    /// The first of that, in path order, at most 20.
+    pub gone: Vec<Line>,
+    /// What would come into the timeline.
+    pub brought_back: Counts,
+    /// The first of that, at most 20.
+    pub came: Vec<Line>,
+    /// Folds that would no longer be in force.
+    pub lifted: Vec<String>,
+    /// Folds that would be in force and are not now: a new one, or one that comes back.
+    pub in_force: Vec<String>,
+    /// Of a fold, the first of what it would cover, in path order, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub covers: Vec<Line>,
+    /// How many messages it would cover.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub covered: u64,
 }
 
 /// Calls that can't be taken back.

@@ -15,7 +15,8 @@ mod typed;
 mod ways;
 
 use retake_wire::reply::{
-    Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, TimelineChange, Tree,
+    Branch, Counts, Entries, Line, Operation, Operations, Permissions, Plan, Receipt, TimelineChange,
+    TimelinePlan, Tree,
 };
 use retake_wire::{
     Asks, CallShown, EffectClass, Event, Reply, Request, Role, Rule, Ruling, RunEvent, Snapshot, Told,
@@ -273,7 +274,9 @@ fn owner(request: &Request) -> Option<Reply> {
             more: false,
         }),
         Request::Plan(_) => {
-            Reply::Plan(Plan { taken_back: Counts { messages: 2, ..Counts::default() }, ..Plan::default() })
+            let taken_back = Counts { messages: 2, ..Counts::default() };
+            let timeline = TimelinePlan { taken_back, ..TimelinePlan::default() };
+            Reply::Plan(Plan { timeline, ..Plan::default() })
         }
         Request::Apply(_) => Reply::Receipt(Receipt::default()),
         Request::Log(log) => entries(&log.conversation, &said),

@@ -1,6 +1,6 @@
 //! Tests of the plan of a fork, driven by keys and answers of a script. Must never ask a real owner.
 
-use retake_wire::reply::{Counts, Receipt};
+use retake_wire::reply::{Counts, Receipt, TimelinePlan};
 
 use super::*;
 use crate::ui::keymap::Keymap;
@@ -19,7 +19,8 @@ fn owner(page: &Reply, request: &Request) -> Option<Result<Reply, Problem>> {
         Request::Log(_) => page.clone(),
         Request::Plan(_) => {
             let taken_back = Counts { messages: 5, calls: 0, turns: 2 };
-            Reply::Plan(Plan { taken_back, ..Plan::default() })
+            let timeline = TimelinePlan { taken_back, ..TimelinePlan::default() };
+            Reply::Plan(Plan { timeline, ..Plan::default() })
         }
         Request::Fork(_) => Reply::Receipt(Receipt { conversation: "c8".to_owned(), ..Receipt::default() }),
         _ => return None,

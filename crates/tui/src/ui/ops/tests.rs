@@ -1,7 +1,7 @@
 //! Tests of the operations, driven by keys and answers of a script. Must never ask a real owner.
 
 use retake_wire::Role;
-use retake_wire::reply::{Counts, Line, Plan as Planned};
+use retake_wire::reply::{Counts, Line, Plan as Planned, TimelinePlan};
 
 use super::*;
 use crate::ui::testing::{NOW_MS, World, conversation, every_key, problem, sizes, themes};
@@ -47,7 +47,8 @@ fn plan() -> Reply {
         synthetic: false,
     };
     let brought_back = Counts { messages: 4, calls: 1, turns: 2 };
-    Reply::Plan(Planned { brought_back, came: vec![came], ..Planned::default() })
+    let timeline = TimelinePlan { brought_back, came: vec![came], ..TimelinePlan::default() };
+    Reply::Plan(Planned { timeline, ..Planned::default() })
 }
 
 fn opened() -> (Ops, World) {
@@ -193,7 +194,8 @@ fn every_key_does_something() {
         _ => {
             let brought_back = Counts { messages: 20, calls: 0, turns: 1 };
             let came = (0..20).map(line).collect();
-            Some(Ok(Reply::Plan(Planned { brought_back, came, ..Planned::default() })))
+            let timeline = TimelinePlan { brought_back, came, ..TimelinePlan::default() };
+            Some(Ok(Reply::Plan(Planned { timeline, ..Planned::default() })))
         }
     };
     let make = || {

@@ -1,6 +1,6 @@
 //! What a person sees and does with the plan of an action, before an owner that answers by script.
 
-use retake_wire::reply::Receipt;
+use retake_wire::reply::{Receipt, TimelinePlan};
 use retake_wire::{Action, FileOptions, MarkVerb, ProblemKind, Request, RunStart, Scope};
 
 use super::PlanPane;
@@ -65,7 +65,9 @@ fn each_mark_has_its_own_sentence() {
         let told = match verb {
             MarkVerb::Hide | MarkVerb::Drop => retake_wire::reply::Plan { composer: None, ..gone },
             MarkVerb::Show => {
-                retake_wire::reply::Plan { brought_back: gone.taken_back, came: gone.gone.clone(), ..none }
+                let TimelinePlan { taken_back, gone, .. } = gone.timeline;
+                let timeline = TimelinePlan { brought_back: taken_back, came: gone, ..none.timeline };
+                retake_wire::reply::Plan { timeline, ..none }
             }
             MarkVerb::Exclude | MarkVerb::Include => none,
         };
@@ -204,7 +206,7 @@ fn refused_plan_says_why() {
 fn stale_plan_is_planned_again_and_never_applied_by_itself() {
     let mut stage = stage(undo(), with_files());
     let mut other = with_files();
-    other.taken_back.messages += 2;
+    other.timeline.taken_back.messages += 2;
     stage.owner.plans = [Ok(other)].into();
     stage.changed();
     stage.press("enter");

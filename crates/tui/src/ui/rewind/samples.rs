@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use retake_wire::reply::{
     Composer, Counts, Did, EffectLine, EffectState, Effects, Entries, Entry, Line, Plan, Receipt, Target,
-    TargetPage, Waiting, Words, Work,
+    TargetPage, TimelinePlan, Waiting, Words, Work,
 };
 use retake_wire::{
     Action, AfterChoice, Against, Becomes, CallLine, Choice, Condition, EffectClass, FileCounts, FileName,
@@ -74,11 +74,14 @@ pub(crate) fn plan() -> Plan {
     Plan {
         conversation: "c".to_owned(),
         head: "3.12".to_owned(),
-        taken_back: Counts { messages: 2, calls: 1, turns: 1 },
-        gone: vec![
-            line(3, Role::User, "run the tests and say what fails"),
-            line(3, Role::Assistant, "Two of them fail."),
-        ],
+        timeline: TimelinePlan {
+            taken_back: Counts { messages: 2, calls: 1, turns: 1 },
+            gone: vec![
+                line(3, Role::User, "run the tests and say what fails"),
+                line(3, Role::Assistant, "Two of them fail."),
+            ],
+            ..TimelinePlan::default()
+        },
         composer: Some(Composer {
             entry: entry(3),
             text: "run the tests and say what fails".to_owned(),
@@ -145,7 +148,7 @@ pub(crate) fn with_files() -> Plan {
         ..FilesPlan::default()
     };
     Plan {
-        lifted: vec!["o4".to_owned()],
+        timeline: TimelinePlan { lifted: vec!["o4".to_owned()], ..plan().timeline },
         effects: Effects {
             count: 2,
             calls: vec![

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use retake_wire::Role;
-use retake_wire::reply::{Counts, Plan as Planned, Receipt};
+use retake_wire::reply::{Counts, Plan as Planned, Receipt, TimelinePlan};
 
 use super::*;
 use crate::ui::testing::{NOW_MS, World, conversation, entries, every_key, problem, sizes, themes};
@@ -104,12 +104,12 @@ fn owner(request: &Request) -> Option<Result<Reply, Problem>> {
             entries(&log.conversation, &[(Role::User, "and now?"), (Role::Assistant, "Done.")])
         }
         Request::Plan(_) => {
-            let counts = Counts { messages: 2, calls: 0, turns: 1 };
-            Reply::Plan(Planned {
-                brought_back: counts,
+            let timeline = TimelinePlan {
+                brought_back: Counts { messages: 2, calls: 0, turns: 1 },
                 came: vec![line("d", 100, "no, smaller")],
-                ..Planned::default()
-            })
+                ..TimelinePlan::default()
+            };
+            Reply::Plan(Planned { timeline, ..Planned::default() })
         }
         Request::Fork(_) => Reply::Receipt(Receipt { conversation: "c8".to_owned(), ..Receipt::default() }),
         Request::Apply(_) => Reply::Receipt(Receipt::default()),
@@ -442,12 +442,12 @@ fn every_key_does_something() {
         Request::Log(log) => Some(Ok(entries(&log.conversation, &[(Role::User, "one of many"); 20]))),
         Request::Plan(_) => {
             let line = |number: usize| line(&format!("l{number}"), 1, &format!("line {number}"));
-            let counts = Counts { messages: 20, calls: 0, turns: 1 };
-            Some(Ok(Reply::Plan(Planned {
-                brought_back: counts,
+            let timeline = TimelinePlan {
+                brought_back: Counts { messages: 20, calls: 0, turns: 1 },
                 came: (0..20).map(line).collect(),
-                ..Planned::default()
-            })))
+                ..TimelinePlan::default()
+            };
+            Some(Ok(Reply::Plan(Planned { timeline, ..Planned::default() })))
         }
         _ => owner(request),
     };

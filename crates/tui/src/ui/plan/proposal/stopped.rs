@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use retake_wire::reply::{Plan, Waiting};
+use retake_wire::reply::{Plan, TimelinePlan, Waiting};
 use retake_wire::request::Of;
 use retake_wire::{FilesPlan, PathPlan, Problem, Reply, Request, Verdict};
 
@@ -97,8 +97,7 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
         at_work: false,
         running: Vec::new(),
         waiting: 0,
-        taken_back: Default::default(),
-        gone: Vec::new(),
+        timeline: TimelinePlan { taken_back: Default::default(), gone: Vec::new(), ..plan.timeline.clone() },
         files: None,
         effects: Default::default(),
         conditions: Vec::new(),
@@ -108,10 +107,10 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
     let none = FilesPlan::default();
     let files = |plan: &Plan| plan.files.clone().unwrap_or_else(|| none.clone());
     of_run(seen) == of_run(now)
-        && seen.gone.iter().all(|line| now.gone.iter().any(|gone| gone.id == line.id))
+        && seen.timeline.gone.iter().all(|line| now.timeline.gone.iter().any(|gone| gone.id == line.id))
         && now.effects.count <= seen.effects.count
         && now.conditions.iter().all(|it| seen.conditions.contains(it))
-        && now.taken_back.turns == seen.taken_back.turns
+        && now.timeline.taken_back.turns == seen.timeline.taken_back.turns
         && files_add_only_the_run(&files(seen), &files(now))
 }
 

@@ -1,6 +1,6 @@
 //! What is agreed to in the picker, and what is not.
 
-use retake_wire::reply::{Counts, Plan, Receipt, Words};
+use retake_wire::reply::{Plan, Receipt, Words};
 use retake_wire::{Part, ProblemKind, Request, Verdict};
 
 use super::super::Rewind;
@@ -38,7 +38,7 @@ fn at_work(stopped: Plan) -> Stage<Rewind> {
 
 fn written_more() -> Plan {
     let mut now = Plan { head: "3.14".to_owned(), ..with_files() };
-    now.taken_back.messages += 2;
+    now.timeline.taken_back.messages += 2;
     let files = now.files.as_mut().expect("files");
     let mut own = files.paths[2].clone();
     own.name.path = "r.txt".to_owned();
@@ -91,7 +91,8 @@ fn unseen_changes_are_shown_again_after_a_stop() {
     call.effects.count += 1;
     let mut mixed = written_more();
     mixed.files.as_mut().expect("files").paths[3].verdict = Verdict::Merge;
-    let turn = Plan { taken_back: Counts { turns: 2, ..written_more().taken_back }, ..written_more() };
+    let mut turn = written_more();
+    turn.timeline.taken_back.turns = 2;
     for now in [call, mixed, turn] {
         let mut stage = at_work(now);
         stage.keys("ctrl+x enter");
