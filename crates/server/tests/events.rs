@@ -175,7 +175,7 @@ async fn subscriber_sees_a_rewind_without_the_content_for_the_composer() {
     assert_eq!(receipt.composer.map(|composer| composer.text), Some("three".to_owned()));
     copy.catches_up(&desk, &id).await;
     assert_eq!(copy.entries.iter().map(text).collect::<Vec<_>>(), ["one", "two"]);
-    assert!(copy.conversation.as_ref().is_some_and(|conversation| conversation.undo.is_some()));
+    assert!(copy.conversation.as_ref().is_some_and(|conversation| conversation.steps.undo.is_some()));
     desk.apply(&id, retake_wire::Action::Undo { count: 1 }).await;
     copy.catches_up(&desk, &id).await;
     assert_eq!(copy.entries.len(), 4);

@@ -201,12 +201,9 @@ pub struct Conversation {
     pub tip: Option<String>,
     /// Totals of the timeline.
     pub counts: Counts,
-    /// How many rewinds it has seen.
-    pub rewinds: u64,
-    /// What `undo` would take back next.
-    pub undo: Option<String>,
-    /// What `redo` would bring back next.
-    pub redo: Option<String>,
+    /// How often it went back, and what is next.
+    #[serde(flatten)]
+    pub steps: NextSteps,
     /// Why nothing can be written, if so.
     pub read_only: Option<String>,
     /// Whether a model is running.
@@ -214,6 +211,17 @@ pub struct Conversation {
     /// Whether somebody has put it away: the plain list leaves it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+}
+
+/// The steps of a conversation that were taken back, and the next ones of undo and redo.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NextSteps {
+    /// How many rewinds it has seen.
+    pub rewinds: u64,
+    /// What `undo` would take back next.
+    pub undo: Option<String>,
+    /// What `redo` would bring back next.
+    pub redo: Option<String>,
 }
 
 /// What a fork came from.

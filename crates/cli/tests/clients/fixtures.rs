@@ -3,8 +3,9 @@
 
 use retake_wire::reply::{
     Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing, Draft,
-    Effects, Entries, Entry, Line, Model, Models, Operation, Operations, Plan, Prompt, PromptMessage,
-    Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan, Work, Workspace, Workspaces, Written,
+    Effects, Entries, Entry, Line, Model, Models, NextSteps, Operation, Operations, Plan, Prompt,
+    PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan, Work, Workspace,
+    Workspaces, Written,
 };
 use retake_wire::{
     Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind,
@@ -134,9 +135,7 @@ pub(super) fn conversation() -> Conversation {
         revision: 30,
         tip: Some(id(6)),
         counts: counts(6, 1, 2),
-        rewinds: 1,
-        undo: Some("the turn “hello”".to_owned()),
-        redo: None,
+        steps: NextSteps { rewinds: 1, undo: Some("the turn “hello”".to_owned()), redo: None },
         read_only: None,
         running: false,
         archived: false,

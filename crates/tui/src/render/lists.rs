@@ -60,8 +60,8 @@ pub fn conversation(look: &Look, it: &Conversation) -> Text {
         ("changed", words::when(look, it.changed_ms)),
         ("messages", words::counts(it.counts)),
         ("head", it.head.clone()),
-        ("undo", it.undo.clone().unwrap_or_default()),
-        ("redo", it.redo.clone().unwrap_or_default()),
+        ("undo", it.steps.undo.clone().unwrap_or_default()),
+        ("redo", it.steps.redo.clone().unwrap_or_default()),
         ("read-only", it.read_only.clone().unwrap_or_default()),
     ];
     if let Some(parent) = &it.parent {

@@ -6,7 +6,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Modifier, Style};
 
-use retake_wire::reply::{Conversation, Counts, Entries, Entry};
+use retake_wire::reply::{Conversation, Counts, Entries, Entry, NextSteps};
 use retake_wire::{Part, Problem, ProblemKind, Reply, Request, Role};
 
 use super::keymap::{Command, Context, Key, Keymap, TABLE};
@@ -228,9 +228,7 @@ pub(crate) fn conversation(id: &str, title: Option<&str>, preview: &str, minutes
         revision: 3,
         tip: None,
         counts: Counts { messages: 12, calls: 3, turns: 4 },
-        rewinds: 0,
-        undo: None,
-        redo: None,
+        steps: NextSteps::default(),
         read_only: None,
         running: false,
         archived: false,
