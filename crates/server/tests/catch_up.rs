@@ -33,7 +33,7 @@ fn caught_up(copy: &[Entry], changes: &Changes) -> Vec<Entry> {
         assert!(copy.iter().all(|entry| entry.id != came.id), "nothing comes that was there");
         copy.push(came.clone());
     }
-    copy.sort_by_key(|entry| (entry.depth, entry.seq));
+    copy.sort_by_key(|entry| entry.place.position());
     copy
 }
 
@@ -92,7 +92,7 @@ impl Story {
             |verb| Action::Mark { verb, entries: vec![entry.clone(), to.clone()], range: true, seen: None };
         match self.random.u8(..20) {
             0 => rewind(&entry),
-            1 | 2 => rewind(&self.entry(talk, |entry| !entry.opens_turn)),
+            1 | 2 => rewind(&self.entry(talk, |entry| !entry.place.opens_turn)),
             3 | 4 => Action::Undo { count: self.random.usize(1..3) },
             5 => Action::Redo { count: self.random.usize(1..3) },
             6 => Action::Restore { head: self.random.choice(&self.heads).cloned().expect("a head") },
@@ -121,7 +121,7 @@ impl Story {
             10 => Request::Edit(Edit {
                 files: Default::default(),
                 conversation: of.into(),
-                entry: self.entry(talk, |entry| entry.opens_turn),
+                entry: self.entry(talk, |entry| entry.place.opens_turn),
                 parts: vec![Part::text(self.text())],
                 attached: Attached::Kept,
                 head: None,
@@ -274,7 +274,7 @@ async fn erasure_is_an_event_in_every_fork() {
         let changes = changes(&desk, of, since).await;
         let now = desk.timeline(of).await.1;
         assert_eq!(caught_up(&then, &changes), now);
-        assert!(now[1].erased && now.iter().all(|entry| entry.label.is_none()), "{now:?}");
+        assert!(now[1].flags.erased && now.iter().all(|entry| entry.label.is_none()), "{now:?}");
     }
     assert_eq!(desk.refused(apply(&sibling, rewind(""))).await.code, "unknown_entry");
     assert_eq!(desk.timeline(&id).await.1[1].id, entries[1]);

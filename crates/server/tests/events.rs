@@ -93,7 +93,7 @@ impl Copy {
                     assert_eq!(known(&self.entries, &entry.id), None, "{} came twice", entry.id);
                     self.entries.push(entry);
                 }
-                self.entries.sort_by_key(|entry| (entry.depth, entry.seq));
+                self.entries.sort_by_key(|entry| entry.place.position());
                 (self.running, self.mode) = (changes.running, changes.permissions.mode);
                 self.conversation = Some(changed.conversation);
             }
@@ -134,7 +134,7 @@ impl Copy {
 }
 
 fn shown(entries: &[Entry]) -> Vec<String> {
-    entries.iter().map(|entry| format!("{} {} {:?}", entry.seq, entry.mark, entry.label)).collect()
+    entries.iter().map(|entry| format!("{} {} {:?}", entry.place.seq, entry.mark, entry.label)).collect()
 }
 
 pub(super) fn saying(of: &str, text: &str) -> Run {

@@ -55,7 +55,7 @@ async fn finishing_owner_stops_runs_and_loses_nothing() {
     let Some(RunEvent::Ended(ended)) = last else { panic!("{last:?}") };
     assert_eq!(ended.outcome, Outcome::Interrupted);
     let (_, entries) = desk.timeline(&id).await;
-    assert!(entries.len() == 2 && entries[1].interrupted, "{entries:?}");
+    assert!(entries.len() == 2 && entries[1].flags.interrupted, "{entries:?}");
 }
 
 /// The mode of what begins is that of the settings file now, not that of when the owner began.

@@ -1,6 +1,6 @@
 //! Conversations go out in pieces and come in line by line, and are what they were.
 
-use retake_wire::reply::{Entry, Receipt};
+use retake_wire::reply::{Entry, EntryPlace, Receipt};
 use retake_wire::request::{CatchUp, Export, Fork, Format, ImportLines, ImportStart, List, Of, Say};
 use retake_wire::{Action, MarkVerb, Part, Problem, ProblemKind, Request, Role};
 
@@ -94,7 +94,10 @@ fn lasting(entries: Vec<Entry>) -> Vec<Entry> {
     entries
         .into_iter()
         .zip(1..)
-        .map(|(entry, seq)| Entry { id: String::new(), seq, depth: 0, turn: 0, ..entry })
+        .map(|(entry, seq)| {
+            let place = EntryPlace { seq, depth: 0, turn: 0, ..entry.place };
+            Entry { id: String::new(), place, ..entry }
+        })
         .collect()
 }
 

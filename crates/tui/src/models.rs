@@ -74,7 +74,7 @@ pub enum GoesOn {
 /// Which model a conversation goes on with: the one that answered last, as far as it is there. The demo is kept by nobody: it answers
 /// only until there is a real one.
 pub fn goes_on(models: &Models, entries: &[Entry]) -> GoesOn {
-    let answer = entries.iter().rev().find(|entry| entry.role == Role::Assistant && !entry.synthetic);
+    let answer = entries.iter().rev().find(|entry| entry.role == Role::Assistant && !entry.flags.synthetic);
     let last = answer.map(|entry| entry.author.as_str()).unwrap_or_default();
     // Other authors wrote what was brought in from elsewhere.
     if last == models.default || !last.contains('/') {

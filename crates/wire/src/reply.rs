@@ -269,14 +269,9 @@ pub struct Entries {
 pub struct Entry {
     /// Its id.
     pub id: String,
-    /// Its number in its log.
-    pub seq: u64,
-    /// Number of forks above that log: 0 is the root conversation's.
-    pub depth: u32,
-    /// Number of its turn on the path, from 1; 0 before the first.
-    pub turn: u64,
-    /// Whether it opened that turn.
-    pub opens_turn: bool,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: EntryPlace,
     /// Who spoke.
     pub role: Role,
     /// The speaker's name.
@@ -292,18 +287,9 @@ pub struct Entry {
     /// The label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Made by a program.
-    #[serde(default)]
-    pub synthetic: bool,
-    /// Not addressed to the agent.
-    #[serde(default)]
-    pub observed: bool,
-    /// Cut short.
-    #[serde(default)]
-    pub interrupted: bool,
-    /// Its content was erased.
-    #[serde(default)]
-    pub erased: bool,
+    /// What is special about it.
+    #[serde(flatten)]
+    pub flags: EntryFlags,
     /// Which alternative it is, from 1, and of how many; only where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternative: Option<(usize, usize)>,
@@ -319,6 +305,43 @@ pub struct Entry {
     /// Its id on its platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_id: Option<String>,
+}
+
+/// Where an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EntryPlace {
+    /// Its number in its log.
+    pub seq: u64,
+    /// Number of forks above that log: 0 is the root conversation's.
+    pub depth: u32,
+    /// Number of its turn on the path, from 1; 0 before the first.
+    pub turn: u64,
+    /// Whether it opened that turn.
+    pub opens_turn: bool,
+}
+
+impl EntryPlace {
+    /// Depth and number: the order of entries on a path.
+    pub fn position(self) -> (u32, u64) {
+        (self.depth, self.seq)
+    }
+}
+
+/// What is special about an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EntryFlags {
+    /// Made by a program.
+    #[serde(default)]
+    pub synthetic: bool,
+    /// Not addressed to the agent.
+    #[serde(default)]
+    pub observed: bool,
+    /// Cut short.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// Its content was erased.
+    #[serde(default)]
+    pub erased: bool,
 }
 
 /// A prompt, repaired, as a provider gets it.

@@ -93,7 +93,7 @@ pub(super) async fn message(chat: &mut Chat<'_>, question: &str, fits: fn(&str) 
     let entries: Vec<_> = entries.filter(|entry| fits(&entry.mark)).collect();
     let row = |look: &Look, entry: &Entry| {
         let (speaker, _) = words::speaker(entry.role, &entry.author);
-        let title = format!("t{} {speaker}: {}", entry.turn, text(&entry.parts));
+        let title = format!("t{} {speaker}: {}", entry.place.turn, text(&entry.parts));
         Row::new(title, words::when(look, entry.time_ms))
     };
     let mut preview = |entry: &Entry| text(&entry.parts);

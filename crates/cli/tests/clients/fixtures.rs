@@ -3,9 +3,9 @@
 
 use retake_wire::reply::{
     Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing, Draft,
-    Effects, Entries, Entry, Line, Model, Models, NextSteps, Operation, Operations, Plan, Prompt,
-    PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan, Work, Workspace,
-    Workspaces, Written,
+    Effects, Entries, Entry, EntryFlags, EntryPlace, Line, Model, Models, NextSteps, Operation, Operations,
+    Plan, Prompt, PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan, Work,
+    Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind,
@@ -46,20 +46,14 @@ pub(super) fn image() -> Part {
 pub(super) fn entry(number: u32, turn: u64, role: Role, parts: Vec<Part>) -> Entry {
     Entry {
         id: id(number),
-        seq: number.into(),
-        depth: 0,
-        turn,
-        opens_turn: role == Role::User,
+        place: EntryPlace { seq: number.into(), depth: 0, turn, opens_turn: role == Role::User },
         role,
         author: String::new(),
         time_ms: ago(40 - i64::from(number)),
         mark: "normal".to_owned(),
         fold: None,
         label: None,
-        synthetic: false,
-        observed: false,
-        interrupted: false,
-        erased: false,
+        flags: EntryFlags::default(),
         alternative: None,
         parts,
         usage: None,
@@ -114,7 +108,10 @@ fn entries() -> Vec<Entry> {
             fold: Some("7".to_owned()),
             ..entry(5, 2, Role::User, vec![Part::text(HOSTILE)])
         },
-        Entry { interrupted: true, erased: true, ..entry(6, 2, Role::Assistant, vec![Part::Erased]) },
+        Entry {
+            flags: EntryFlags { interrupted: true, erased: true, ..EntryFlags::default() },
+            ..entry(6, 2, Role::Assistant, vec![Part::Erased])
+        },
     ]
 }
 

@@ -187,15 +187,14 @@ impl Copy {
         match event {
             Event::Snapshot(all) => {
                 self.revision = all.conversation.revision;
-                self.entries =
-                    all.entries.into_iter().map(|entry| ((entry.depth, entry.seq), entry)).collect();
+                self.entries = all.entries.into_iter().map(|entry| (entry.place.position(), entry)).collect();
             }
             Event::Changed(changed) => {
                 let changes = changed.changes;
                 self.revision = changes.revision;
                 self.entries.retain(|_, entry| !changes.gone.contains(&entry.id));
                 let new = changes.changed.into_iter().chain(changes.came);
-                self.entries.extend(new.map(|entry| ((entry.depth, entry.seq), entry)));
+                self.entries.extend(new.map(|entry| (entry.place.position(), entry)));
             }
             _ => {}
         }
@@ -280,7 +279,10 @@ async fn an_owner_that_is_killed_under_load_loses_no_acknowledged_request() {
 }
 
 fn lines(entries: &[Entry]) -> Vec<String> {
-    entries.iter().map(|entry| format!("{} {:?} {}", entry.seq, entry.parts, entry.interrupted)).collect()
+    entries
+        .iter()
+        .map(|entry| format!("{} {:?} {}", entry.place.seq, entry.parts, entry.flags.interrupted))
+        .collect()
 }
 
 /// Each question is there once, with the answer that was told of it.
@@ -293,10 +295,10 @@ fn was_answered(answered: Vec<(String, Ended)>, there: &[Entry]) {
         let answer = there.iter().find(|entry| Some(&entry.id) == told);
         match ended.outcome {
             Outcome::Succeeded => {
-                assert!(answer.is_some_and(|entry| !entry.interrupted), "{text}: {ended:?}");
+                assert!(answer.is_some_and(|entry| !entry.flags.interrupted), "{text}: {ended:?}");
             }
             Outcome::Interrupted => {
-                assert!(answer.is_some_and(|entry| entry.interrupted), "{text}: {ended:?}");
+                assert!(answer.is_some_and(|entry| entry.flags.interrupted), "{text}: {ended:?}");
             }
             _ => panic!("{text}: {ended:?}"),
         }

@@ -49,7 +49,7 @@ fn ids(entries: &[Entry]) -> Ids<'_> {
 
 fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String], &[String])) -> Text {
     let (speaker, style) = words::speaker(entry.role, &entry.author);
-    let turn = if entry.opens_turn { format!("t{}", entry.turn) } else { String::new() };
+    let turn = if entry.place.opens_turn { format!("t{}", entry.place.turn) } else { String::new() };
     let mut about = words::when(look, entry.time_ms);
     if look.ids {
         about.push_str(&format!(" · {}", ids.short(&entry.id)));
@@ -92,10 +92,10 @@ pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     }
     flags.extend(alternative(entry));
     for (is, flag) in [
-        (entry.interrupted, "interrupted"),
-        (entry.synthetic, BY_PROGRAM),
-        (entry.observed, "not said to the agent"),
-        (entry.erased, "erased"),
+        (entry.flags.interrupted, "interrupted"),
+        (entry.flags.synthetic, BY_PROGRAM),
+        (entry.flags.observed, "not said to the agent"),
+        (entry.flags.erased, "erased"),
     ] {
         if is {
             flags.push(flag.to_owned());

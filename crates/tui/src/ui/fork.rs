@@ -158,12 +158,12 @@ impl ForkPane {
 
 /// The turn of the message of a person that it ends with: nobody has answered it there.
 fn unanswered(page: &Entries) -> Option<u64> {
-    page.entries.last().filter(|last| last.opens_turn).map(|last| last.turn)
+    page.entries.last().filter(|last| last.place.opens_turn).map(|last| last.place.turn)
 }
 
 /// How many calls have no result there: of the last answer, and behind it.
 fn unfinished(entries: &[Entry]) -> usize {
-    let from = entries.iter().rposition(|entry| entry.opens_turn).unwrap_or(0);
+    let from = entries.iter().rposition(|entry| entry.place.opens_turn).unwrap_or(0);
     let parts = || entries[from..].iter().flat_map(|entry| &entry.parts);
     let calls = parts().filter(|part| matches!(part, Part::ToolCall { .. })).count();
     let results = parts().filter(|part| matches!(part, Part::ToolResult { .. })).count();
@@ -187,7 +187,7 @@ fn named(entry: &Entry) -> String {
         Role::Assistant => "the answer",
         _ => "what a tool gave",
     };
-    match (entry.turn, entry.opens_turn) {
+    match (entry.place.turn, entry.place.opens_turn) {
         (0, _) => format!("{speaker} {quoted}"),
         (turn, true) => format!("t{turn} {quoted}"),
         (turn, false) => format!("{speaker} of t{turn} {quoted}"),
@@ -236,7 +236,7 @@ impl Begins {
 
     fn lines(&self, columns: u16, brush: &Brush<'_>) -> Vec<Line<'static>> {
         let mut lines = wrapped(&self.sentences(), brush, columns);
-        let turns: Vec<_> = self.page.entries.iter().filter(|entry| entry.opens_turn).collect();
+        let turns: Vec<_> = self.page.entries.iter().filter(|entry| entry.place.opens_turn).collect();
         if turns.is_empty() {
             return lines;
         }

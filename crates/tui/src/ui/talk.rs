@@ -133,7 +133,7 @@ impl Talk {
 
     fn snapshot(&mut self, snapshot: Snapshot, now_ms: i64) -> Heard {
         self.conversation = Some(snapshot.conversation);
-        self.newest = snapshot.entries.iter().map(|entry| (entry.depth, entry.seq)).max().max(self.newest);
+        self.newest = snapshot.entries.iter().map(|entry| entry.place.position()).max().max(self.newest);
         self.entries = snapshot.entries;
         self.earlier = snapshot.earlier;
         self.waiting = snapshot.waiting;
@@ -154,7 +154,7 @@ impl Talk {
                 *entry = new;
             }
         }
-        let newest = changes.came.iter().map(|entry| (entry.depth, entry.seq)).max();
+        let newest = changes.came.iter().map(|entry| entry.place.position()).max();
         if newest > self.newest {
             // Something new is said; what comes back by a step is not.
             self.newest = newest;
@@ -173,7 +173,7 @@ impl Talk {
                 *old = entry;
                 continue;
             }
-            let place = |entry: &Entry| (entry.depth, entry.seq);
+            let place = |entry: &Entry| entry.place.position();
             let at = self.entries.partition_point(|old| place(old) < place(&entry));
             if at == 0 && self.earlier {
                 // It belongs to what is not loaded.

@@ -6,7 +6,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Modifier, Style};
 
-use retake_wire::reply::{Conversation, Counts, Entries, Entry, NextSteps};
+use retake_wire::reply::{Conversation, Counts, Entries, Entry, EntryFlags, EntryPlace, NextSteps};
 use retake_wire::{Part, Problem, ProblemKind, Reply, Request, Role};
 
 use super::keymap::{Command, Context, Key, Keymap, TABLE};
@@ -239,20 +239,14 @@ pub(crate) fn conversation(id: &str, title: Option<&str>, preview: &str, minutes
 pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
     let entry = |(seq, (role, text)): (u64, &(Role, &str))| Entry {
         id: format!("0199a000-0000-7000-8000-00000000000{seq}"),
-        seq,
-        depth: 0,
-        turn: seq.div_ceil(2),
-        opens_turn: *role == Role::User,
+        place: EntryPlace { seq, depth: 0, turn: seq.div_ceil(2), opens_turn: *role == Role::User },
         role: *role,
         author: String::new(),
         time_ms: NOW_MS - 120_000,
         mark: "normal".to_owned(),
         fold: None,
         label: None,
-        synthetic: false,
-        observed: false,
-        interrupted: false,
-        erased: false,
+        flags: EntryFlags::default(),
         alternative: None,
         parts: vec![Part::Text { text: (*text).to_owned() }],
         usage: None,

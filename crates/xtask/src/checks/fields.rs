@@ -7,9 +7,6 @@ use crate::source::Source;
 /// Most fields of a struct.
 const MOST: usize = 15;
 
-/// Structs that are not in order yet, with the number of their fields. It may only shrink.
-const KNOWN: &[(&str, usize)] = &[("Entry", 20)];
-
 /// Structs with too many fields.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     if source.is_test() || !source.path().contains("/src/") {
@@ -19,12 +16,10 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         let Some(name) = tokens.get(index + 1).filter(|_| token.text == "struct") else { continue };
-        let known = KNOWN.iter().find(|(known, _)| *known == name.text);
-        let ceiling = known.map_or(MOST, |(_, fields)| *fields);
         let fields = fields(&tokens[index + 1..]);
-        if fields > ceiling {
+        if fields > MOST {
             let what =
-                format!("`{}` has {fields} fields, at most {ceiling}; let parts of it own them", name.text);
+                format!("`{}` has {fields} fields, at most {MOST}; let parts of it own them", name.text);
             found.push(source.finding(token.at, what));
         }
     }

@@ -176,7 +176,7 @@ fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'stati
 pub(super) fn editing(tab: &Tab, keys: &Keymap, columns: usize) -> Option<String> {
     let Rewriting { entry, takes_back, .. } = tab.outgoing.rewriting.as_ref()?;
     let known = tab.talk.entries.iter().find(|known| known.id == *entry);
-    let name = known.map_or_else(|| "a message".to_owned(), |known| format!("t{}", known.turn));
+    let name = known.map_or_else(|| "a message".to_owned(), |known| format!("t{}", known.place.turn));
     let escape = keys.named(Command::Escape);
     let full = format!("editing {name}: sending takes back {takes_back} · {escape} gives it up");
     let short = format!("editing {name}: takes back {takes_back}");

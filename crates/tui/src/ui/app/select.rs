@@ -175,7 +175,8 @@ impl App {
     fn mark(&mut self, title: &str, verb: MarkVerb, entry: String) {
         let action = Action::Mark { verb, entries: vec![entry.clone()], range: false, seen: None };
         // What goes is a whole turn, whichever message of it was named.
-        let turn = self.tab().talk.entries.iter().find(|known| known.id == entry).map(|known| known.turn);
+        let turn =
+            self.tab().talk.entries.iter().find(|known| known.id == entry).map(|known| known.place.turn);
         let title = match turn.filter(|turn| verb == MarkVerb::Drop && *turn > 0) {
             Some(turn) => format!("{title} t{turn}"),
             None => title.to_owned(),
@@ -187,12 +188,14 @@ impl App {
     pub(super) fn rewind_to(&mut self, named: &str) {
         let known = |turn: u64, id: &str| id == named || format!("t{turn}") == named;
         let mut said = self.tab().talk.entries.iter();
-        let said = said.find(|entry| entry.id == named || entry.opens_turn && known(entry.turn, &entry.id));
-        let (title, quoted) = match said.map(|entry| (entry.opens_turn, entry.turn, entry.id.clone())) {
-            Some((true, turn, id)) => (format!("Rewind t{turn}"), id),
-            Some((false, _, id)) => ("Rewind".to_owned(), id),
-            None => (format!("Rewind {}", crate::text::safe::line(named)), named.to_owned()),
-        };
+        let said = said
+            .find(|entry| entry.id == named || entry.place.opens_turn && known(entry.place.turn, &entry.id));
+        let (title, quoted) =
+            match said.map(|entry| (entry.place.opens_turn, entry.place.turn, entry.id.clone())) {
+                Some((true, turn, id)) => (format!("Rewind t{turn}"), id),
+                Some((false, _, id)) => ("Rewind".to_owned(), id),
+                None => (format!("Rewind {}", crate::text::safe::line(named)), named.to_owned()),
+            };
         self.plan_of(&title, Action::Rewind { entry: named.to_owned() }, &quoted);
     }
 
@@ -210,7 +213,7 @@ impl App {
     /// Another wording of a message: the plan first, then its words come into the composer.
     fn edit(&mut self, entry: String) {
         let named = self.tab().talk.entries.iter().find(|known| known.id == entry);
-        if named.is_some_and(|named| named.role != Role::User || named.synthetic) {
+        if named.is_some_and(|named| named.role != Role::User || named.flags.synthetic) {
             let retry = self.keys.named(Command::SelectRetry);
             return self.refuse(format!(
                 "that is not a message of a person, so there are no words to edit: {retry} asks for another answer"
@@ -224,7 +227,7 @@ impl App {
 
     /// The last message that a person said.
     fn last_said(&self) -> Option<String> {
-        let said = self.tab().talk.entries.iter().rev().find(|entry| entry.opens_turn);
+        let said = self.tab().talk.entries.iter().rev().find(|entry| entry.place.opens_turn);
         said.map(|entry| entry.id.clone())
     }
 
@@ -284,8 +287,8 @@ impl App {
         let entries = &self.tab().talk.entries;
         let selected = entries.iter().find(|entry| entry.id == id);
         // A turn names its answer: its prompt does, and so does each later step.
-        let of_turn = |turn| entries.iter().find(|it| it.turn == turn && it.alternative.is_some());
-        let answer = selected.filter(|it| it.alternative.is_some()).or_else(|| of_turn(selected?.turn));
+        let of_turn = |turn| entries.iter().find(|it| it.place.turn == turn && it.alternative.is_some());
+        let answer = selected.filter(|it| it.alternative.is_some()).or_else(|| of_turn(selected?.place.turn));
         let Some((number, all)) = answer.and_then(|entry| entry.alternative) else {
             return self.refuse("there is no other answer here: r asks for one");
         };

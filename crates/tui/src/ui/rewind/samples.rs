@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use retake_wire::reply::{
-    Composer, Counts, Did, EffectLine, EffectState, Effects, Entries, Entry, Line, Plan, Receipt, Target,
-    TargetPage, TimelinePlan, Waiting, Words, Work,
+    Composer, Counts, Did, EffectLine, EffectState, Effects, Entries, Entry, EntryFlags, EntryPlace, Line,
+    Plan, Receipt, Target, TargetPage, TimelinePlan, Waiting, Words, Work,
 };
 use retake_wire::{
     Action, AfterChoice, Against, Becomes, CallLine, Choice, Condition, EffectClass, FileCounts, FileName,
@@ -305,20 +305,14 @@ fn shown(turn: u64, id: &str) -> Entry {
     let opens_turn = id == entry(turn);
     Entry {
         id: id.to_owned(),
-        seq: turn,
-        depth: 0,
-        turn,
-        opens_turn,
+        place: EntryPlace { seq: turn, depth: 0, turn, opens_turn },
         role: if opens_turn { Role::User } else { Role::Assistant },
         author: String::new(),
         time_ms: NOW_MS,
         mark: "normal".to_owned(),
         fold: None,
         label: None,
-        synthetic: false,
-        observed: false,
-        interrupted: false,
-        erased: false,
+        flags: EntryFlags::default(),
         alternative: None,
         parts: Vec::new(),
         usage: None,

@@ -51,7 +51,7 @@ pub(super) fn barred(mut line: Line<'static>, ink: Ink<'_>) -> Line<'static> {
 /// The description of the selected message, as far as there is room.
 pub(super) fn about(entry: &Entry, ink: Ink<'_>, columns: usize) -> String {
     let when = time::relative(ink.now_ms, entry.time_ms);
-    let all = match entry.turn {
+    let all = match entry.place.turn {
         0 => [format!(" {when} "), String::new()],
         turn => [format!(" turn {turn} · {when} "), format!(" t{turn} ")],
     };

@@ -109,10 +109,10 @@ fn is_newest(talk: &Talk, at: usize) -> bool {
 pub(super) fn version(talk: &Talk, at: usize) -> u64 {
     let mut hasher = DefaultHasher::new();
     let entry = &talk.entries[at];
-    (&entry.mark, &entry.fold, &entry.label, entry.interrupted, entry.erased).hash(&mut hasher);
+    (&entry.mark, &entry.fold, &entry.label, entry.flags.interrupted, entry.flags.erased).hash(&mut hasher);
     (entry.alternative, entry.parts.len(), entry.usage.is_some(), follows_card(talk, at)).hash(&mut hasher);
     for result in results(talk, at) {
-        (&result.id, result.erased, result.took_ms).hash(&mut hasher);
+        (&result.id, result.flags.erased, result.took_ms).hash(&mut hasher);
     }
     for (number, id) in (1..).zip(calls_of(entry)) {
         match came(talk, at, number, id) {
@@ -156,14 +156,14 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
     let begun = page.lines.len();
     let faint = entry.mark != "normal" || entry.fold.is_some();
     match entry.role {
-        _ if entry.synthetic && !open.all => {
+        _ if entry.flags.synthetic && !open.all => {
             by_program(&mut page, entry);
             return page.lines;
         }
         Role::User => said(&mut page, entry, faint, open),
         Role::System => {
             let text = parts_text(&entry.parts);
-            page.cut(if entry.synthetic { words::PROGRAM } else { "system" }, Paint::Warn);
+            page.cut(if entry.flags.synthetic { words::PROGRAM } else { "system" }, Paint::Warn);
             calls::beginning(&mut page, &text, SAID, false, open.all);
         }
         Role::Assistant | Role::Tool => {
@@ -203,7 +203,8 @@ fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     let text = parts_text(&entry.parts);
     let (whole, theme) = (page.ink.room(), page.ink.theme);
     // Commands name a turn by its number. It has columns of its own, where there are enough.
-    let turn = (entry.opens_turn && page.ink.width >= NUMBERED).then(|| format!("t{}", entry.turn));
+    let turn =
+        (entry.place.opens_turn && page.ink.width >= NUMBERED).then(|| format!("t{}", entry.place.turn));
     let taken = turn.as_ref().map_or(0, |turn| u16::try_from(turn.len() + 2).unwrap_or(0));
     let room = whole.saturating_sub(taken);
     // Other white space is a control character, which is shown.
@@ -221,7 +222,7 @@ fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
         let hint = format!("… {letters} · {} shows", keys.join(" "));
         lines.push(Line::from(doc::cut(&hint, theme.style(Paint::Dim), room.into())));
     }
-    if entry.observed && !entry.author.is_empty() {
+    if entry.flags.observed && !entry.author.is_empty() {
         lines.insert(
             0,
             Line::from(doc::cut(&safe::line(&entry.author), theme.style(Paint::Dim), room.into())),

@@ -386,7 +386,7 @@ pub(super) fn todo(entries: &[Entry]) -> Option<(Todo, bool)> {
         })
     };
     let near = entries.iter().rev().take(LIST_NEAR);
-    near.into_iter().find_map(|entry| Some((written(entry)?, entry.turn == last.turn)))
+    near.into_iter().find_map(|entry| Some((written(entry)?, entry.place.turn == last.place.turn)))
 }
 
 fn list(arguments: &str) -> Option<Todo> {

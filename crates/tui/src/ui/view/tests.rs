@@ -5,7 +5,7 @@ mod cards;
 mod found;
 
 use proptest::prelude::*;
-use retake_wire::reply::{Entry, Words};
+use retake_wire::reply::{Entry, EntryFlags, EntryPlace, Words};
 use retake_wire::{Asks, CallNow, CallShown, EffectClass, Part, Question, Role, Rule, Ruling, Usage};
 
 use super::View;
@@ -17,20 +17,19 @@ use crate::ui::theme::Theme;
 fn entry(number: u64, role: Role, parts: Vec<Part>) -> Entry {
     Entry {
         id: format!("e{number}"),
-        seq: number,
-        depth: 0,
-        turn: if number < 1_000 { 3 } else { number },
-        opens_turn: role == Role::User,
+        place: EntryPlace {
+            seq: number,
+            depth: 0,
+            turn: if number < 1_000 { 3 } else { number },
+            opens_turn: role == Role::User,
+        },
         role,
         author: String::new(),
         time_ms: NOW_MS - 600_000,
         mark: "normal".to_owned(),
         fold: None,
         label: None,
-        synthetic: false,
-        observed: false,
-        interrupted: false,
-        erased: false,
+        flags: EntryFlags::default(),
         alternative: None,
         parts,
         usage: None,
@@ -75,7 +74,7 @@ fn rich() -> Talk {
             call("c5", "todo", todo),
         ],
     );
-    work.interrupted = true;
+    work.flags.interrupted = true;
     let printed: String = (1..=9).map(|number| format!("\x1b[32mtest {number}\x1b[0m ok\n")).collect();
     let mut shell = result(5, "c3", &printed, false);
     shell.time_ms += 12_000;

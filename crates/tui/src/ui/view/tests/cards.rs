@@ -175,7 +175,7 @@ fn message_of_a_program_is_one_dim_line() {
     let mut talk = Talk::default();
     let mut note =
         entry(2, Role::System, vec![Part::text("Files have changed.\nChanged: a\nRead them again.")]);
-    note.synthetic = true;
+    note.flags.synthetic = true;
     talk.entries = vec![user(1, "hello"), note, answer(3, "Hello.")];
     let mut view = View::default();
     let shown = drawn(&mut view, &talk, (72, 12));
