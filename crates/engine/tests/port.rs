@@ -159,7 +159,7 @@ async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
     desk.say(id, Role::Tool, vec![result]).await;
     let cat = desk.words(id, Role::Assistant, "A \u{1b}[2Jcat.").await;
     desk.apply(id, Action::Label(Some(cat), Some("cat".into()))).await;
-    let hidden = desk.words(id, Role::User, "a secret options").await;
+    let hidden = desk.words(id, Role::User, "a secret wish").await;
     desk.words(id, Role::Assistant, "Noted.").await;
     desk.mark(id, Reason::Hide, hidden).await;
     let excluded = desk.words(id, Role::User, "only for people").await;

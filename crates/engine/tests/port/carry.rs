@@ -61,7 +61,7 @@ async fn nothing_hidden_or_rewound_is_in_an_export_for_others() {
     let (id, _) = rich(&desk).await;
     for format in [ExportFormat::Jsonl, ExportFormat::Markdown, ExportFormat::Text] {
         let text = desk.export(id, format).await;
-        for word in ["secret options", "never mind", "password", "said in the fork", "\u{1b}"] {
+        for word in ["secret wish", "never mind", "password", "said in the fork", "\u{1b}"] {
             assert!(!text.contains(word), "{word} in {format:?}");
         }
     }
