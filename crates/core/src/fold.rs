@@ -1,4 +1,4 @@
-//! Folds: compactions. A component of the state that no operation ever has to maintain.
+//! Folds: summaries that replace entries in the prompt. A component of the state that no operation ever has to maintain.
 //!
 //! A fold names the exact Normal entries that its summary was made from. Whether it is *in force* is derived:
 //! those entries must be, in this order and with nothing between, in today's Normal list.
@@ -16,7 +16,7 @@ pub struct FoldId {
     pub op: OpNo,
 }
 
-/// A compaction. Its summary is content and stays with the operation that made it.
+/// A summary in the place of entries. Its text is content and stays with the operation that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// Its name.

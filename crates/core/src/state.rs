@@ -16,7 +16,7 @@ pub struct State {
     pub tip: Option<Pos>,
     /// What is excluded, hidden, dropped.
     pub marks: Arc<Marks>,
-    /// The compactions, in force or not.
+    /// The folds, in force or not.
     pub folds: Arc<Folds>,
     /// Names of entries, and the title.
     pub labels: Arc<BTreeMap<LabelTarget, String>>,

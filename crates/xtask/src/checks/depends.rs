@@ -67,12 +67,7 @@ const TABLE: &[Permission] = &[
         forbidden: &["clap", "crossterm", "genai", "ratatui", "reedline", "rusqlite", LOG],
     },
     Permission { krate: "tui", workspace: &["wire"], forbidden: CLIENT },
-    Permission { krate: "gateway", workspace: &["wire"], forbidden: CLIENT },
-    Permission {
-        krate: "cli",
-        workspace: &["wire", "engine", "server", "tui", "gateway"],
-        forbidden: CLIENT,
-    },
+    Permission { krate: "cli", workspace: &["wire", "engine", "server", "tui"], forbidden: CLIENT },
     Permission {
         krate: "testkit",
         workspace: &["core", "store", "tools", "worktree", "wire", "engine", "server"],
