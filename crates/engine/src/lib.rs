@@ -65,8 +65,8 @@ pub use open::OpenRequest;
 pub use process::{OutputFile, make_private, supervise};
 pub use read::Subscription;
 pub use run::{
-    Asks, CallEnded, CallShown, Decision, Ended, Outcome, Permit, Question, RunEvent, RunNow, RunRequest,
-    RunSubscription, Start,
+    Asks, CallEnded, CallShown, Decision, Ended, OfferedTool, Outcome, Permit, Question, RunEvent, RunNow,
+    RunRequest, RunSubscription, Start,
 };
 pub use transfer::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 

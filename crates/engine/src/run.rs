@@ -47,6 +47,7 @@ pub(crate) use feed::{Events, Feed, Listening};
 pub use feed::{RunNow, RunSubscription};
 pub(crate) use opening::Changed;
 pub(crate) use queue::unsent_notice;
+pub use setup::OfferedTool;
 
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]

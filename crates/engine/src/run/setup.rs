@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{ConversationId, Mode, Permission, Rule, Ruling};
+use retake_core::{ConversationId, EffectClass, Mode, Permission, Rule, Ruling};
 use retake_tools::{Guarded, Tool, Toolbox};
 
 use super::{Events, Permit};
@@ -114,13 +114,22 @@ impl Engine {
         Ok(spools)
     }
 
-    /// The tools of a conversation, those of MCP servers among them: without a folder none that need one.
-    pub async fn tools_of(&self, conversation: ConversationId) -> Result<Toolbox> {
+    /// The tools that the model of a conversation is offered, by name, with those of MCP servers. Without a folder, none that need one.
+    /// Waits for servers that are still starting, as a turn does.
+    pub async fn offered_tools(&self, conversation: ConversationId) -> Result<Vec<OfferedTool>> {
         self.await_servers(conversation, &Events::none(), std::future::pending()).await?;
-        self.tools_now(conversation).await
+        let permission = self.permission(conversation).await?;
+        let tools = self.tools_now(conversation).await?;
+        let offered = tools.all().map(|tool| OfferedTool {
+            name: tool.name().to_owned(),
+            about: tool.about().to_owned(),
+            class: tool.class(),
+            ruling: permission.always(tool.name(), tool.class()),
+        });
+        Ok(offered.collect())
     }
 
-    /// The same, without those of servers that are still starting.
+    /// The tools of a conversation, without those of servers that are still starting.
     async fn tools_now(&self, conversation: ConversationId) -> Result<Toolbox> {
         let Some(config) = &self.parts().agent else { return Ok(Toolbox::default()) };
         let Some(folder) = self.folder_of(conversation).await? else {
@@ -138,6 +147,19 @@ impl Engine {
         }
         Ok(tools)
     }
+}
+
+/// A tool that a model is offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfferedTool {
+    /// Its name.
+    pub name: String,
+    /// What it does, as the model reads it.
+    pub about: String,
+    /// What its calls do to the world.
+    pub class: EffectClass,
+    /// What the permissions say of every call; none, where that depends on the call.
+    pub ruling: Option<Ruling>,
 }
 
 /// What a call of the conversation has printed, and was too long for its answer, is there to be read.

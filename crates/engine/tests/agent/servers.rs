@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use retake_core::{Mode, Part};
-use retake_engine::{Outcome, RunEvent, Start};
+use retake_engine::{OfferedTool, Outcome, RunEvent, Start};
 use serde_json::json;
 
 use super::{Desk, words};
@@ -49,7 +49,8 @@ async fn one_that_hangs_is_waited_for_with_a_word_and_its_tools_come_later() {
     desk.write("go", "");
     let all = ["mcp__quick__echo", "mcp__quick__look", "mcp__slow__echo", "mcp__slow__look"];
     let there = async {
-        while desk.engine.tools_of(desk.id).await.expect("tools").get(all[3]).is_none() {
+        let is_there = |tools: Vec<OfferedTool>| tools.iter().any(|tool| tool.name == all[3]);
+        while !is_there(desk.engine.offered_tools(desk.id).await.expect("tools")) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };

@@ -1,7 +1,7 @@
 //! Requests about the agent at work. It only translates.
 
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
-use retake_engine::{Confinement, PermissionChange};
+use retake_engine::{Confinement, OfferedTool, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
 use retake_wire::{Problem, Reply, reply, request};
 
@@ -60,13 +60,9 @@ impl InProcess {
 
     pub(super) async fn tools(&self, name: &str) -> Result<Reply, Problem> {
         let id = self.conversation(name).await?;
-        let settled = self.engine.permission(id).await.map_err(problem)?;
-        let tools = self.engine.tools_of(id).await.map_err(problem)?;
-        let tools = tools.all().map(|tool| reply::Tool {
-            name: tool.name().to_owned(),
-            about: tool.about().to_owned(),
-            class: class(tool.class()),
-            ruling: settled.always(tool.name(), tool.class()).map(ruling),
+        let tools = self.engine.offered_tools(id).await.map_err(problem)?;
+        let tools = tools.into_iter().map(|OfferedTool { name, about, class: of, ruling: always }| {
+            reply::Tool { name, about, class: class(of), ruling: always.map(ruling) }
         });
         Ok(Reply::Tools(reply::Tools { tools: tools.collect() }))
     }
