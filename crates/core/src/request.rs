@@ -56,7 +56,7 @@ pub struct SayRequest {
     pub answering: Option<Answering>,
     /// For a result: the call of the ledger that ends with it, and what came of it.
     pub ends: Option<(String, EffectState)>,
-    /// Of a run: its leave to write.
+    /// Of a run: its fence.
     pub fence: Option<Fence>,
     /// Who speaks (the author), when it is stored, by which request.
     pub by: By,

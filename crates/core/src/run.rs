@@ -228,7 +228,7 @@ pub enum RunRefusal {
     NothingRuns,
     /// Other words wait by now than were made ready to be said.
     OtherWords,
-    /// The run has lost its leave to write: it is over, was stopped, or was taken over.
+    /// The run may not write any more: it is over, was stopped, or was taken over.
     Fenced,
 }
 

@@ -35,7 +35,7 @@ pub enum TurnInput {
     Ended(String),
     /// Somebody asks it to stop.
     Stop,
-    /// It has lost its leave to write: a step back, or another owner. Nothing more is stored.
+    /// It may not write any more: a step back, or another owner. Nothing more is stored.
     Fenced,
 }
 
@@ -47,9 +47,9 @@ pub enum TurnEffect {
     /// Look at what the call is about to do.
     Look(String),
     /// Ask a person whether the call may run.
-    SeekLeave(String),
+    RequestApproval(String),
     /// Nobody needs to say any more whether the call may run.
-    DropLeave(String),
+    DropApproval(String),
     /// Run the call.
     Run(String),
     /// Store a result that says that the call was not run.
@@ -169,7 +169,7 @@ impl Turn {
         }
         match ruling {
             Ruling::Allow => self.begun(id),
-            Ruling::Ask => vec![TurnEffect::SeekLeave(id)],
+            Ruling::Ask => vec![TurnEffect::RequestApproval(id)],
             Ruling::Deny => vec![TurnEffect::Refuse(id)],
         }
     }
@@ -235,7 +235,7 @@ impl Turn {
         for (call, at) in &mut self.calls {
             if *at == At::Asked {
                 *at = At::Waits;
-                effects.push(TurnEffect::DropLeave(call.id.clone()));
+                effects.push(TurnEffect::DropApproval(call.id.clone()));
             }
         }
         let runs = self.calls.iter().any(|(_, at)| *at == At::Runs);
@@ -263,8 +263,8 @@ mod tests {
         let tell = |effect: &TurnEffect| match effect {
             TurnEffect::AskModel => "model".to_owned(),
             TurnEffect::Look(id) => format!("look {id}"),
-            TurnEffect::SeekLeave(id) => format!("{id}?"),
-            TurnEffect::DropLeave(id) => format!("{id}."),
+            TurnEffect::RequestApproval(id) => format!("{id}?"),
+            TurnEffect::DropApproval(id) => format!("{id}."),
             TurnEffect::Run(id) => id.clone(),
             TurnEffect::Refuse(id) => format!("{id}!"),
             TurnEffect::StopCalls => "stop".to_owned(),

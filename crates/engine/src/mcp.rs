@@ -119,7 +119,7 @@ impl From<ServerShown> for McpServerInfo {
             State::Starting => McpState::Starting,
             State::Ready => McpState::Ready,
             State::Failed(why) => McpState::Failed(why),
-            State::NeedsLeave => McpState::NeedsApproval,
+            State::NeedsApproval => McpState::NeedsApproval,
             State::Disabled => McpState::Disabled,
         };
         let tools = shown.tools.into_iter();

@@ -3,23 +3,19 @@
 
 mod bad_request;
 mod body;
-mod example;
 mod json;
-mod links;
 mod listen;
-mod openapi;
 mod parse;
-mod parts;
 mod problem;
 mod serve;
-mod shape;
+mod shapes;
 mod slow_readers;
 mod socket;
 mod stream;
 mod token;
 mod transfer;
 
-pub use openapi::document as openapi;
 pub use serve::{Served, Serving, serve};
+pub use shapes::OPENAPI;
 pub use socket::{reachable, socket_of};
 pub use token::token_of;

@@ -29,7 +29,7 @@ use owner::OwnerInfo;
 use presence::Present;
 
 pub use draft_locks::{Holding, hold};
-pub use http::{Served, Serving, openapi, reachable, serve, socket_of, token_of};
+pub use http::{OPENAPI, Served, Serving, reachable, serve, socket_of, token_of};
 pub use open::{Options, Stays, open};
 pub use presence::AttachedClient;
 

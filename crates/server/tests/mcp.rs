@@ -50,7 +50,7 @@ async fn mcp_server_of_a_project_waits_for_an_approval() {
     let desk = Desk::new().await;
     let folder = project(&desk);
     let waiting = list(&desk, &folder).await.servers.remove(0);
-    assert_eq!((waiting.state, &*waiting.origin), (McpState::NeedsLeave, "project"));
+    assert_eq!((waiting.state, &*waiting.origin), (McpState::NeedsApproval, "project"));
     assert_eq!(waiting.way, "false --now");
     assert_eq!(waiting.asked, ["it runs false --now"]);
     let allow =

@@ -1,5 +1,11 @@
 //! The OpenAPI document: the checked-in one is the one of the code, and says the same thing once.
 
+mod example;
+mod links;
+mod parts;
+mod shape;
+mod writer;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -13,15 +19,25 @@ const REQUESTS: &str = include_str!("../../wire/src/request.rs");
 /// Set to write the document anew.
 const WRITE: &str = "RETAKE_WRITE_OPENAPI";
 
+fn document() -> Value {
+    serde_json::from_str(retake_server::OPENAPI).expect("a document")
+}
+
+/// Both files that the server is built with.
 #[test]
 fn the_checked_in_document_is_that_of_the_code() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
-    let now = format!("{:#}\n", retake_server::openapi());
-    if std::env::var_os(WRITE).is_some() {
-        std::fs::write(&path, &now).expect("written");
+    let made = [
+        ("../../docs/openapi.json", format!("{:#}\n", writer::document())),
+        ("src/http/requests.json", format!("{:#}\n", writer::request_shapes())),
+    ];
+    for (path, now) in made {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        if std::env::var_os(WRITE).is_some() {
+            std::fs::write(&file, &now).expect("written");
+        }
+        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(kept == now, "{path} is out of date; {WRITE}=1 writes it anew");
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == now, "docs/openapi.json is out of date; {WRITE}=1 writes it anew");
 }
 
 #[test]
@@ -55,7 +71,7 @@ fn no_field_is_in_a_shape_and_in_its_choice() {
             _ => {}
         }
     }
-    look("", &retake_server::openapi());
+    look("", &document());
 }
 
 fn snake(name: &str) -> String {
@@ -72,7 +88,7 @@ fn snake(name: &str) -> String {
 /// An example can be sent as it stands: it is read as the request that it is an example of.
 #[test]
 fn trial_17_each_request_has_an_example_that_can_be_read() {
-    let document = retake_server::openapi();
+    let document = document();
     let operation = |path: &str, method: &str| document["paths"][path][method].clone();
     let fields_of = |operation: &Value| {
         let mut fields = Map::new();
@@ -109,7 +125,7 @@ fn trial_17_each_request_has_an_example_that_can_be_read() {
 /// Who reads the document knows how much a page may have, and how much it has otherwise.
 #[test]
 fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
-    let document = retake_server::openapi();
+    let document = document();
     let operations = document["paths"].as_object().expect("paths").values();
     let operations = operations.flat_map(|path| path.as_object().expect("operations").values());
     let parameters =
@@ -126,7 +142,7 @@ fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
 /// A list either has pages, or says what bounds it.
 #[test]
 fn trial_17_every_list_has_pages_or_says_what_bounds_it() {
-    let document = retake_server::openapi();
+    let document = document();
     let shapes = &document["components"]["schemas"];
     let named = |shape: &Value| -> Option<Value> {
         Some(shapes[shape["$ref"].as_str()?.rsplit('/').next()?].clone())
@@ -180,7 +196,7 @@ fn every_object_in_a_request_is_closed() {
         }
         found
     }
-    let document = retake_server::openapi();
+    let document = document();
     let (all, mut seen) = (&document["components"]["schemas"], BTreeSet::new());
     let operations = document["paths"].as_object().into_iter().flatten();
     let operations = operations.flat_map(|(_, methods)| methods.as_object().into_iter().flatten());
@@ -194,7 +210,7 @@ fn every_object_in_a_request_is_closed() {
 
 #[test]
 fn every_problem_code_is_in_the_document_with_its_english_title() {
-    let document = retake_server::openapi();
+    let document = document();
     let listed = document["components"]["schemas"]["ProblemCode"]["x-codes"].as_object().expect("a list");
     assert_eq!(listed.len(), retake_wire::ProblemCode::ALL.len());
     for code in retake_wire::ProblemCode::ALL {

@@ -238,7 +238,7 @@ fn of_runs(refusal: &RunRefusal) -> &'static str {
         RunRefusal::NothingRuns => "nothing is being answered",
         RunRefusal::OtherWords => "other words wait by now than were made ready",
         RunRefusal::Fenced => {
-            "the run has lost its leave to write: it was stopped, or what it stood on was taken back"
+            "the run may not write any more: it was stopped, or the message it answers was taken back"
         }
     }
 }

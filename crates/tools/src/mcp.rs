@@ -1,15 +1,15 @@
 //! MCP servers as tools: their file, their processes and connections, and what they offer, bounded and cleaned.
 //!
 //! Nothing that a server says is trusted: it must never make anything hang, grow without bound or act on a terminal, and it
-//! must never be started from a project's file before a person gave leave. The protocol itself is `rmcp`'s, and `rmcp` is named
+//! must never be started from a project's file before a person approved it. The protocol itself is `rmcp`'s, and `rmcp` is named
 //! nowhere but here.
 
 mod allowed;
+mod approval;
 mod config;
 mod expand;
 mod file;
 mod http;
-mod leave;
 mod link;
 mod listed;
 mod names;

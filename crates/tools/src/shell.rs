@@ -167,7 +167,7 @@ impl ShellTool {
         net == Net::Closed && self.config.sandbox.as_ref().is_some_and(holds)
     }
 
-    /// Whether a call needs leave for the network: it asks for it, or this machine can't close it. Where the settings open it to
+    /// Whether a call needs an approval for the network: it asks for it, or this machine can't close it. Where the settings open it to
     /// every command, or do without a sandbox, they are the leave.
     fn reaches_network(&self, asks: bool, roots: &[PathBuf]) -> bool {
         let is_open =

@@ -1,13 +1,14 @@
 //! Everything that changes a conversation's state, as one type: planned and applied alike.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// Something that changes the state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// Back to before an entry.
@@ -18,20 +19,20 @@ pub enum Action {
     /// Takes back the last things done.
     Undo {
         /// How many, at least 1.
-        #[schemars(range(min = 1))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         count: usize,
     },
     /// Brings back what was undone.
     Redo {
         /// How many, at least 1.
-        #[schemars(range(min = 1))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         count: usize,
     },
     /// Back to what an earlier head left.
     Restore {
         /// `OP.SEQ`. (In JSON not `head`, which is what the author of the action saw.)
         #[serde(rename = "to")]
-        #[schemars(regex(pattern = shape::HEAD))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
         head: String,
     },
     /// To any entry of the tree; to the beginning, without.
@@ -44,7 +45,7 @@ pub enum Action {
         /// The answer, or any entry of its turn.
         entry: String,
         /// Which, from 1.
-        #[schemars(range(min = 1))]
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         number: usize,
     },
     /// To before an entry, to say something else there. (A run says it in one go: [`crate::RunStart::Edit`].)
@@ -93,13 +94,13 @@ pub enum Action {
         /// The entry.
         entry: String,
         /// The name; without it, removed.
-        #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
         name: Option<String>,
     },
     /// Names the conversation, or removes the name.
     Title {
         /// The title; without it, removed.
-        #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
         title: Option<String>,
     },
     /// Overwrites content for good.
@@ -114,7 +115,8 @@ pub enum Action {
 }
 
 /// The verbs of marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MarkVerb {
     /// As if deleted.

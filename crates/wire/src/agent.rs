@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// What a call does to the world at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
     /// Nothing that stays.
@@ -22,7 +23,8 @@ pub enum EffectClass {
 }
 
 /// A call, as people see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallShown {
     /// Its id.
     pub call: String,
@@ -38,7 +40,8 @@ pub struct CallShown {
 }
 
 /// What a rule says of what it fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
     /// It may run.
@@ -50,13 +53,14 @@ pub enum Ruling {
 }
 
 /// A rule of what may run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// What it says.
     pub ruling: Ruling,
     /// The tool's name; a `*` stands for any letters.
-    #[schemars(regex(pattern = shape::TOOL))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::TOOL)))]
     pub tool: String,
     /// A glob of paths, the first words of a command, or the host of an address; anything, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +89,8 @@ impl fmt::Display for Rule {
 }
 
 /// How much an agent may do unasked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Reading in the workspace; everything else is asked about.
@@ -115,7 +120,8 @@ impl Mode {
 }
 
 /// What becomes of words that are said while a run goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Steer {
     /// They wait until it is over.
@@ -129,7 +135,8 @@ pub enum Steer {
 }
 
 /// Permissions of one run in addition to those of its conversation. They are not stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Permit {
     /// In another mode.
@@ -137,7 +144,7 @@ pub struct Permit {
     pub mode: Option<Mode>,
     /// With further rules that allow, as people write them: `shell(git push)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(inner(regex(pattern = shape::SHORT_RULE)))]
+    #[cfg_attr(feature = "schema", schemars(inner(regex(pattern = shape::SHORT_RULE))))]
     pub allow: Vec<String>,
 }
 
@@ -149,7 +156,8 @@ impl Permit {
 }
 
 /// The answer to an approval request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
     /// Run it.
@@ -178,7 +186,8 @@ pub enum Decision {
 }
 
 /// A call that waits for an approval.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asks {
     /// What a decision names.
     pub id: String,
@@ -194,7 +203,8 @@ pub struct Asks {
 }
 
 /// A question of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Question {
     /// What an answer names.
     pub id: String,
@@ -205,7 +215,8 @@ pub struct Question {
 }
 
 /// A call that is over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallEnded {
     /// Its id.
     pub call: String,

@@ -1,6 +1,5 @@
 //! Remarks of a plan or a receipt: typed codes with fields. Only shapes; `english` makes the sentences.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::MarkVerb;
@@ -14,7 +13,8 @@ pub use cause::{LeftPath, PathCause, PathChange, UncertainWhen, UncoveredPath};
 pub use folder::{FolderRemark, GitFileChange, GitFileRole};
 
 /// Something that stays as it is, that cannot be reverted, or that a step did in addition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Condition {
     /// These messages changed no file.
@@ -188,7 +188,8 @@ pub enum Condition {
 }
 
 /// How many messages have a mark.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkCount {
     /// `normal`, `excluded`, `hidden` or `dropped`.
     pub mark: String,
@@ -197,7 +198,8 @@ pub struct MarkCount {
 }
 
 /// Why one of several steps was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum StepRefusal {
     /// A path waits for a choice.

@@ -1,10 +1,10 @@
 //! Content as JSON: parts of a message, usage.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// A person.
@@ -18,7 +18,8 @@ pub enum Role {
 }
 
 /// One piece of a message's content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
     /// Text or Markdown.
@@ -32,7 +33,7 @@ pub enum Part {
         media_type: String,
         /// Its bytes, base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(regex(pattern = crate::shape::BASE64))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::shape::BASE64)))]
         data: Option<String>,
         /// Where it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +48,7 @@ pub enum Part {
         media_type: Option<String>,
         /// Its bytes, base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(regex(pattern = crate::shape::BASE64))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::shape::BASE64)))]
         data: Option<String>,
         /// Where it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +93,8 @@ impl Part {
 }
 
 /// What a model call used; an absent number is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
     /// Tokens of the prompt.

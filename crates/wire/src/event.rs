@@ -1,7 +1,6 @@
 //! Events for a subscriber of a conversation, or of the list: first a snapshot, then every change. Must never hold content for a
 //! composer: only the client that made the request gets that.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Asks, CallShown, Question};
@@ -9,7 +8,8 @@ use crate::reply::{Changes, Conversation, Conversations, Draft, Entry, Permissio
 use crate::run::RunEvent;
 
 /// What to follow.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Follow {
     /// The conversation; the list of all, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,8 @@ pub struct Told {
 }
 
 /// Something that happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// How a conversation is: it takes the place of all that a client has of it.
@@ -57,7 +58,8 @@ pub enum Event {
 }
 
 /// How a conversation is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Snapshot {
     /// The conversation in short.
     pub conversation: Conversation,
@@ -83,7 +85,8 @@ pub struct Snapshot {
 }
 
 /// What changed in a conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changed {
     /// The conversation in short, as it is now.
     pub conversation: Conversation,
@@ -92,7 +95,8 @@ pub struct Changed {
 }
 
 /// What the run at work has said so far.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunNow {
     /// The model that answers; nothing runs, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +114,8 @@ pub struct RunNow {
 }
 
 /// A call that runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallNow {
     /// The call.
     pub call: CallShown,

@@ -2,14 +2,15 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::condition::{Condition, LeftPath, PathCause};
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// What a step takes along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Messages and files.
@@ -22,7 +23,8 @@ pub enum Scope {
 }
 
 /// What can be chosen for a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// What is on the disk is kept, and counts as somebody else's from now on.
@@ -37,11 +39,12 @@ pub enum Choice {
     Skip,
     /// Only these hunks, by their numbers in the plan's diff, from 1. The others are left as they are, and asked about again
     /// the next time. Not for several steps at once. A path that has not got them is refused.
-    Hunks(#[schemars(length(min = 1))] Vec<u32>),
+    Hunks(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<u32>),
 }
 
 /// A path: below the conversation's own folder relative to it, in a further one absolute.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FileName {
     /// It; where it is not UTF-8, with escapes for what is not.
@@ -49,7 +52,7 @@ pub struct FileName {
     pub path: String,
     /// Its bytes in base64, where it is not UTF-8. They are what counts then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::BASE64))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::BASE64)))]
     pub path_base64: Option<String>,
 }
 
@@ -64,7 +67,8 @@ impl FileName {
 }
 
 /// A choice for a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Choose {
     /// Which path.
@@ -75,7 +79,8 @@ pub struct Choose {
 }
 
 /// The options for files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FileOptions {
     /// What is taken along.
@@ -89,11 +94,21 @@ pub struct FileOptions {
     pub exact: bool,
     /// The digest of the file plan that was seen: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::DIGEST))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::DIGEST)))]
     pub seen: Option<String>,
     /// A run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop: bool,
+}
+
+/// Digests of requests that an earlier version stored were made of this form, with the type's name of that time.
+impl std::fmt::Debug for FileOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { scope, choose, exact, seen, stop } = self;
+        let mut fields = f.debug_struct("FilesWish");
+        fields.field("scope", scope).field("choose", choose).field("exact", exact);
+        fields.field("seen", seen).field("stop", stop).finish()
+    }
 }
 
 impl FileOptions {
@@ -104,7 +119,8 @@ impl FileOptions {
 }
 
 /// What would be done to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It gets an earlier (or a later) version.
@@ -134,7 +150,8 @@ pub enum Verdict {
 }
 
 /// How sure it is that a change is the agent's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// One of our own edit tools did it.
@@ -146,7 +163,8 @@ pub enum Grade {
 }
 
 /// Whose work keeps a path from what is wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Against {
     /// It.
     pub whose: Whose,
@@ -159,7 +177,8 @@ pub struct Against {
 }
 
 /// Whose something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Whose {
     /// A call of this conversation did it later, and stays.
@@ -179,7 +198,8 @@ pub enum Whose {
 }
 
 /// What a file is after a choice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AfterChoice {
     /// The choice.
     pub choice: Choice,
@@ -195,12 +215,13 @@ pub struct AfterChoice {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partly: bool,
     /// Deprecated, the next version leaves it out: the other fields as an English sentence.
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub words: String,
 }
 
 /// A file after a choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Becomes {
     /// As it is now, which is as the call left it where one is named.
@@ -220,7 +241,8 @@ pub enum Becomes {
 }
 
 /// A path of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathPlan {
     /// Which path.
     #[serde(flatten)]
@@ -232,7 +254,7 @@ pub struct PathPlan {
     pub cause: Option<PathCause>,
     /// Deprecated, the next version leaves it out: `cause` as an English sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: Option<String>,
     /// How sure it is that what is taken back is the agent's.
     pub grade: Grade,
@@ -269,7 +291,8 @@ pub struct PathPlan {
 }
 
 /// The hunks of a path in a plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathHunks {
     /// How many hunks it has that can be chosen one by one; with the diff, and for what is in conflict.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "hunks")]
@@ -280,7 +303,8 @@ pub struct PathHunks {
 }
 
 /// A call whose changes a plan is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallLine {
     /// Its result, by entry.
     pub entry: String,
@@ -298,7 +322,8 @@ pub struct CallLine {
 }
 
 /// Files that others have changed since, and that stay as they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Others {
     /// How many.
     pub changed: u64,
@@ -307,7 +332,8 @@ pub struct Others {
 }
 
 /// How many paths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileCounts {
     /// They get another version.
     pub reverted: u64,
@@ -320,7 +346,8 @@ pub struct FileCounts {
 }
 
 /// What would become of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesPlan {
     /// Names this plan: send it along to have this one carried out, or a refusal.
     pub digest: String,
@@ -341,7 +368,8 @@ pub struct FilesPlan {
 }
 
 /// What became of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesDone {
     /// What was done.
     pub counts: FileCounts,
@@ -353,10 +381,10 @@ pub struct FilesDone {
     pub conditions: Vec<Condition>,
     /// Deprecated, the next version leaves it out: `left_paths` as English sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub left: Vec<String>,
     /// Deprecated, the next version leaves it out: `conditions` as English sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub notes: Vec<String>,
 }

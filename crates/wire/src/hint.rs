@@ -1,17 +1,18 @@
 //! What to do next, for any client: text, and things to do, which each client calls by its own commands. Knows the commands of none.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::MarkVerb;
 
 /// What to do next. In JSON a text where it is one, else a list of its pieces.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Form", into = "Form")]
 pub struct Hint(pub Vec<HintPiece>);
 
 /// A piece of a hint.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum HintPiece {
     /// Text as it is.
@@ -21,7 +22,8 @@ pub enum HintPiece {
 }
 
 /// Something to do, which a client has a command for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Remedy {
     /// List the alternatives of an answer.
@@ -139,7 +141,8 @@ impl<T: Into<String>> From<T> for Hint {
 }
 
 /// A hint in JSON.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Form {
     Text(String),

@@ -19,6 +19,7 @@ pub mod reply;
 pub mod request;
 mod run;
 mod search;
+#[cfg(feature = "schema")]
 mod shape;
 mod told;
 

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// Names the servers of a folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpOf {
     /// The folder, absolute.
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
     /// Only this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,10 +20,11 @@ pub struct McpOf {
 }
 
 /// A server that is to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpAdd {
     /// Its name.
-    #[schemars(regex(pattern = shape::SERVER))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SERVER)))]
     pub name: String,
     /// How it is reached.
     #[serde(flatten)]
@@ -30,13 +32,14 @@ pub struct McpAdd {
 }
 
 /// How a server is reached; `${VAR}` stands for a variable of the environment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum McpWay {
     /// By a program that is started.
     Command {
         /// The program.
-        #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
         command: String,
         /// Its arguments.
         #[serde(default)]
@@ -48,7 +51,7 @@ pub enum McpWay {
     /// At an address.
     Url {
         /// The address.
-        #[schemars(regex(pattern = shape::ADDRESS))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ADDRESS)))]
         url: String,
         /// Headers of every request.
         #[serde(default)]
@@ -57,27 +60,30 @@ pub enum McpWay {
 }
 
 /// A server that is to be taken out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpRemove {
     /// Its name.
     pub name: String,
 }
 
 /// A server that may be started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpAllow {
     /// The folder of the project that names it, absolute.
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
     /// Its name.
     pub name: String,
-    /// The entry that was shown: leave is given for this one only. Without, for the one that is there.
+    /// The entry that was shown: only this one is approved. Without it, the one that is there now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
 }
 
 /// Servers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServers {
     /// They, in the order of their names: all of them, bounded by the files that name them.
     pub servers: Vec<McpServer>,
@@ -87,7 +93,8 @@ pub struct McpServers {
 }
 
 /// A server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServer {
     /// Its name.
     pub name: String,
@@ -95,7 +102,7 @@ pub struct McpServer {
     pub origin: String,
     /// Its command line or its address, as its file says.
     pub way: String,
-    /// What leave is given for, a sentence each: all of the entry of a project's server that has none yet.
+    /// What an approval allows, a sentence each: the whole entry of a project's server that nobody has approved yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
     /// A digest of its entry, folder and name.
@@ -113,7 +120,8 @@ pub struct McpServer {
 }
 
 /// How a server is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum McpState {
     /// It is being started.
@@ -122,21 +130,23 @@ pub enum McpState {
     Ready,
     /// It can't be used.
     Failed,
-    /// A project names it, and nobody has given leave yet.
-    NeedsLeave,
+    /// A project names it, and nobody has approved it yet.
+    NeedsApproval,
     /// Its entry says that it is not to be used.
     Disabled,
 }
 
 /// Tools of servers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpTools {
     /// They, in the order of their servers: all of them, bounded by what the servers have.
     pub tools: Vec<McpTool>,
 }
 
 /// A tool of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpTool {
     /// The name that the model says.
     pub name: String,

@@ -1,18 +1,19 @@
 //! Problems: typed codes, named values and remedies. Only shapes, and one English title for each code.
 
+#[cfg(feature = "schema")]
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::hint::{Hint, Remedy};
 
 /// Why a request was not carried out. Nothing has changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{message}")]
 pub struct Problem {
     /// What programs decide by.
@@ -39,7 +40,8 @@ pub struct Problem {
 }
 
 /// Kinds of problems; each has an exit code of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// The request makes no sense as it is.
@@ -301,17 +303,18 @@ impl PartialEq<&str> for ProblemCode {
     }
 }
 
-impl JsonSchema for ProblemCode {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ProblemCode {
     fn schema_name() -> Cow<'static, str> {
         "ProblemCode".into()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         // An extension, since generators of clients make a type of their own of each constant.
         let titles =
             Self::ALL.iter().filter_map(|code| Some((code.as_str().to_owned(), code.title()?.into())));
         let titles: serde_json::Map<String, Value> = titles.collect();
-        json_schema!({
+        schemars::json_schema!({
             "type": "string",
             "description": "The code of a problem. `x-codes` lists every code with its meaning; a newer owner may have more.",
             "x-codes": titles,

@@ -11,7 +11,6 @@ mod receipt;
 mod targets;
 mod tree;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Part, Role, Usage};
@@ -29,14 +28,15 @@ pub use files::{
     Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
-pub use owner::{IdleEnd, JobAtWork, Status};
+pub use owner::{Doing, IdleEnd, JobAtWork, Status, Work};
 pub use plan::{EffectLine, EffectState, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
 pub use targets::{Did, Target, TargetPage};
 pub use tree::{Branch, ForkLine, Tree};
 
 /// A reply.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
     /// A change was made, or had been made by the same request.
@@ -117,39 +117,9 @@ pub enum Reply {
     Status(Status),
 }
 
-/// What is being done to files right now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Work {
-    /// It; absent when nothing is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doing: Option<Doing>,
-}
-
-/// Something that takes a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "does", rename_all = "snake_case")]
-pub enum Doing {
-    /// A folder is looked through.
-    Looking {
-        /// So many folders in it up to now.
-        folders: u64,
-    },
-    /// What is new in it is read.
-    Reading {
-        /// So many files up to now.
-        done: u64,
-        /// Of so many.
-        of: u64,
-    },
-    /// Files are put back.
-    Writing {
-        /// So many.
-        files: u64,
-    },
-}
-
 /// An entry in one line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// Its id.
     pub id: String,
@@ -168,7 +138,8 @@ pub struct Line {
 }
 
 /// Conversations, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conversations {
     /// A page of them.
     pub conversations: Vec<Conversation>,
@@ -177,7 +148,8 @@ pub struct Conversations {
 }
 
 /// A conversation in short.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conversation {
     /// Its id.
     pub id: String,
@@ -214,7 +186,8 @@ pub struct Conversation {
 }
 
 /// The steps of a conversation that were taken back, and the next ones of undo and redo.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextSteps {
     /// How many rewinds it has seen.
     pub rewinds: u64,
@@ -225,7 +198,8 @@ pub struct NextSteps {
 }
 
 /// What a fork came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Parent {
     /// The conversation.
     pub conversation: String,
@@ -240,7 +214,8 @@ pub struct Parent {
 }
 
 /// A page of a reading.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entries {
     /// The conversation.
     pub conversation: String,
@@ -265,7 +240,8 @@ pub struct Entries {
 }
 
 /// An entry as a reading shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Its id.
     pub id: String,
@@ -308,7 +284,8 @@ pub struct Entry {
 }
 
 /// Where an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryPlace {
     /// Its number in its log.
     pub seq: u64,
@@ -328,7 +305,8 @@ impl EntryPlace {
 }
 
 /// What is special about an entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryFlags {
     /// Made by a program.
     #[serde(default)]
@@ -345,7 +323,8 @@ pub struct EntryFlags {
 }
 
 /// A prompt, repaired, as a provider gets it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prompt {
     /// The head it was made from.
     pub head: String,
@@ -354,7 +333,8 @@ pub struct Prompt {
 }
 
 /// A message of a prompt.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptMessage {
     /// Who speaks.
     pub role: Role,
@@ -363,7 +343,8 @@ pub struct PromptMessage {
 }
 
 /// The alternatives of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alternatives {
     /// The head they were read at.
     pub head: String,
@@ -375,7 +356,8 @@ pub struct Alternatives {
 }
 
 /// An alternative.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alternative {
     /// Which, from 1.
     pub number: usize,
@@ -387,7 +369,8 @@ pub struct Alternative {
 }
 
 /// Operations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operations {
     /// The head now.
     pub head: String,
@@ -398,7 +381,8 @@ pub struct Operations {
 }
 
 /// An operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operation {
     /// Its number.
     pub number: u64,
@@ -423,7 +407,8 @@ pub struct Operation {
 }
 
 /// A piece of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chunk {
     /// To be written as it is.
     pub text: String,
@@ -434,7 +419,8 @@ pub struct Chunk {
 }
 
 /// Models.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Models {
     /// The one used when none is named.
     pub default: String,
@@ -448,7 +434,8 @@ pub struct Models {
 }
 
 /// A model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// `provider/model`.
     pub name: String,
@@ -463,7 +450,8 @@ pub struct Model {
 }
 
 /// What a check found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Conversations checked.
     pub conversations: u64,

@@ -6,11 +6,11 @@
 
 mod agent;
 mod composer;
+mod files;
 mod identity;
 mod page;
 mod port;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
@@ -18,6 +18,7 @@ pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
 pub use composer::{
     ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
 };
+pub use files::{FilesDiff, OfWorkspace, PruneHow, WorkspacePrune};
 pub use page::{
     Alternatives, Jobs, LARGEST_PAGE, Marked, Page, Targets, Tree, USUAL_HITS, USUAL_PAGE, Workspaces,
 };
@@ -25,14 +26,16 @@ pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhol
 
 use crate::action::Action;
 use crate::content::{Part, Role};
-use crate::files::{FileName, FileOptions};
+use crate::files::FileOptions;
 use crate::mcp::{McpAdd, McpAllow, McpOf, McpRemove};
 use crate::run::Attached;
 use crate::search::Search;
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// A request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoStaticStr)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "request", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Request {
@@ -167,42 +170,46 @@ pub enum Request {
 }
 
 /// Names a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Of {
     /// Its id or a unique prefix.
     pub conversation: String,
 }
 
 /// Names a state: now, or an earlier head.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct At {
     /// The conversation.
     pub conversation: String,
     /// An earlier head (`OP.SEQ`); now, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HEAD))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub at: Option<String>,
 }
 
 /// A new conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Create {
     /// Its title; without one, lists show the first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
     /// The folder it works in, absolute. It has to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
     /// The request's id; repeating it returns the first receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
 /// A fork.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fork {
     /// The parent.
     pub conversation: String,
@@ -211,16 +218,17 @@ pub struct Fork {
     pub entry: Option<String>,
     /// Its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
 /// A message to store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Say {
     /// The conversation.
     pub conversation: String,
@@ -248,12 +256,13 @@ pub struct Say {
     pub seen: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
 /// Another wording of a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edit {
     /// The conversation.
     pub conversation: String,
@@ -269,16 +278,17 @@ pub struct Edit {
     pub files: FileOptions,
     /// The head that the author saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HEAD))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub head: Option<String>,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
 /// Asks what an action would do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// The conversation.
     pub conversation: String,
@@ -294,7 +304,8 @@ pub struct Plan {
 }
 
 /// Does an action.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Apply {
     /// The conversation.
     pub conversation: String,
@@ -303,7 +314,7 @@ pub struct Apply {
     pub action: Action,
     /// The head that the author saw; a Move is refused when it is another one now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HEAD))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub head: Option<String>,
     /// Take back also what arrived since that head.
     #[serde(default)]
@@ -313,15 +324,16 @@ pub struct Apply {
     pub files: FileOptions,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
 /// Asks for the receipt of an earlier request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EarlierRequest {
     /// The id of that request (its `Idempotency-Key`).
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub key: String,
     /// The conversation that it was about. Without, it is a request that made a conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -329,14 +341,15 @@ pub struct EarlierRequest {
 }
 
 /// Lists conversations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct List {
     /// Only those of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Behind this conversation in the order of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -347,7 +360,8 @@ pub struct List {
 }
 
 /// Whether a conversation is put away.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetArchived {
     /// The conversation.
     pub conversation: String,
@@ -356,7 +370,8 @@ pub struct SetArchived {
 }
 
 /// The readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Projection {
     /// What people see.
@@ -371,13 +386,14 @@ pub enum Projection {
 }
 
 /// A page of a reading: the newest, or next to an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Log {
     /// The conversation.
     pub conversation: String,
     /// An earlier head; now, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HEAD))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub at: Option<String>,
     /// Another branch, in the place of what is the conversation then: the one that leads to this entry. What is hidden stays
     /// so there, too.
@@ -388,7 +404,7 @@ pub struct Log {
     pub projection: Projection,
     /// At most so many entries: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only entries before this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -399,7 +415,8 @@ pub struct Log {
 }
 
 /// Asks for what changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CatchUp {
     /// The conversation.
     pub conversation: String,
@@ -408,70 +425,29 @@ pub struct CatchUp {
 }
 
 /// A backup.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Backup {
     /// The file to write, absolute; a dated one in the data directory, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub to: Option<String>,
 }
 
 /// A named capture.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checkpoint {
     /// The conversation.
     pub conversation: String,
     /// The name.
-    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub name: String,
 }
 
-/// Asks how files differ between two moments, each named as in [`Action::RestoreFiles`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FilesDiff {
-    /// The conversation.
-    pub conversation: String,
-    /// Only these files and folders; all, without.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub paths: Vec<FileName>,
-    /// Since when; before the last turn, without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Until when; now, without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-}
-
-/// Names a folder that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OfWorkspace {
-    /// Its number, or its path.
-    pub workspace: String,
-}
-
-/// How much is taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PruneHow {
-    /// Nothing: what would be taken is only said.
-    #[default]
-    Look,
-    /// What nothing needs, and captures that are old or beyond the quota.
-    Unneeded,
-    /// Also what going back may need, the oldest first, as far as the quota asks for it.
-    ToQuota,
-}
-
-/// A collection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WorkspacePrune {
-    /// How much is taken.
-    #[serde(default)]
-    pub how: PruneHow,
-}
-
 /// A check.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
     /// Mend what can be mended without losing anything.
     #[serde(default)]

@@ -1,6 +1,5 @@
 //! Model calls: how a run begins, what it says while it goes on, how it ends.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
@@ -8,10 +7,12 @@ use crate::content::Part;
 use crate::files::FileOptions;
 use crate::problem::Problem;
 use crate::reply::{Entry, Receipt};
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// A model call, streamed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// The conversation. If it is empty, the run begins a new one with its message, and creates it only if the run is not refused; the
     /// id is in the receipt of [`RunEvent::Started`].
@@ -19,7 +20,7 @@ pub struct Run {
     pub conversation: String,
     /// The folder that a new conversation works in, absolute. It has to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
     /// How it begins.
     #[serde(flatten)]
@@ -32,19 +33,20 @@ pub struct Run {
     pub model: Option<String>,
     /// The head that the author saw, for a retry or an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HEAD))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub head: Option<String>,
     /// Its additional permissions.
     #[serde(default, skip_serializing_if = "Permit::is_default")]
     pub permit: Permit,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
 /// How a run begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "start", rename_all = "snake_case")]
 pub enum RunStart {
     /// A person says something.
@@ -82,7 +84,7 @@ pub enum RunStart {
     /// what it changes in the folder is kept with its result.
     Exec {
         /// The program and its arguments.
-        #[schemars(length(min = 1))]
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         command: Vec<String>,
         /// What a person says first, to open a turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +93,8 @@ pub enum RunStart {
 }
 
 /// What becomes of the images and files of a message when it is edited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Attached {
     /// Only what the new wording holds itself goes on.
@@ -102,7 +105,8 @@ pub enum Attached {
 }
 
 /// What a run says while it goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
     /// Another run goes on; this one waits behind it.
@@ -165,7 +169,8 @@ pub enum RunEvent {
 }
 
 /// How a run ended, and what it left.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ended {
     /// How.
     pub outcome: Outcome,
@@ -178,7 +183,8 @@ pub struct Ended {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The answer is stored whole.

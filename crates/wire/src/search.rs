@@ -1,14 +1,15 @@
 //! Full-text search: the request and its hits.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Role;
 use crate::reply::Line;
+#[cfg(feature = "schema")]
 use crate::request::LARGEST_PAGE;
 
 /// The order of hits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Sort {
     /// Best first.
@@ -21,7 +22,8 @@ pub enum Sort {
 }
 
 /// A search.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Search {
     /// Words, "phrases", prefix*, AND OR NOT, (parentheses). A hyphen is no operator. There has to be a word to look for: filters and
     /// NOT alone are refused.
@@ -50,7 +52,7 @@ pub struct Search {
     pub sort: Sort,
     /// At most so many hits: 1 to 1000; 20, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Leaves out so many hits first.
     #[serde(default)]
@@ -64,7 +66,8 @@ pub struct Search {
 }
 
 /// Hits of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hits {
     /// In the order asked for.
     pub hits: Vec<Hit>,
@@ -75,7 +78,8 @@ pub struct Hits {
 }
 
 /// A hit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hit {
     /// The conversation.
     pub conversation: String,

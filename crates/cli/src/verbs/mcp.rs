@@ -166,7 +166,7 @@ impl Allow {
             let servers = expect_reply!(cx.call(list).await?, McpServers);
             // The permission is for the entry that was shown, and for no other one.
             entry = servers.servers.first().map(|server| server.entry.clone());
-            if servers.servers.iter().any(|server| server.state == McpState::NeedsLeave) {
+            if servers.servers.iter().any(|server| server.state == McpState::NeedsApproval) {
                 cx.ui.print_text(&render::mcp::servers(&cx.ui.look(), &servers))?;
                 cx.aside(
                     "a program runs in the sandbox for commands, with network, if this system has one; the permission is valid until the entry changes",

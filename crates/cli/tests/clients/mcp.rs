@@ -10,7 +10,7 @@ fn server(name: &str, state: McpState) -> McpServer {
         origin: "user".to_owned(),
         way: format!("uvx {name}"),
         asked: match state {
-            McpState::NeedsLeave => vec![
+            McpState::NeedsApproval => vec![
                 format!("it runs uvx {name}"),
                 "it runs with the variable TOKEN='${GITHUB_TOKEN}'".to_owned(),
                 "it is given your variable GITHUB_TOKEN, which looks like a secret".to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn servers() -> McpServers {
         servers: vec![
             McpServer { why: Some(why), ..server("broken", McpState::Failed) },
             server("off", McpState::Disabled),
-            McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsLeave) },
+            McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsApproval) },
             McpServer {
                 tools: 2,
                 notes: vec!["left out its tool “x”".to_owned()],
@@ -91,7 +91,7 @@ fn servers_are_added_and_removed() {
 #[test]
 fn a_projects_server_starts_only_after_an_explicit_yes() {
     let one = || {
-        let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsLeave) };
+        let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsApproval) };
         Ok(Reply::McpServers(McpServers { servers: vec![theirs], problems: Vec::new() }))
     };
     let disabled = || {

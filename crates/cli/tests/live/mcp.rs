@@ -15,7 +15,7 @@ fn a_server_is_added_listed_and_removed_and_ends_with_the_program() {
     assert!(wrote.contains(&world.home().join("mcp.json").display().to_string()), "{wrote}");
     let list = world.json(&["mcp", "list"]);
     let states: Vec<_> = list["servers"].as_array().expect("servers").iter().map(|it| &it["state"]).collect();
-    assert_eq!(states, ["ready", "needs_leave"]);
+    assert_eq!(states, ["ready", "needs_approval"]);
     assert_eq!(list["servers"][0]["tools"], 2);
     let tools = world.does(&["mcp", "tools", "it"]);
     assert!(tools.contains("mcp__it__echo") && tools.contains("mcp__it__look"), "{tools}");

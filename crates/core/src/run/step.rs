@@ -49,7 +49,7 @@ pub enum RunEnding {
 pub enum RunEffect {
     /// These words are said, in the same transaction.
     Say(Words),
-    /// The run with this number begins, with this leave to write.
+    /// The run with this number begins, with this fence.
     Start(RunNo, Fence),
     /// The worker that carries out the run with this fence stops.
     Stop(Fence),
@@ -99,7 +99,7 @@ impl Runs {
 }
 
 impl Stepped {
-    /// The running run, if this is its leave to write.
+    /// The running run, if this is its fence.
     fn running(&mut self, fence: Fence) -> Result<&mut Run, RunRefusal> {
         self.runs.running.as_mut().filter(|run| run.fence == fence).ok_or(RunRefusal::Fenced)
     }

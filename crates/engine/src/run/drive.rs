@@ -128,8 +128,8 @@ impl Driver {
                     TurnEffect::Over(end) => return end,
                     TurnEffect::AskModel => Some(self.ask_model().await),
                     TurnEffect::Look(key) => Some(self.look(key).await),
-                    TurnEffect::SeekLeave(key) => self.request_approval(key).await,
-                    TurnEffect::DropLeave(key) => {
+                    TurnEffect::RequestApproval(key) => self.request_approval(key).await,
+                    TurnEffect::DropApproval(key) => {
                         self.engine.session(self.claim.conversation()).withdraw_approval(&key);
                         None
                     }

@@ -65,7 +65,7 @@ fn server(shown: McpServerInfo) -> McpServer {
         State::Starting => (McpState::Starting, None),
         State::Ready => (McpState::Ready, None),
         State::Failed(why) => (McpState::Failed, Some(why)),
-        State::NeedsApproval => (McpState::NeedsLeave, None),
+        State::NeedsApproval => (McpState::NeedsApproval, None),
         State::Disabled => (McpState::Disabled, None),
     };
     McpServer {

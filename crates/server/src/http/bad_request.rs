@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::shape::{choices, word_of};
+use super::shapes::{choices, word_of};
 
 /// So many letters of what a field got are shown.
 const SHOWN: usize = 40;

@@ -138,7 +138,7 @@ pub async fn subscriber_of_all_conversations_gets_every_event_or_a_notice_of_mis
     stage.store.say(stage.id, say).await.expect("said");
 }
 
-/// Who has lost the leave to write begins no call, and nothing of it is in the ledger.
+/// A run that may not write any more begins no call, and nothing of it is in the ledger.
 pub async fn call_of_a_run_that_is_over_is_refused(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let begins = || async {

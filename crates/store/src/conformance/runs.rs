@@ -32,7 +32,7 @@ async fn steps(stage: &Stage, inputs: impl IntoIterator<Item = RunInput>) -> Res
     stage.store.step_runs(stage.id, inputs.into_iter().collect()).await
 }
 
-/// Begins a run on what is there; its leave to write.
+/// Begins a run on what is there, and returns its fence.
 async fn begun(stage: &Stage) -> Fence {
     let stepped = steps(stage, [answer(), RunInput::Claim(NOW)]).await.expect("begun");
     stepped.runs.running.expect("it runs").fence
@@ -58,7 +58,7 @@ async fn told(stage: &Stage) -> Vec<String> {
     runs.iter().map(line).collect()
 }
 
-/// One runs and one waits; words that wait are said when their turn comes; only who has the leave to write writes.
+/// One runs and one waits; words that wait are said when their turn comes; only the run at work may write.
 pub async fn one_run_works_and_one_waits(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let other = Stage::with_turns(Arc::clone(&stage.store), &["T1"]).await;

@@ -1,4 +1,4 @@
-//! The project's servers that a person gave leave for. Must never take a changed entry for the one that was allowed.
+//! The project's servers that a person approved. Must never take a changed entry for the one that was allowed.
 
 use std::path::{Path, PathBuf};
 

@@ -81,7 +81,7 @@ impl Server {
 
     /// What a person has to approve, a sentence each.
     pub(super) fn asked(&self) -> Vec<String> {
-        super::leave::asked(&self.entry.way, &self.deps.variables)
+        super::approval::asked(&self.entry.way, &self.deps.variables)
     }
 
     pub(super) fn known(&self) -> MutexGuard<'_, Known> {

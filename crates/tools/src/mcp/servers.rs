@@ -76,8 +76,8 @@ pub enum State {
     Ready,
     /// It can't be used, and why.
     Failed(String),
-    /// A project names it, and nobody has given leave yet.
-    NeedsLeave,
+    /// A project names it, and nobody has approved it yet.
+    NeedsApproval,
     /// Its entry says that it is not to be used.
     Disabled,
 }
@@ -91,9 +91,9 @@ pub struct ServerShown {
     pub origin: Origin,
     /// Its command or address, as its file says.
     pub way: String,
-    /// What leave is given for, a sentence each: nothing, where none is needed.
+    /// What is approved, a sentence each; nothing where no approval is needed.
     pub asked: Vec<String>,
-    /// A digest of its entry, which leave is given for.
+    /// A digest of its entry, which is what a person approves.
     pub entry: String,
     /// How it is.
     pub state: State,
@@ -175,8 +175,8 @@ impl McpServers {
     /// Whether these are the servers that files say now.
     pub fn are_of(&self, config: &Config, allowed: &Allowed) -> bool {
         let same = |server: &Arc<Server>, entry: &Entry| {
-            let waits = server.known().state == State::NeedsLeave;
-            server.entry() == entry && waits == (state(entry, allowed) == State::NeedsLeave)
+            let waits = server.known().state == State::NeedsApproval;
+            server.entry() == entry && waits == (state(entry, allowed) == State::NeedsApproval)
         };
         self.servers.len() == config.servers.len()
             && self.servers.iter().zip(&config.servers).all(|(server, entry)| same(server, entry))
@@ -204,7 +204,7 @@ impl McpServers {
                 ToolShown { name: tool.name.clone(), about, reads }
             };
             let asked = match known.state {
-                State::NeedsLeave => server.asked(),
+                State::NeedsApproval => server.asked(),
                 State::Starting | State::Ready | State::Failed(_) | State::Disabled => Vec::new(),
             };
             ServerShown {
@@ -234,7 +234,7 @@ impl McpServers {
                 known.notes.iter().map(|note| format!("MCP server “{name}”: {note}")).collect();
             match &known.state {
                 State::Failed(why) => told.push(format!("MCP server “{name}” can't be used: {why}")),
-                State::NeedsLeave => told.push(format!(
+                State::NeedsApproval => told.push(format!(
                     "this folder names an MCP server “{name}” that may not be started yet: `retake mcp allow {name}`"
                 )),
                 State::Starting | State::Ready | State::Disabled => {}
@@ -279,7 +279,7 @@ fn state(entry: &Entry, allowed: &Allowed) -> State {
         (false, _) => State::Disabled,
         (true, Ok(true)) => State::Starting,
         // What is wrong with the list of those that may is told once.
-        (true, Ok(false) | Err(_)) => State::NeedsLeave,
+        (true, Ok(false) | Err(_)) => State::NeedsApproval,
     }
 }
 

@@ -183,7 +183,7 @@ async fn a_project_starts_nothing_without_approval_and_an_approval_covers_only_t
     let entry = |what: &str| json!({"mcpServers": {"it": world.server(what)}}).to_string();
     project(&world, &entry("good"));
     let waiting = world.connect().await;
-    assert_eq!((only(&waiting).state, only(&waiting).origin), (State::NeedsLeave, Origin::Project));
+    assert_eq!((only(&waiting).state, only(&waiting).origin), (State::NeedsApproval, Origin::Project));
     assert!(!world.folder().join("pid").exists(), "nothing was started");
     assert!(waiting.notices()[0].contains("`retake mcp allow it`"));
     world.allowed().allow(&world.folder(), &world.config().servers[0]).expect("allowed");
@@ -192,7 +192,7 @@ async fn a_project_starts_nothing_without_approval_and_an_approval_covers_only_t
     assert_eq!(said(&servers, "mcp__it__echo", json!({})).await, "{}");
     assert!(servers.are_of(&world.config(), &world.allowed()));
     project(&world, &entry("flood"));
-    assert_eq!(only(&world.connect().await).state, State::NeedsLeave, "the entry is another one now");
+    assert_eq!(only(&world.connect().await).state, State::NeedsApproval, "the entry is another one now");
 }
 
 #[tokio::test]

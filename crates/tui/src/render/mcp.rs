@@ -38,7 +38,7 @@ pub fn servers(look: &Look, it: &McpServers) -> Text {
         for line in &server.asked {
             text.push(warn(format!("{name}: {}", safe::line(line))));
         }
-        if server.state == McpState::NeedsLeave {
+        if server.state == McpState::NeedsApproval {
             text.push(warn(format!(
                 "{name}: this folder names it; `retake mcp allow {name}` lets it be started"
             )));
@@ -55,7 +55,7 @@ fn state(server: &McpServer) -> (String, Style) {
         McpState::Starting => ("starting".to_owned(), Style::Dim),
         McpState::Ready => (words::count(server.tools, "tool"), Style::Good),
         McpState::Failed => ("failed".to_owned(), Style::Error),
-        McpState::NeedsLeave => ("needs leave".to_owned(), Style::Warn),
+        McpState::NeedsApproval => ("needs approval".to_owned(), Style::Warn),
         McpState::Disabled => ("disabled".to_owned(), Style::Dim),
     }
 }

@@ -1,12 +1,12 @@
 //! Why something is as it is or cannot be: typed codes with fields. Only shapes; `english` makes the sentences.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{Against, FileName};
 
 /// A path that is not covered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncoveredPath {
     /// The path; what is not UTF-8 or acts on a terminal stands in it as an escape.
     pub path: String,
@@ -15,7 +15,8 @@ pub struct UncoveredPath {
 }
 
 /// Why a path is left alone, or which uncertain change stays in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum PathCause {
     /// Somebody else changed the same.
@@ -79,7 +80,8 @@ pub enum PathCause {
 }
 
 /// What was done to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PathChange {
     /// It was removed.
@@ -99,7 +101,8 @@ pub enum PathChange {
 }
 
 /// When a path changed, so that the author is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UncertainWhen {
     /// An earlier version recorded no reason.
@@ -115,7 +118,8 @@ pub enum UncertainWhen {
 }
 
 /// A path that a step left alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftPath {
     /// Which path.
     #[serde(flatten)]

@@ -1,10 +1,10 @@
 //! What stays in a folder beside the files that a step changes: in git, and under other names.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that stays in a folder. Paths are as people read them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum FolderRemark {
     /// A git repository that a command made stays.
@@ -147,7 +147,8 @@ pub enum FolderRemark {
 }
 
 /// How a file that git runs or reads changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GitFileChange {
     /// It is new.
@@ -159,7 +160,8 @@ pub enum GitFileChange {
 }
 
 /// What git does with a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GitFileRole {
     /// Git runs it.

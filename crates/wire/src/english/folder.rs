@@ -47,15 +47,9 @@ pub(super) fn remark(it: &FolderRemark) -> String {
         FolderRemark::GitBranchMoved { branch, command } => {
             format!("the branch {branch} stays where a command put it: `{command}` goes back")
         }
-        FolderRemark::GitWorktreeMade { folder, command: Some(command), .. } => format!(
-            "the folder {folder} stays, it is a worktree of git: `{command}` removes it, with what is not committed in it"
-        ),
-        FolderRemark::GitWorktreeMade { folder, only_name: true, command: None } => format!(
-            "the folder {folder} stays, it is a worktree of git with commits that no branch has: remove it yourself when \
-             nobody needs them"
-        ),
-        FolderRemark::GitWorktreeMade { folder, only_name: false, command: None } => {
-            format!("the folder {folder} stays, it is a worktree of git: remove it yourself, {UNTYPED}")
+        FolderRemark::GitWorktreeMade { folder, only_name, command } => {
+            let removal = worktree_removal(*only_name, command.as_deref());
+            format!("the folder {folder} stays, it is a worktree of git{removal}")
         }
         FolderRemark::GitWorktreeMoved { from, folder, command } => {
             let back = back(command.as_deref(), "goes back", "move it back yourself");
@@ -96,6 +90,17 @@ const UNTYPED: &str = "as no command can name its path";
 /// What a command does; without it, what a person does instead.
 fn back(command: Option<&str>, does: &str, yourself: &str) -> String {
     command.map_or_else(|| format!("{yourself}, {UNTYPED}"), |command| format!("`{command}` {does}"))
+}
+
+/// How a worktree goes that a command made.
+fn worktree_removal(only_name: bool, command: Option<&str>) -> String {
+    match (command, only_name) {
+        (Some(command), _) => format!(": `{command}` removes it, with what is not committed in it"),
+        (None, true) => {
+            " with commits that no branch has: remove it yourself when nobody needs them".to_owned()
+        }
+        (None, false) => format!(": remove it yourself, {UNTYPED}"),
+    }
 }
 
 /// Where HEAD is.

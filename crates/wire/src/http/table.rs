@@ -74,7 +74,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("mcp_tools", Get, "/v1/mcp/tools", "mcp_tools"),
     row("mcp_add", Post, "/v1/mcp/servers", "written"),
     row("mcp_remove", Delete, "/v1/mcp/servers/{name}", "written"),
-    row("mcp_allow", Post, "/v1/mcp/servers/{name}/leave", "written"),
+    row("mcp_allow", Post, "/v1/mcp/servers/{name}/approval", "written"),
     row("workspaces", Get, "/v1/workspaces", "workspaces"),
     row("workspace_show", Get, "/v1/workspaces/{workspace}", "workspace"),
     row("workspace_forget", Delete, "/v1/workspaces/{workspace}", "workspace"),

@@ -1,20 +1,21 @@
 //! Replies about the agent at work: its list, its jobs, its tools, what it may do, what it costs.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{EffectClass, Mode, Rule, Ruling};
 use crate::content::{Part, Usage};
 
 /// A to-do list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Todo {
     /// In its order; 100 at most.
     pub items: Vec<TodoItem>,
 }
 
 /// Something to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoItem {
     /// What.
     pub text: String,
@@ -23,7 +24,8 @@ pub struct TodoItem {
 }
 
 /// How far something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TodoState {
     /// Not begun.
@@ -35,7 +37,8 @@ pub enum TodoState {
 }
 
 /// Background jobs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Jobs {
     /// Newest first.
     pub jobs: Vec<JobLine>,
@@ -45,7 +48,8 @@ pub struct Jobs {
 }
 
 /// A command that was begun in the background.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobLine {
     /// Its id.
     pub job: String,
@@ -62,7 +66,8 @@ pub struct JobLine {
 }
 
 /// What a job has printed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobPrinted {
     /// The job.
     pub job: JobLine,
@@ -75,14 +80,16 @@ pub struct JobPrinted {
 }
 
 /// Tools.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tools {
     /// By name: all of them, bounded by the tools that Retake and the MCP servers have.
     pub tools: Vec<Tool>,
 }
 
 /// Something that a model can do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// Its name.
     pub name: String,
@@ -96,7 +103,8 @@ pub struct Tool {
 }
 
 /// What an agent may do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Permissions {
     /// The mode.
     pub mode: Mode,
@@ -110,7 +118,8 @@ pub struct Permissions {
 }
 
 /// What confines commands, also approved ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "held", rename_all = "snake_case")]
 pub enum Commands {
     /// A sandbox, which opens the network where a call asks for it.
@@ -128,7 +137,8 @@ pub enum Commands {
 }
 
 /// A rule that is settled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
     /// The rule.
     pub rule: Rule,
@@ -137,14 +147,16 @@ pub struct Settled {
 }
 
 /// Words that wait.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waiting {
     /// All of them, oldest first: 1000 at most; more are refused.
     pub words: Vec<Words>,
 }
 
 /// Something that was said while a run went on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Words {
     /// What.
     pub parts: Vec<Part>,
@@ -156,14 +168,16 @@ pub struct Words {
 }
 
 /// What the model calls on the path of a conversation used.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// By model, in the order of their first calls: all of them, bounded by the models that have answered.
     pub models: Vec<ModelCost>,
 }
 
 /// What the calls of one model used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelCost {
     /// The model.
     pub model: String,

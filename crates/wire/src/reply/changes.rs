@@ -1,13 +1,13 @@
 //! The reply to who catches up: the difference between what a client saw and what is now. It tells nothing of what came and
 //! went meanwhile.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, Permissions, Words};
 
 /// What changed since a revision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changes {
     /// The revision now.
     pub revision: u64,

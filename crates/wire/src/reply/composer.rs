@@ -1,12 +1,12 @@
 //! Replies for composers.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Part;
 
 /// What somebody is about to say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Draft {
     /// Whose it is.
     pub author: String,
@@ -22,7 +22,8 @@ pub struct Draft {
 }
 
 /// Earlier prompts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryPage {
     /// Newest first, each once. One that was said several times may come again on an earlier page.
     pub prompts: Vec<String>,
@@ -32,7 +33,8 @@ pub struct HistoryPage {
 }
 
 /// Names of files and folders.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Paths {
     /// Those that fit, the best first.
     pub paths: Vec<PathLine>,
@@ -41,7 +43,8 @@ pub struct Paths {
 }
 
 /// A file or folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathLine {
     /// From the folder; `@` and this, in words that are said, attaches the file.
     pub path: String,

@@ -1,13 +1,13 @@
 //! What was seen of folders. Must never hold what is in a file.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{FileName, Grade};
 use crate::request::PruneHow;
 
 /// A page of captures, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Captures {
     /// The captures.
     pub captures: Vec<Capture>,
@@ -16,7 +16,8 @@ pub struct Captures {
 }
 
 /// A capture: what changed in a folder since the one before it, without the changes of calls.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capture {
     /// Its number in the folder: 1, 2, 3 …
     pub number: u64,
@@ -31,7 +32,8 @@ pub struct Capture {
 }
 
 /// Folders that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspaces {
     /// They, oldest first.
     pub workspaces: Vec<Workspace>,
@@ -41,7 +43,8 @@ pub struct Workspaces {
 }
 
 /// A folder that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspace {
     /// Its number.
     pub number: u64,
@@ -52,7 +55,8 @@ pub struct Workspace {
 }
 
 /// What differs in a folder now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesStatus {
     /// The conversation's own folder.
     pub folder: String,
@@ -77,7 +81,8 @@ pub struct FilesStatus {
 }
 
 /// How a path differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// It is new.
@@ -89,7 +94,8 @@ pub enum State {
 }
 
 /// A path that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changed {
     /// Which.
     #[serde(flatten)]
@@ -108,7 +114,8 @@ pub struct Changed {
 }
 
 /// What is not covered for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Uncovered {
     /// Why.
     pub why: String,
@@ -119,7 +126,8 @@ pub struct Uncovered {
 }
 
 /// A call of which processes still run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
     /// The call, by entry.
     pub call: String,
@@ -130,14 +138,16 @@ pub struct Job {
 }
 
 /// How files differ between two moments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Differences {
     /// The paths, in their order.
     pub files: Vec<Difference>,
 }
 
 /// How a path differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Which.
     #[serde(flatten)]
@@ -150,7 +160,8 @@ pub struct Difference {
 }
 
 /// What is kept of a folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceShown {
     /// Which.
     pub workspace: Workspace,
@@ -182,7 +193,8 @@ pub struct WorkspaceShown {
 }
 
 /// A path that is not covered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotCovered {
     /// It; what is not UTF-8 or acts on a terminal stands in it as an escape.
     pub path: String,
@@ -191,7 +203,8 @@ pub struct NotCovered {
 }
 
 /// What was taken out of what is kept of files; before it is done, what would be.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pruned {
     /// How much was asked for.
     pub how: PruneHow,
@@ -215,7 +228,8 @@ pub struct Pruned {
 }
 
 /// Calls of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LetGo {
     /// The conversation.
     pub conversation: String,
@@ -228,7 +242,8 @@ pub(super) fn is_zero(number: &u64) -> bool {
 }
 
 /// A file was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Written {
     /// Where.
     pub path: String,

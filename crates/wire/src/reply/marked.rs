@@ -1,12 +1,12 @@
 //! What is hidden, dropped or excluded, for who asks for just that. Must never be told with anything else.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, Line};
 
 /// What is hidden, dropped or excluded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkedPage {
     /// The head that it was read at.
     pub head: String,
@@ -17,7 +17,8 @@ pub struct MarkedPage {
 }
 
 /// Messages of one turn that stand together and have one mark: a range from `line` to `last`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marked {
     /// `hidden`, `dropped` or `excluded`.
     pub mark: String,

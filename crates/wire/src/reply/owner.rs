@@ -1,10 +1,10 @@
 //! The reply to who asks how the owner is.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The owner of a data directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
     /// Its version; a client of another one may not understand it.
     pub version: String,
@@ -47,7 +47,8 @@ pub struct Status {
 }
 
 /// When an owner ends by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IdleEnd {
     /// After how many seconds without clients, runs and jobs it ends by itself; never, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +59,8 @@ pub struct IdleEnd {
 }
 
 /// A background job that runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobAtWork {
     /// Its id.
     pub job: String,
@@ -66,4 +68,37 @@ pub struct JobAtWork {
     pub command: String,
     /// Its processes.
     pub pids: Vec<u32>,
+}
+
+/// What is being done to files right now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Work {
+    /// It; absent when nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<Doing>,
+}
+
+/// Something that takes a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "does", rename_all = "snake_case")]
+pub enum Doing {
+    /// A folder is looked through.
+    Looking {
+        /// So many folders in it up to now.
+        folders: u64,
+    },
+    /// What is new in it is read.
+    Reading {
+        /// So many files up to now.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Files are put back.
+    Writing {
+        /// So many.
+        files: u64,
+    },
 }

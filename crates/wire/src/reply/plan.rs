@@ -1,6 +1,5 @@
 //! What an action would do. Must never leave out what can't be taken back.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Composer, Counts, Line, Steps};
@@ -9,7 +8,8 @@ use crate::condition::Condition;
 use crate::files::FilesPlan;
 
 /// What an action would do. Nothing has happened yet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// The conversation.
     pub conversation: String,
@@ -47,12 +47,13 @@ pub struct Plan {
     #[serde(default)]
     pub conditions: Vec<Condition>,
     /// Deprecated, the next version leaves it out: `conditions` as English sentences.
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub stays: Vec<String>,
 }
 
 /// What would become of the timeline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelinePlan {
     /// What would leave the timeline.
     pub taken_back: Counts,
@@ -75,7 +76,8 @@ pub struct TimelinePlan {
 }
 
 /// Calls that can't be taken back.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effects {
     /// How many there are.
     pub count: u64,
@@ -91,7 +93,8 @@ impl Effects {
 }
 
 /// A call that can't be taken back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EffectLine {
     /// What it was asked to do, in a line; the tool alone, where that is hidden or erased.
     pub line: String,
@@ -106,7 +109,8 @@ pub struct EffectLine {
 }
 
 /// What came of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectState {
     /// It was begun; how it ended is not known.
@@ -126,7 +130,8 @@ fn is_none(count: &usize) -> bool {
 }
 
 /// A call of which processes still run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Running {
     /// The entry that made it.
     pub entry: String,

@@ -1,7 +1,6 @@
 //! The answer to a change: what it made and what it did. Must never hold stored content; the content for the composer is read each
 //! time.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Effects, Words};
@@ -10,7 +9,8 @@ use crate::content::Part;
 use crate::files::FilesDone;
 
 /// Proof of a change. The same request gets the same receipt again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Receipt {
     /// The conversation.
     pub conversation: String,
@@ -44,7 +44,7 @@ pub struct Receipt {
     pub conditions: Vec<Condition>,
     /// Deprecated, the next version leaves it out: `conditions` as English sentences; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub stays: Vec<String>,
     /// Calls that went from the conversation, and that nothing takes back. Said once: not to who repeats the request.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
@@ -55,7 +55,8 @@ pub struct Receipt {
 }
 
 /// What became of the timeline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineChange {
     /// What left the timeline.
     pub taken_back: Counts,
@@ -67,7 +68,8 @@ pub struct TimelineChange {
 }
 
 /// How far an undo or a redo went: fewer steps than asked for where there are no more, or where one was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Steps {
     /// Steps done.
     pub done: usize,
@@ -78,12 +80,13 @@ pub struct Steps {
     pub refusal: Option<StepRefusal>,
     /// Deprecated, the next version leaves it out: `refusal` as an English sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("deprecated" = true))]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub refused: Option<String>,
 }
 
 /// How much.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Messages.
     pub messages: u64,
@@ -94,7 +97,8 @@ pub struct Counts {
 }
 
 /// Words that return to the composer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Composer {
     /// The entry they were said in.
     pub entry: String,

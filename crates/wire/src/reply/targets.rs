@@ -1,13 +1,13 @@
 //! Turns to go back to, and what each did. Must never tell of messages that are not shown.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Counts;
 use super::files::is_zero;
 
 /// Turns to go back to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetPage {
     /// The head they were read at.
     pub head: String,
@@ -19,7 +19,8 @@ pub struct TargetPage {
 }
 
 /// A turn to go back to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// The entry that opened it.
     pub entry: String,
@@ -42,7 +43,8 @@ pub struct Target {
 }
 
 /// What a turn did itself, as far as its messages are shown. What is zero may be left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Did {
     /// Files and folders that its calls changed.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -1,12 +1,12 @@
 //! The branches of a conversation, and its forks. Must never hold the words of what is hidden.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Line;
 
 /// The branches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
     /// The head.
     pub head: String,
@@ -37,7 +37,8 @@ impl Tree {
 }
 
 /// A branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branch {
     /// Its leaf: check this out.
     pub leaf: String,
@@ -67,7 +68,8 @@ pub struct Branch {
 }
 
 /// A fork.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForkLine {
     /// The conversation.
     pub conversation: String,

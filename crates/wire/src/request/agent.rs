@@ -1,13 +1,14 @@
 //! Requests about the agent at work: approvals, questions, jobs, permissions.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Decision, Mode, Rule};
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// Says whether a call may run. The first answer counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decide {
     /// The conversation.
     pub conversation: String,
@@ -19,7 +20,8 @@ pub struct Decide {
 }
 
 /// Answers a question of a tool. The first answer counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Respond {
     /// The conversation.
     pub conversation: String,
@@ -30,7 +32,8 @@ pub struct Respond {
 }
 
 /// Names a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfJob {
     /// The conversation.
     pub conversation: String,
@@ -39,7 +42,8 @@ pub struct OfJob {
 }
 
 /// Asks for what a job has printed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobOutput {
     /// The conversation.
     pub conversation: String,
@@ -51,7 +55,8 @@ pub struct JobOutput {
 }
 
 /// Changes what the agent may do in a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetPermissions {
     /// The conversation.
     pub conversation: String,
@@ -60,7 +65,7 @@ pub struct SetPermissions {
     pub mode: Option<Mode>,
     /// Rules to add for this conversation, as people write them: `allow shell(git push)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(inner(regex(pattern = shape::RULE)))]
+    #[cfg_attr(feature = "schema", schemars(inner(regex(pattern = shape::RULE))))]
     pub add: Vec<String>,
     /// Rules to forget, also those that hold for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

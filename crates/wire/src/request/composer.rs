@@ -1,14 +1,16 @@
 //! Requests of composers: what somebody is about to say, and what was said before.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
 use super::page::LARGEST_PAGE;
 use crate::content::Part;
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// Names a draft.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DraftOf {
     /// The conversation.
     pub conversation: String,
@@ -18,7 +20,8 @@ pub struct DraftOf {
 }
 
 /// What somebody is about to say. It is no change of the conversation, and in no reading of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetDraft {
     /// The conversation.
     pub conversation: String,
@@ -40,7 +43,7 @@ pub struct SetDraft {
     pub edits: Option<String>,
     /// The client that shows this content; while it lives, no other client gets it. Without a holder, the next client gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HOLDER))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
     /// Whether the holder no longer shows it: the next client gets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -48,10 +51,11 @@ pub struct SetDraft {
 }
 
 /// Names the draft of a conversation that nobody has begun.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DraftIn {
     /// The folder in which it would begin, absolute.
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
     /// Whose it is; the owner's user, without.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -59,10 +63,11 @@ pub struct DraftIn {
 }
 
 /// With what somebody is about to begin a conversation. It belongs to none: who begins one removes it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetDraftIn {
     /// The folder in which it would begin, absolute.
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
     /// Whose it is; the owner's user, without.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -79,7 +84,7 @@ pub struct SetDraftIn {
     pub instead_of: Option<Vec<Part>>,
     /// The client that shows this content; while it lives, no other client gets it. Without a holder, the next client gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HOLDER))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
     /// Whether the holder no longer shows it: the next client gets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -87,7 +92,8 @@ pub struct SetDraftIn {
 }
 
 /// Asks for the words of a draft that no other living holder shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimDraft {
     /// The conversation.
     pub conversation: String,
@@ -96,34 +102,36 @@ pub struct ClaimDraft {
     pub author: String,
     /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HOLDER))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
 }
 
 /// Asks for the words with which a conversation was to begin in a folder, and that no other living holder shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimDraftIn {
     /// The folder in which it would begin, absolute.
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
     /// Whose it is; the owner's user, without.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::HOLDER))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
 }
 
 /// Prompts said earlier: those of the conversation that changed last come first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct History {
     /// Only in conversations of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only those behind this place, which the page before named as `earlier`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,19 +140,21 @@ pub struct History {
 
 /// What is typed of a path: those names answer whose path goes on so, then those whose name does, then those that hold it. Nothing
 /// outside of the folder; what ignore files leave out, and what rules keep from being read, is not named.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Typed {
     /// What is typed so far, from the folder. Hidden files are named where their name is begun with its dot.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
 }
 
 /// Asks for names of files of a conversation's folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Paths {
     /// The conversation.
     pub conversation: String,
@@ -154,10 +164,11 @@ pub struct Paths {
 }
 
 /// Asks for names of files of a folder, where there is no conversation yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FolderPaths {
     /// The folder, absolute.
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
     /// What is typed.
     #[serde(flatten)]

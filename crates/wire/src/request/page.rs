@@ -1,6 +1,5 @@
 //! Requests for a page of a list, each with where it goes on: `before`, where the newest comes first, and `after`, where the oldest does.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A page has at most so many things; a request for more, or for none, is refused.
@@ -13,13 +12,14 @@ pub const USUAL_PAGE: usize = 50;
 pub const USUAL_HITS: usize = 20;
 
 /// Turns to go back to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Targets {
     /// The conversation.
     pub conversation: String,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only turns before this entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,13 +27,14 @@ pub struct Targets {
 }
 
 /// What is hidden, dropped or excluded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marked {
     /// The conversation.
     pub conversation: String,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only what stands before this entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,13 +42,14 @@ pub struct Marked {
 }
 
 /// A page of operations, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page {
     /// The conversation.
     pub conversation: String,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only those before this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,13 +57,14 @@ pub struct Page {
 }
 
 /// A page of branches, oldest first, and then of forks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
     /// The conversation.
     pub conversation: String,
     /// At most so many of both: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only those behind the branch with this leaf, or behind the fork of this id, in the order of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +72,8 @@ pub struct Tree {
 }
 
 /// A page of the alternatives of an answer, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alternatives {
     /// The conversation.
     pub conversation: String,
@@ -77,7 +81,7 @@ pub struct Alternatives {
     pub entry: String,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only those after this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,13 +89,14 @@ pub struct Alternatives {
 }
 
 /// A page of jobs, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Jobs {
     /// The conversation.
     pub conversation: String,
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only those that began before this one: its id, or a unique beginning or end of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,11 +104,12 @@ pub struct Jobs {
 }
 
 /// A page of folders that conversations work in, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspaces {
     /// At most so many: 1 to 1000; 50, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Only those after this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,12 +1,13 @@
 //! Requests that carry conversations out and in, piece by piece or as one body.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
 use crate::shape;
 
 /// The formats of an export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// JSON Lines: a header, then a line per entry.
@@ -21,7 +22,8 @@ pub enum Format {
 }
 
 /// A piece of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Export {
     /// The conversation.
     pub conversation: String,
@@ -38,27 +40,29 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Begins an import.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportStart {
     /// Title of the new conversation; that of the import, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
     /// Its folder; that of the import, without. A full export is refused whose conversations work in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
     /// How many lines of a file stand before its first one: lines are named by their numbers there. None, without.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_before: u64,
     /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::REQUEST_ID))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
 /// The next lines of an import: our own export, a line each, or the messages of a chat list, a JSON object each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportLines {
     /// The conversation that the import makes.
     pub conversation: String,
@@ -69,7 +73,8 @@ pub struct ImportLines {
 }
 
 /// A whole export, as one body.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportWhole {
     /// The conversation.
     pub conversation: String,
@@ -79,14 +84,15 @@ pub struct ExportWhole {
 }
 
 /// An import whose lines are the body, as [`ImportLines`] has them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportWhole {
     /// Title of the new conversation; that of the import, without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::SAYS_SOMETHING))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
     /// Its folder; that of the import, without. A full export is refused whose conversations work in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = shape::ABSOLUTE))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
 }

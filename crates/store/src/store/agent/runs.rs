@@ -104,7 +104,7 @@ impl Context {
         }
     }
 
-    /// Refuses who has lost the leave to write.
+    /// Refuses a run that may not write any more.
     pub(in crate::store) fn admit(&self, loaded: &Loaded, fence: Option<Fence>) -> Result<()> {
         let Some(fence) = fence else { return Ok(()) };
         let runs = self.rows.live_runs_of(loaded.row.log)?;

@@ -307,7 +307,7 @@ fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: Ink<'_>) -> Vec<Line<
     lines
 }
 
-/// How leave is given, and for what.
+/// How to approve, and what.
 fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
     if !asking.is_small {
         key(page, asking, Command::AllowOnce, ALLOW);

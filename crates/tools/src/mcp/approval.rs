@@ -1,4 +1,4 @@
-//! What a person sees of a project's server before they give leave: all of its entry, since its variables and headers decide as much
+//! What a person sees of a project's server before they approve it: all of its entry, since its variables and headers decide as much
 //! as its command (trial 20). Must never leave a part out, nor say the value of a variable of theirs.
 
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use super::config::{Way, quoted};
 use super::expand::{Variables, named};
 use super::text::visible;
 
-/// All that leave is given for, a sentence each.
+/// All that is approved, a sentence each.
 pub(super) fn asked(way: &Way, variables: &Variables) -> Vec<String> {
     let mut asked = Vec::new();
     let texts: Vec<&String> = match way {

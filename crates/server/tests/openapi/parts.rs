@@ -58,7 +58,7 @@ fn with_one_source(form: Value) -> Vec<Value> {
 
 /// What a request takes as parts.
 pub(super) fn take(request: &mut Value, name: &str) {
-    let said = super::openapi::at(name);
+    let said = super::writer::at(name);
     let forms = request.get_mut("oneOf").and_then(Value::as_array_mut).map(std::mem::take);
     if let Some(mut forms) = forms {
         forms.iter_mut().for_each(|form| take(form, name));

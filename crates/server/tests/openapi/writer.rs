@@ -1,8 +1,7 @@
-//! The OpenAPI document, made from the table and the shapes of `wire`: what it says is what the server reads. Nothing of it is
-//! written by hand but a few sentences.
+//! Writes the OpenAPI document and the shapes of requests from the table and the types of `wire`. Only a few sentences are written by
+//! hand.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use retake_wire::http::{
     ENDPOINTS, EVENTS, EXPORT, Endpoint, IMPORT, LAST_EVENT, LIST_EVENTS, Method, PROBLEM, REQUEST_ID, RUNS,
@@ -12,14 +11,15 @@ use retake_wire::{Event, Follow, Problem, Reply, Request, Run, RunEvent};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::bad_request::Shape;
-use super::parse::{Field, Fields, Form};
 use super::parts::{self, DRAFTED, SAID};
-use super::shape::{choices, closed, entitle, tidy, word_of};
+use super::shape::{choices, closed, entitle, tidy};
 use super::{example, links};
 
 /// Where shapes stand in the document.
 const SHAPES: &str = "/components/schemas";
+
+/// The types that requests are read as.
+const REQUESTS: &[&str] = &["ExportWhole", "Follow", "ImportWhole", "Request", "Run"];
 
 /// What can be wrong with any request.
 const PROBLEMS: &[(u16, &str)] = &[
@@ -38,37 +38,15 @@ const PROBLEMS: &[(u16, &str)] = &[
     (503, "The store or the machine failed."),
 ];
 
-/// The shapes of all requests, for reading them.
-pub(super) struct Shapes(BTreeMap<String, Fields>);
-
-impl Shapes {
-    pub(super) fn new() -> Self {
-        let defined = Defined::new();
-        let all = Arc::new(defined.0.clone());
-        let fields_of = |shape: Value| Fields {
-            forms: defined.forms(&shape),
-            shape: Shape::new(Arc::clone(&all), shape),
-        };
-        let mut fields: BTreeMap<String, Fields> =
-            defined.requests().map(|(name, shape)| (name, fields_of(shape))).collect();
-        for (name, shape) in [
-            ("run", "Run"),
-            ("follow", "Follow"),
-            ("export_stream", "ExportWhole"),
-            ("import_stream", "ImportWhole"),
-        ] {
-            fields.insert(name.to_owned(), fields_of(json!({ "$ref": at(shape) })));
-        }
-        Self(fields)
-    }
-
-    pub(super) fn of(&self, name: &str) -> &Fields {
-        self.0.get(name).expect("BUG: every request has a shape")
-    }
+/// The shapes of all requests, with all that they refer to: what the server reads requests by.
+pub(super) fn request_shapes() -> Value {
+    let defined = Defined::new();
+    let roots: Vec<Value> = REQUESTS.iter().map(|name| json!({ "$ref": at(name) })).collect();
+    Value::Object(defined.needed_by(&roots.into()))
 }
 
 /// The document.
-pub fn document() -> Value {
+pub(super) fn document() -> Value {
     let defined = Defined::new();
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let requests: BTreeMap<String, Value> = defined.requests().collect();
@@ -177,29 +155,6 @@ impl Defined {
             let name = variant["properties"]["request"]["const"].as_str().unwrap_or_default().to_owned();
             (name, variant)
         })
-    }
-
-    /// What a request can say, in each of its forms.
-    fn forms(&self, shape: &Value) -> Vec<Form> {
-        let whole = self.whole(shape);
-        let own = self.form(whole);
-        let forms = choices(whole).into_iter().flatten().map(|choice| {
-            let Form { word, fields } = self.form(choice);
-            Form { word, fields: own.fields.clone().into_iter().chain(fields).collect() }
-        });
-        let forms: Vec<Form> = forms.collect();
-        if forms.is_empty() { vec![own] } else { forms }
-    }
-
-    fn form(&self, shape: &Value) -> Form {
-        let fields = shape["properties"].as_object().into_iter().flatten();
-        // What a request is, is said by its path.
-        let fields = fields.filter(|(name, _)| *name != "request");
-        let fields = fields.map(|(name, field)| (name.clone(), kind_of(self.whole(field))));
-        Form {
-            word: word_of(shape).map(|(name, word)| (name.to_owned(), word.to_owned())),
-            fields: fields.collect(),
-        }
     }
 
     fn operation(&self, endpoint: &Endpoint, variant: &Value) -> Value {
@@ -384,19 +339,6 @@ fn taken(shape: &mut Value, name: &str) -> Value {
 
 fn names(list: &Value) -> BTreeSet<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
-}
-
-fn kind_of(shape: &Value) -> Field {
-    let kinds = match &shape["type"] {
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        Value::String(kind) => vec![&**kind],
-        _ => Vec::new(),
-    };
-    let json = |kind: &&str| ["integer", "number", "boolean"].contains(kind);
-    match kinds.iter().any(json) {
-        true => Field::Json { least: shape["minimum"].as_u64(), most: shape["maximum"].as_u64() },
-        false => Field::Text,
-    }
 }
 
 fn parameter(name: &str, place: &str, field: &Value, required: bool) -> Value {
