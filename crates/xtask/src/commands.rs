@@ -92,9 +92,6 @@ fn docs(out: &mut dyn Write) -> anyhow::Result<bool> {
 
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests("cargo xtask test", out)?;
-    if !cargo(&["build", "--workspace", "--bins"], out)? {
-        return Ok(false);
-    }
     // One crate whose tests fail does not hide the others.
     let arguments = ["test", "--workspace", "--no-fail-fast"];
     writeln!(out, "» cargo {}", arguments.join(" "))?;
@@ -201,11 +198,6 @@ fn print_cases(out: &mut dyn Write) -> anyhow::Result<bool> {
     let maps = case_map(&Tree::read(&root())?)?;
     write!(out, "{}", report(&maps))?;
     Ok(maps.iter().all(crate::CaseMap::is_met))
-}
-
-fn cargo(arguments: &[&str], out: &mut dyn Write) -> anyhow::Result<bool> {
-    writeln!(out, "» cargo {}", arguments.join(" "))?;
-    step(tools::cargo().args(arguments), out)
 }
 
 fn step(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<bool> {
