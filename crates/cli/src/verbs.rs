@@ -27,9 +27,10 @@ macro_rules! subcommands {
         }
 
         impl $crate::verbs::RunVerb for $name {
-            async fn run(self, cx: &mut Context<'_>) -> Result {
+            // Boxed here: an async body is compiled in each part of the program that awaits it, and this one holds all verbs.
+            fn run(self, cx: &mut Context<'_>) -> impl Future<Output = Result> {
                 match self {
-                    $(Self::$verb(verb) => verb.run(cx).await,)*
+                    $(Self::$verb(verb) => ::futures::FutureExt::boxed_local(verb.run(cx)),)*
                 }
             }
         }
