@@ -2,7 +2,7 @@
 //! approval, nor answer anything itself.
 
 use retake_wire::request::{Decide, Of, Respond};
-use retake_wire::{Asks, Decision, ProblemKind, Question, Request, Rule};
+use retake_wire::{Asks, Decision, ProblemKind, Question, Request, Rule, english};
 
 use crate::context::Context;
 use crate::error::{Failure, Result};
@@ -105,7 +105,8 @@ pub(crate) async fn deny_unattended(cx: &mut Context<'_>, conversation: &str, as
         None => format!("{rule}--mode allow-all allows it"),
     };
     if !cx.json {
-        let what = format!("not allowed: {} ({}); {how}", asks.call.line, asks.why);
+        let cause = english::ask_cause(&asks.cause);
+        let what = format!("not allowed: {} ({cause}); {how}", asks.call.line);
         cx.aside(&safe::line(&what))?;
     }
     let allows = if asks.again_ms.is_some() { how } else { format!("{how} next time") };

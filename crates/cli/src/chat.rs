@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::LocalBoxFuture;
 use retake_wire::reply::{Composer, Models, Receipt};
 use retake_wire::request::History;
-use retake_wire::{Action, FileOptions, Part, Permit, ProblemKind, Request, Role, Run};
+use retake_wire::{Action, FileOptions, Part, Permit, ProblemKind, Request, Role, Run, english};
 
 use crate::args::{Cli, ConversationArg, Start};
 use crate::context::{Context, FollowUp, Place};
@@ -353,7 +353,8 @@ impl<'a> Chat<'a> {
         match tokio::time::timeout(PATIENCE, self.models()).await {
             Ok(models) => {
                 let models = models?;
-                let line = format!("model {}: {}", safe::line(&models.default), safe::line(&models.why));
+                let cause = english::model_cause(&models.cause);
+                let line = format!("model {}: {}", safe::line(&models.default), safe::line(&cause));
                 match &models.warning {
                     Some(warning) => Ok(format!("{line}, but it cannot be used: {}", safe::line(warning))),
                     None => Ok(line),
@@ -377,8 +378,8 @@ impl<'a> Chat<'a> {
         self.cx.print(&name)?;
         let text = entries::list(&look, &page.entries, &page.unbegun, &page.cut_off);
         self.cx.print_text(&(text + "\n"))?;
-        if let Some(why) = &info.read_only {
-            self.cx.aside(&format!("read-only: {}", safe::line(why)))?;
+        if let Some(cause) = &info.access.read_only_cause {
+            self.cx.aside(&format!("read-only: {}", safe::line(&english::read_only_cause(cause))))?;
         }
         self.seen = info.tip;
         self.cx.place = Place::Conversation(Some(info.id));

@@ -16,6 +16,7 @@ mod stack;
 mod testing;
 mod tree;
 mod whose;
+mod why_not;
 
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
 pub use coming::{Above, Coming};
@@ -30,3 +31,4 @@ pub use record::{ContentHash, Record};
 pub use shown::{DiffHunks, LeftPath, WhyLeft};
 pub use stack::{Clashed, ClashedBy, DeltaId, Layer, Rebuilt, Stack};
 pub use whose::{Against, Becomes};
+pub use why_not::{Uncovered, WhyNot};

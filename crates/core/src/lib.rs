@@ -55,8 +55,8 @@ pub use files::{
     Above, Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, Coming, ContentHash,
     DeltaId, DiffHunks, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitRemark,
     GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now,
-    PathMove, PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Unfit, Verdict, Want, WantedPath, WhyLeft,
-    WhyUnfit, merge, without_full_folders,
+    PathMove, PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Uncovered, Unfit, Verdict, Want,
+    WantedPath, WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};
@@ -68,7 +68,7 @@ pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
-pub use permission::{BadRule, Mode, Permission, Rule, Ruling, Settled};
+pub use permission::{AskCause, BadRule, Mode, Permission, Rule, Ruling, Settled};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_MESSAGE, NO_RESULT, repaired, summary_message};
@@ -91,11 +91,11 @@ pub use tree::{Leaf, Stretch, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
 pub use undo_history::{Step, UndoHistory};
-pub use upkeep::{Care, Checked, Copied};
+pub use upkeep::{Care, Checked, Copied, Finding, Repair};
 pub use verb::Traits;
 pub use view::{
     Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,
     EntryLine, EntryPage, Hit, Hits, MarkedLine, MarkedPage, Moved, NetChange, OpLine, OpPage, Planned,
-    ReceiptDetails, RunResult, ShownEntry, StartedCall, StepLine, StepTarget, Steps, Summary, TargetLine,
-    TurnWork, Unanswered, WorkspaceInfo,
+    ReadOnly, ReceiptDetails, RunResult, ShownEntry, StartedCall, StepLine, StepTarget, Steps, Summary,
+    TargetLine, TurnWork, Unanswered, WorkspaceInfo,
 };

@@ -100,19 +100,55 @@ pub struct Permission {
     pub rules: Vec<Rule>,
 }
 
-/// Whether a call may run, and why.
+/// Whether a call may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
-    /// What holds.
-    pub ruling: Ruling,
-    /// Why, for people and for the model.
-    pub why: String,
+pub enum Settled {
+    /// It may run.
+    Allow,
+    /// A person is asked, for this reason.
+    Ask(AskCause),
+    /// It may not. The model reads why.
+    Deny(String),
 }
 
 impl Settled {
-    fn new(ruling: Ruling, why: impl Into<String>) -> Self {
-        Self { ruling, why: why.into() }
+    /// Without the reason.
+    pub fn ruling(&self) -> Ruling {
+        match self {
+            Self::Allow => Ruling::Allow,
+            Self::Ask(_) => Ruling::Ask,
+            Self::Deny(_) => Ruling::Deny,
+        }
     }
+}
+
+/// Why a person is asked about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskCause {
+    /// This rule wants it.
+    Rule(Rule),
+    /// It may change something, and nobody can say what.
+    MayChange,
+    /// Only its server knows what it does.
+    ServerKnows,
+    /// It may change what it reads.
+    MayChangeRead,
+    /// It reads outside of the workspace.
+    ReadsOutside,
+    /// It writes a file.
+    Writes,
+    /// It writes outside of the workspace.
+    WritesOutside,
+    /// It runs a command.
+    Command,
+    /// It runs a command that can reach the network, which no rule for commands allows.
+    NetworkCommand,
+    /// It reaches into the network.
+    Network,
+    /// This file may hold secrets.
+    Secrets(PathBuf),
+    /// The same call ran before; its effects outside of the files were not taken back.
+    RanBefore,
 }
 
 /// What the model reads where only reading is free.
@@ -127,7 +163,7 @@ impl Permission {
         let mut settled: Option<Settled> = None;
         for piece in fit::pieces(intent, roots) {
             let next = self.settle_piece(tool, intent.class, &piece, roots);
-            if settled.as_ref().is_none_or(|settled| settled.ruling < next.ruling) {
+            if settled.as_ref().is_none_or(|settled| settled.ruling() < next.ruling()) {
                 settled = Some(next);
             }
         }
@@ -185,18 +221,17 @@ impl Permission {
 
     fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> Settled {
         if self.mode == Mode::Plan && (class != EffectClass::None || piece.may_write()) {
-            return Settled::new(Ruling::Deny, PLAN);
+            return Settled::Deny(PLAN.to_owned());
         }
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
         let fitting = self.rules.iter().filter(|rule| fit::fits(rule, tool, piece, root));
         // Of those that are equally strict the first one is named.
         if let Some(rule) = fitting.rev().max_by_key(|rule| rule.ruling) {
-            let says = match rule.ruling {
-                Ruling::Allow => "allows it",
-                Ruling::Ask => "wants it asked",
-                Ruling::Deny => "forbids it",
+            return match rule.ruling {
+                Ruling::Allow => Settled::Allow,
+                Ruling::Ask => Settled::Ask(AskCause::Rule(rule.clone())),
+                Ruling::Deny => Settled::Deny(format!("the rule `{rule}` forbids it")),
             };
-            return Settled::new(rule.ruling, format!("the rule `{rule}` {says}"));
         }
         self.by_mode(class, piece)
     }
@@ -204,28 +239,24 @@ impl Permission {
     /// What holds where no rule fits.
     fn by_mode(&self, class: EffectClass, piece: &Piece) -> Settled {
         let reads = class == EffectClass::None;
-        let (free, why) = match piece {
-            Piece::Nothing => (reads, "it may change something, and nobody can say what"),
-            Piece::Unknown => (false, "only its server knows what it does"),
-            Piece::Path { write: false, inside: true, .. } => (reads, "it may change what it reads"),
-            Piece::Path { write: false, inside: false, .. } => (false, "it reads outside of the workspace"),
-            Piece::Path { write: true, inside: true, .. } => (false, "it writes a file"),
-            Piece::Path { write: true, inside: false, .. } => (false, "it writes outside of the workspace"),
-            Piece::Command { network: true, .. } => {
-                (false, "it runs a command that can reach the network; rules for commands do not grant that")
-            }
-            Piece::Command { network: false, .. } => (reads, "it runs a command"),
-            Piece::Host(_) => (false, "it reaches into the network"),
+        let (free, cause) = match piece {
+            Piece::Nothing => (reads, AskCause::MayChange),
+            Piece::Unknown => (false, AskCause::ServerKnows),
+            Piece::Path { write: false, inside: true, .. } => (reads, AskCause::MayChangeRead),
+            Piece::Path { write: false, inside: false, .. } => (false, AskCause::ReadsOutside),
+            Piece::Path { write: true, inside: true, .. } => (false, AskCause::Writes),
+            Piece::Path { write: true, inside: false, .. } => (false, AskCause::WritesOutside),
+            Piece::Command { network: true, .. } => (false, AskCause::NetworkCommand),
+            Piece::Command { network: false, .. } => (reads, AskCause::Command),
+            Piece::Host(_) => (false, AskCause::Network),
         };
         let edits = class <= EffectClass::Workspace && piece.is_inside();
-        match self.mode {
-            Mode::AllowAll => Settled::new(Ruling::Allow, "the mode allows everything"),
-            Mode::AllowEdits if edits => {
-                Settled::new(Ruling::Allow, "the mode allows edits in the workspace")
-            }
-            _ if free => Settled::new(Ruling::Allow, "it only reads"),
-            _ => Settled::new(Ruling::Ask, why),
-        }
+        let is_allowed = match self.mode {
+            Mode::AllowAll => true,
+            Mode::AllowEdits => edits || free,
+            Mode::Ask | Mode::Plan => free,
+        };
+        if is_allowed { Settled::Allow } else { Settled::Ask(cause) }
     }
 }
 

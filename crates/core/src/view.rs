@@ -2,7 +2,7 @@
 
 use crate::{
     ContentHash, ConversationId, DeltaId, Effect, EffectClass, EffectState, Entry, EntryId, FileChange,
-    FoldId, Head, Leaf, Mark, Meta, Operation, Part, PathMove, Plan, Pos, Receipt, Revision, Standing,
+    FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos, Receipt, Revision, Standing,
     Target, Time, Totals, WorkspaceNo,
 };
 /// A conversation in short.
@@ -35,9 +35,18 @@ pub struct Summary {
     /// The steps that were taken back, and the next ones of undo and redo.
     pub steps: Steps,
     /// Why nothing can be written.
-    pub read_only: Option<String>,
+    pub read_only: Option<ReadOnly>,
     /// Whether somebody has put it away.
     pub archived: bool,
+}
+
+/// Why nothing can be written in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadOnly {
+    /// This operation is of a kind that only a newer version knows.
+    NewerOperation(OpNo, String),
+    /// Its rows cannot be read, for this reason.
+    Damaged(String),
 }
 
 /// The steps of a conversation that were taken back, and the next ones of undo and redo.

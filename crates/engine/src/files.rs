@@ -77,7 +77,7 @@ pub use restore::Restore;
 pub use retake_core::Scope;
 pub use retention::{Prune, Pruned, Released};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
-pub use uncaptured::Uncaptured;
+pub use uncaptured::{Uncaptured, WhyUnseen};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};

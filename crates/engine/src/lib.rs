@@ -58,7 +58,7 @@ pub use files::{
     ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
     FolderShown, FolderStatus, GitFileChange, GitFileRole, Job, Named, Note, ObjectsErased, PathShown,
     PlannedDeltas, PlannedFiles, Prune, Pruned, Released, Restore, Running, Scope, ShownDiff, Uncaptured,
-    headed_in, named_in, put_back, shown_in,
+    WhyUnseen, headed_in, named_in, put_back, shown_in,
 };
 pub use history::Prompts;
 pub use open::OpenRequest;

@@ -31,7 +31,7 @@ use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::mcp::McpFiles;
 use retake_engine::model::{
-    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
+    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 use retake_engine::settings::Retention;
 use retake_engine::{
@@ -90,7 +90,7 @@ struct Only(Arc<Script>);
 #[async_trait]
 impl Catalogue for Only {
     async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
+        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
 
     async fn list(&self) -> Vec<Offer> {
@@ -196,7 +196,7 @@ impl Desk {
                     told.push(format!("→ {failed}{first} [{}]", ended.changed));
                 }
                 RunEvent::Asks(asks) => {
-                    told.push(format!("may it {}? {}", asks.call.line, asks.why));
+                    told.push(format!("may it {}? {:?}", asks.call.line, asks.cause));
                     let decision = decide(&asks).expect("nothing is asked");
                     self.engine.decide(self.id, &asks.id, decision).expect("asked");
                 }

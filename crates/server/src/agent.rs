@@ -2,9 +2,9 @@
 
 use retake_core::{EffectClass, EffectState, Mode, Rule, Ruling, ToolOutcome, Words, shorten};
 use retake_engine::Decision;
-use retake_wire::reply;
+use retake_wire::{english, reply};
 
-use crate::convert;
+use crate::convert::{self, ask_cause};
 
 pub(crate) fn call(call: retake_engine::CallShown) -> retake_wire::CallShown {
     let retake_engine::CallShown { call, tool, line, class, detail } = call;
@@ -113,10 +113,12 @@ pub(crate) fn decision_in(decision: retake_wire::Decision) -> Decision {
 }
 
 pub(crate) fn asks(asks: retake_engine::Asks) -> retake_wire::Asks {
+    let cause = ask_cause(asks.cause, &asks.call.tool);
     retake_wire::Asks {
         id: asks.id,
         call: call(asks.call),
-        why: asks.why,
+        why: english::ask_cause(&cause),
+        cause,
         again_ms: asks.again.map(|time| time.0),
         offers: asks.offers.into_iter().map(rule).collect(),
     }

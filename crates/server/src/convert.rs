@@ -1,19 +1,23 @@
 //! From the engine's types to `wire`'s and back, written by hand: the one edge where shapes become JSON.
 
+mod cause;
 mod done;
 mod note;
+mod report;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
     Branch, EffectClass, EntryLine, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source, StartedCall,
-    Summary, TargetLine, ToolOutcome, Totals,
+    Summary, TargetLine, ToolOutcome, Totals, WhyNot,
 };
 use retake_engine::{EngineError, Kind};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
+pub(crate) use cause::{ask_cause, model_cause, uncovered_cause};
 pub(crate) use done::{description, marked, operation, step};
 pub(crate) use note::note;
+pub(crate) use report::{finding, repair};
 
 /// A problem from an engine's failure.
 pub(crate) fn problem(error: EngineError) -> Problem {
@@ -31,10 +35,18 @@ pub(crate) fn problem(error: EngineError) -> Problem {
     let hint = error.hint.map(hint);
     let code = ProblemCode::from(error.code);
     debug_assert!(code.title().is_some(), "BUG: the list of codes lacks {code}");
+    let uncovered = error.fields.iter().find_map(|(name, value)| match value {
+        retake_core::Field::Text(why) if *name == "uncovered" => WhyNot::from_name(why),
+        _ => None,
+    });
+    let message = match uncovered {
+        Some(why) => format!("{}: {}", error.message, english::uncovered_cause(&uncovered_cause(why))),
+        None => error.message,
+    };
     Problem {
         code,
         kind,
-        message: error.message,
+        message,
         fields: error.fields.into_iter().map(|(name, value)| (name.to_owned(), field(value))).collect(),
         remedies: hint.iter().flat_map(retake_wire::Hint::remedies).cloned().collect(),
         hint,
@@ -298,6 +310,7 @@ pub(crate) fn plan_of_files(conversation: String, head: String, conditions: Vec<
 /// A conversation in short; of a fork, with the title of its parent.
 pub(crate) fn summary(summary: Summary, parent: Option<String>, running: bool) -> reply::Conversation {
     let own = summary.own;
+    let read_only_cause = summary.read_only.map(cause::read_only_cause);
     reply::Conversation {
         id: summary.id.to_string(),
         title: summary.title,
@@ -320,7 +333,10 @@ pub(crate) fn summary(summary: Summary, parent: Option<String>, running: bool) -
             undo: summary.steps.undo,
             redo: summary.steps.redo,
         },
-        read_only: summary.read_only,
+        access: reply::Access {
+            read_only: read_only_cause.as_ref().map(english::read_only_cause),
+            read_only_cause,
+        },
         running,
         archived: summary.archived,
     }
@@ -377,7 +393,7 @@ pub(crate) fn target(target: TargetLine, at_work: bool) -> reply::Target {
         turn: target.target.number,
         time_ms: target.target.meta.time.0,
         preview: target.preview,
-        reason: at_work.then(|| "a model is answering; stop it first".to_owned()),
+        reason: at_work.then(|| english::RUN_AT_WORK.to_owned()),
         at_work,
         takes_back: counts(target.target.takes_back),
         did,

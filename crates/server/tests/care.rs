@@ -56,7 +56,7 @@ async fn a_healthy_store_has_no_problems() {
     let before = desk.info(&id).await;
     for mend in [false, true] {
         let report = get!(desk, Report, Request::Doctor(Doctor { mend }));
-        assert_eq!((report.problems, report.mended), (vec![], vec![]));
+        assert_eq!((report.findings, report.repairs), (vec![], vec![]));
         assert_eq!((report.conversations, report.entries), (1, 8));
     }
     assert_eq!(desk.info(&id).await, before);

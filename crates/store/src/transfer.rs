@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    By, ConversationId, EffectClass, EffectState, Entry, EntryId, Flags, Head, Mark, Operation, Part,
-    Permission, Revision, Role, Run, ShownEntry, Time, Usage,
+    By, ConversationId, EffectClass, EffectState, Entry, EntryId, Finding, Flags, Head, Mark, Operation,
+    Part, Permission, Revision, Role, Run, ShownEntry, Time, Usage,
 };
 
 use crate::error::Result;
@@ -185,8 +185,8 @@ pub struct FullEffect {
 /// What is wrong with what a backend keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Sentences for people.
-    pub problems: Vec<String>,
+    /// What.
+    pub problems: Vec<Finding>,
     /// What the database says of it, as it says it.
     pub details: Vec<String>,
 }

@@ -8,7 +8,8 @@ use futures::StreamExt;
 use futures::channel::mpsc;
 use futures::stream::BoxStream;
 use retake_engine::model::{
-    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt,
+    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Offer,
+    Prompt,
 };
 use tokio::sync::Semaphore;
 
@@ -78,7 +79,7 @@ pub struct Only(pub Arc<Puppet>);
 #[async_trait]
 impl Catalogue for Only {
     async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
+        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
 
     async fn list(&self) -> Vec<Offer> {

@@ -95,6 +95,7 @@ impl Audience {
             Remedy::Stop => return STOP.to_owned(),
             Remedy::WorkspaceList => ("retake workspace list", "retake workspace list"),
             Remedy::WithoutFiles => ("--scope conversation", "/rewind"),
+            Remedy::Unknown => ("retake --help", "/help"),
         };
         let command = if self == Self::Shell { verb } else { slash };
         format!("`{command}`")

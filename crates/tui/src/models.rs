@@ -106,12 +106,7 @@ mod tests {
         };
         let all =
             [("fake/m1", None), ("demo", None), ("openai/large", Some("no key")), ("far/MODEL", Some("x"))];
-        Models {
-            default: "demo".into(),
-            why: "there is no key".into(),
-            warning: None,
-            models: all.map(model).into(),
-        }
+        Models { default: "demo".into(), models: all.map(model).into(), ..Models::default() }
     }
 
     #[test]

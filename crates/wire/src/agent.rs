@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask_cause::AskCause;
 #[cfg(feature = "schema")]
 use crate::shape;
 
@@ -194,6 +195,10 @@ pub struct Asks {
     /// The call.
     pub call: CallShown,
     /// Why it is asked about.
+    #[serde(default)]
+    pub cause: AskCause,
+    /// Deprecated, the next version leaves it out: `cause` as an English sentence.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: String,
     /// When the same was done before: taken back from the conversation since, but not from the world. Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

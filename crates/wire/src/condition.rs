@@ -9,7 +9,9 @@ use crate::problem::Problem;
 mod cause;
 mod folder;
 
-pub use cause::{LeftPath, PathCause, PathChange, UncertainWhen, UncoveredPath};
+pub use cause::{
+    LeftPath, ModelCause, PathCause, PathChange, ReadOnlyCause, UncertainWhen, UncoveredCause, UncoveredPath,
+};
 pub use folder::{FolderRemark, GitFileChange, GitFileRole};
 
 /// Something that stays as it is, that cannot be reverted, or that a step did in addition.
@@ -185,6 +187,10 @@ pub enum Condition {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }
 
 /// How many messages have a mark.
@@ -217,4 +223,8 @@ pub enum StepRefusal {
         /// Why.
         problem: Box<Problem>,
     },
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }

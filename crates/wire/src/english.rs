@@ -1,14 +1,26 @@
 //! The English sentences for the codes of this crate, each written once. The server fills the text fields of one more version with
 //! them, and clients show them. Must never decide anything.
 
+mod cause;
 mod files;
 mod folder;
+mod report;
+#[cfg(test)]
+mod rows;
 
 use crate::action::MarkVerb;
 use crate::condition::{Condition, MarkCount, StepRefusal, UncoveredPath};
 use crate::hint::Remedy;
 
+pub use cause::{ask_cause, model_cause, read_only_cause, uncovered_cause};
 pub use files::{after_choice, left_path, path_cause};
+pub use report::{finding, repair};
+
+/// Why a turn cannot be the target of a rewind that stops no run.
+pub const RUN_AT_WORK: &str = "a model is answering; stop it first";
+
+/// Said in the place of a code that only newer versions know.
+const UNKNOWN: &str = "this version of Retake does not know what the owner says here; a newer one does";
 
 /// What a condition says. `command` words a remedy as the reader does it.
 pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
@@ -55,6 +67,7 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
             let why = why.as_ref().map(|why| format!("{why}; ")).unwrap_or_default();
             format!("the folder {folder} cannot be opened: {why}what was changed in it stays")
         }
+        Condition::Unknown => UNKNOWN.to_owned(),
         erasure => of_erasure(erasure, command),
     }
 }
@@ -149,7 +162,8 @@ fn of_parent(
 }
 
 fn not_covered(paths: &[UncoveredPath], more: u64, at_least: bool) -> String {
-    let names: Vec<String> = paths.iter().map(|it| format!("{} ({})", it.path, it.why)).collect();
+    let names: Vec<String> =
+        paths.iter().map(|it| format!("{} ({})", it.path, uncovered_cause(&it.cause))).collect();
     let more = match (more, at_least) {
         (0, _) => String::new(),
         (more, false) => format!(", and {more} more"),
@@ -166,6 +180,7 @@ pub fn step_refusal(it: &StepRefusal) -> String {
             "its files were in conflict when this was asked for first; look at its plan".to_owned()
         }
         StepRefusal::Refused { problem } => problem.message.clone(),
+        StepRefusal::Unknown => UNKNOWN.to_owned(),
     }
 }
 
@@ -194,5 +209,23 @@ fn count(number: u64, one: &str) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {one}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_of_a_newer_owner_is_read_and_has_a_sentence() {
+        let newer = |tag: &str| serde_json::json!({ tag: "not_known_yet", "field": 1 });
+        let read = serde_json::from_value(newer("code")).expect("a condition");
+        assert_eq!(condition(&read, &remedy), UNKNOWN);
+        let read = serde_json::from_value(newer("code")).expect("a cause");
+        assert_eq!(path_cause(&read), UNKNOWN);
+        let read = serde_json::from_value(newer("code")).expect("a refusal");
+        assert_eq!(step_refusal(&read), UNKNOWN);
+        let read: Remedy = serde_json::from_value(newer("do")).expect("a remedy");
+        assert_eq!(read, Remedy::Unknown);
     }
 }

@@ -113,6 +113,10 @@ pub enum Remedy {
     Stop,
     /// List the folders that conversations work in.
     WorkspaceList,
+    /// Something that a newer owner knows.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }
 
 impl Hint {

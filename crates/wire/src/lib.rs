@@ -4,6 +4,7 @@
 
 mod action;
 mod agent;
+mod ask_cause;
 mod attach;
 mod client;
 mod condition;
@@ -27,13 +28,14 @@ pub use action::{Action, MarkVerb};
 pub use agent::{
     Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
 };
+pub use ask_cause::AskCause;
 pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL, Ready, UNAUTHORIZED};
 pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};
 pub use condition::{
-    Condition, FolderRemark, GitFileChange, GitFileRole, LeftPath, MarkCount, PathCause, PathChange,
-    StepRefusal, UncertainWhen, UncoveredPath,
+    Condition, FolderRemark, GitFileChange, GitFileRole, LeftPath, MarkCount, ModelCause, PathCause,
+    PathChange, ReadOnlyCause, StepRefusal, UncertainWhen, UncoveredCause, UncoveredPath,
 };
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};

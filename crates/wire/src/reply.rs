@@ -8,11 +8,13 @@ mod marked;
 mod owner;
 mod plan;
 mod receipt;
+mod report;
 mod targets;
 mod tree;
 
 use serde::{Deserialize, Serialize};
 
+use crate::condition::{ModelCause, ReadOnlyCause};
 use crate::content::{Part, Role, Usage};
 use crate::mcp::{McpServers, McpTools};
 use crate::search::Hits;
@@ -31,6 +33,7 @@ pub use marked::{Marked, MarkedPage};
 pub use owner::{Doing, IdleEnd, JobAtWork, Status, Work};
 pub use plan::{EffectLine, EffectState, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
+pub use report::{Finding, Repair, Report};
 pub use targets::{Did, Target, TargetPage};
 pub use tree::{Branch, ForkLine, Tree};
 
@@ -176,13 +179,26 @@ pub struct Conversation {
     /// How often it went back, and what is next.
     #[serde(flatten)]
     pub steps: NextSteps,
-    /// Why nothing can be written, if so.
-    pub read_only: Option<String>,
+    /// Whether it can be written to.
+    #[serde(flatten)]
+    pub access: Access,
     /// Whether a model is running.
     pub running: bool,
     /// Whether somebody has put it away: the plain list leaves it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+}
+
+/// Whether a conversation can be written to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Access {
+    /// Why nothing can be written, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_cause: Option<ReadOnlyCause>,
+    /// Deprecated, the next version leaves it out: `read_only_cause` as an English sentence.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
+    pub read_only: Option<String>,
 }
 
 /// The steps of a conversation that were taken back, and the next ones of undo and redo.
@@ -419,12 +435,16 @@ pub struct Chunk {
 }
 
 /// Models.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Models {
     /// The one used when none is named.
     pub default: String,
-    /// Why that one, in a sentence.
+    /// Why that one.
+    #[serde(default)]
+    pub cause: ModelCause,
+    /// Deprecated, the next version leaves it out: `cause` as an English sentence.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: String,
     /// Why that one can't be used, where that is known without asking it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -447,24 +467,4 @@ pub struct Model {
     pub input_price: Option<f64>,
     /// US dollars per million output tokens, where set.
     pub output_price: Option<f64>,
-}
-
-/// What a check found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Report {
-    /// Conversations checked.
-    pub conversations: u64,
-    /// Entries checked.
-    pub entries: u64,
-    /// What is wrong, a sentence each; empty is healthy.
-    pub problems: Vec<String>,
-    /// What the database says of it, for those who know its inside; a client for people need not show it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub details: Vec<String>,
-    /// What was mended, a sentence each.
-    pub mended: Vec<String>,
-    /// What holds commands on this machine, and what does not, a sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sandbox: Vec<String>,
 }

@@ -26,7 +26,7 @@ mod visit;
 mod watch;
 
 pub use asked::{Permission, Progress, Stats, Sweep};
-pub use coverage::{CoverageChange, Uncovered, WhyNot};
+pub use coverage::CoverageChange;
 pub use findings::Findings;
 pub use index::{Known, Mark};
 pub use manifest::Manifest;

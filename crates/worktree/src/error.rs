@@ -3,9 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use retake_core::{ContentHash, FilePath};
-
-use crate::capture::WhyNot;
+use retake_core::{ContentHash, FilePath, WhyNot};
 
 /// Short for a result of this crate.
 pub type Result<T, E = WorktreeError> = std::result::Result<T, E>;
@@ -81,7 +79,7 @@ pub enum WorktreeError {
         bytes: u64,
     },
     /// A path that has no record now.
-    #[error("{path} is not covered: {why}")]
+    #[error("{path} is not covered: {}", .why.name())]
     NotCovered {
         /// Which path.
         path: FilePath,

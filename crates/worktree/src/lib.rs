@@ -18,7 +18,7 @@ pub use apply::{
 pub use attributes::Changes;
 pub use capture::{
     Capture, CoverageChange, Findings, Known, Manifest, Mark, Noting, Permission, Picked, Progress, Rules,
-    Stats, Sweep, Tree, Uncovered, WhyNot, refuse,
+    Stats, Sweep, Tree, refuse,
 };
 pub use error::{Result, WorktreeError};
 pub use git::{GitState, NamedBySettings, Nested, reached, same_as_commit, tracked};

@@ -91,7 +91,7 @@ impl World {
 
     fn uncovered(&self) -> Vec<String> {
         let capture = self.look().unwrap();
-        capture.uncovered.iter().map(|one| format!("{}: {}", one.path, one.why)).collect()
+        capture.uncovered.iter().map(|one| format!("{}: {}", one.path, one.why.name())).collect()
     }
 
     /// As another process would, after this one ended without a word.
@@ -147,7 +147,7 @@ fn lines(findings: &Findings) -> Vec<String> {
     lines.extend(findings.late.iter().map(|change| line("?", change)));
     lines.extend(findings.coverage.iter().map(|(path, change)| match change {
         CoverageChange::Gained => format!("gained {path}"),
-        CoverageChange::Lost(why) => format!("lost {path}: {why}"),
+        CoverageChange::Lost(why) => format!("lost {path}: {}", why.name()),
     }));
     let again = Findings::decode(&findings.encode());
     assert_eq!(again.as_ref(), Some(findings), "findings survive being kept");

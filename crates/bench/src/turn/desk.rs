@@ -15,7 +15,7 @@ use retake_core::{
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SystemRandom;
 use retake_engine::model::{
-    Catalogue, Choice, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
+    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 use retake_engine::settings::Retention;
 use retake_engine::{
@@ -115,7 +115,7 @@ struct Only(Arc<AtOnce>);
 #[async_trait]
 impl Catalogue for Only {
     async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
+        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
 
     async fn list(&self) -> Vec<Offer> {

@@ -4,7 +4,7 @@
 use futures::executor::block_on;
 use retake_wire::reply::{self, Alternative, Branch, Conversation, Entry, Model, Models, Target};
 use retake_wire::request::{self, LARGEST_PAGE, List, Log, Marked, Projection, Targets};
-use retake_wire::{Action, Client, FileOptions, Mode, Part, Reply, Request};
+use retake_wire::{Action, Client, FileOptions, Mode, Part, Reply, Request, english};
 
 use super::Chat;
 use crate::error::{Result, expect_reply};
@@ -60,7 +60,7 @@ pub(super) async fn turn(chat: &mut Chat<'_>, question: &str, stops_run: bool) -
         let takes_back = words::counts(target.takes_back);
         let detail = format!("{} · {did}takes back {takes_back}{stops}", words::when(look, target.time_ms));
         Row {
-            disabled: target.reason.clone().filter(|_| !(target.at_work && stops_run)),
+            disabled: (target.at_work && !stops_run).then(|| english::RUN_AT_WORK.to_owned()),
             ..Row::new(format!("t{} {}", target.turn, target.preview), detail)
         }
     };
@@ -204,7 +204,10 @@ pub(super) async fn conversation(chat: &mut Chat<'_>) -> Result<Option<String>> 
 pub(super) fn model(chat: &mut Chat<'_>, models: &Models) -> Result<Option<String>> {
     let row = |_: &Look, model: &Model| Row {
         disabled: model.unavailable.clone(),
-        ..Row::new(&model.name, if model.name == models.default { &*models.why } else { "" })
+        ..Row::new(
+            &model.name,
+            if model.name == models.default { english::model_cause(&models.cause) } else { String::new() },
+        )
     };
     let picked =
         pick(chat, ("Talk to", "there is no model"), models.models.clone(), row, &mut |_| String::new())?;

@@ -44,7 +44,7 @@ impl RunVerb for Doctor {
         } else {
             cx.present(&reply)?;
         }
-        if report.problems.is_empty() {
+        if report.findings.is_empty() {
             let code = ProblemKind::Usage.exit_code();
             return if wrong.is_empty() { Ok(()) } else { Err(Failure::Reported(code)) };
         }

@@ -6,8 +6,8 @@ use retake_wire::reply::{
     Tool, Tools, Waiting, Words,
 };
 use retake_wire::{
-    Asks, CallEnded, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question, Reply, Request, Rule,
-    Ruling, RunEvent, Usage,
+    AskCause, Asks, CallEnded, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question, Reply,
+    Request, Rule, Ruling, RunEvent, Usage,
 };
 
 use super::fixtures::{HOSTILE, ago, ended, id, receipt, started};
@@ -35,19 +35,20 @@ fn push() -> CallShown {
     call("e-2", "shell", "with network: $ git push origin \x1b[2Jmain", EffectClass::External)
 }
 
-fn asks(call: CallShown, why: &str, again_ms: Option<i64>, offers: Vec<Rule>) -> RunEvent {
-    RunEvent::Asks(Box::new(Asks { id: call.call.clone(), call, why: why.to_owned(), again_ms, offers }))
+fn asks(call: CallShown, cause: AskCause, again_ms: Option<i64>, offers: Vec<Rule>) -> RunEvent {
+    let why = String::new();
+    RunEvent::Asks(Box::new(Asks { id: call.call.clone(), call, cause, why, again_ms, offers }))
 }
 
 fn asks_push() -> RunEvent {
     let allow = |what| rule(Ruling::Allow, "shell", what);
     let offers = vec![allow(Some("git push")), allow(Some("git")), allow(None)];
-    asks(push(), "it runs a command", Some(ago(3)), offers)
+    asks(push(), AskCause::Command, Some(ago(3)), offers)
 }
 
 fn asks_edit() -> RunEvent {
     let allow = |what| rule(Ruling::Allow, "edit", what);
-    asks(edit(), "it writes a file", None, vec![allow(Some("src/**")), allow(None)])
+    asks(edit(), AskCause::Writes, None, vec![allow(Some("src/**")), allow(None)])
 }
 
 fn printed(call: &str, text: &str) -> RunEvent {
@@ -129,8 +130,8 @@ fn a_question_is_confirmed_only_by_an_explicit_yes() {
 fn a_rule_is_chosen_before_it_is_remembered() {
     let acts = [Line("go on"), Says("c"), Pick(0), Says("a"), Pick(1), Says("a"), Says("n")];
     let other = call("x-1", "notes", "notes add", EffectClass::External);
-    let events =
-        [asks_edit(), asks_push(), asks(other, "the rule `ask notes` wants it asked", None, Vec::new())];
+    let rule = rule(Ruling::Ask, "notes", None);
+    let events = [asks_edit(), asks_push(), asks(other, AskCause::Rule { rule }, None, Vec::new())];
     assert_snapshot!(Case::terminal(acts).run(run(events)).see(&[]));
 }
 

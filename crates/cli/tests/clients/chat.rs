@@ -55,7 +55,6 @@ fn rewind_to_a_named_turn_and_a_no() {
 fn a_rewind_stops_a_run_and_an_edit_is_refused_while_it_runs() {
     let mut page = targets();
     for target in &mut page.targets {
-        target.reason = Some("a model is answering; stop it first".to_owned());
         target.at_work = true;
     }
     let acts = [Line("/edit"), Escape, Line("/rewind"), Pick(1), Answer(true), Line("/quit")];

@@ -2,7 +2,7 @@
 
 use retake_wire::{
     AfterChoice, Against, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others,
-    PathCause, PathChange, PathHunks, PathPlan, Verdict, Whose,
+    PathCause, PathChange, PathHunks, PathPlan, UncoveredCause, Verdict, Whose,
 };
 
 use super::fixtures::{ago, id};
@@ -53,7 +53,9 @@ pub(super) fn files_plan() -> FilesPlan {
         hunks: PathHunks { count: Some(7), part: Vec::new() },
         ..seen("clash", Verdict::Conflict, &[3])
     };
-    let cause = Some(PathCause::NotCovered { why: "it is over \x1b[2J64 MiB".to_owned() });
+    let cause = Some(PathCause::NotCovered {
+        cause: UncoveredCause::Recorded { detail: "it is over \x1b[2J64 MiB".to_owned() },
+    });
     FilesPlan {
         digest: "d".repeat(32),
         counts: FileCounts { reverted: 3, deleted: 1, recreated: 1, merged: 1 },

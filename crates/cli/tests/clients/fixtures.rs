@@ -2,14 +2,14 @@
 //! act on the terminal.
 
 use retake_wire::reply::{
-    Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing, Draft,
-    Effects, Entries, Entry, EntryFlags, EntryPlace, Line, Model, Models, NextSteps, Operation, Operations,
-    Plan, Prompt, PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan, Work,
-    Workspace, Workspaces, Written,
+    Access, Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing,
+    Draft, Effects, Entries, Entry, EntryFlags, EntryPlace, Line, Model, Models, NextSteps, Operation,
+    Operations, Plan, Prompt, PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange,
+    TimelinePlan, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
-    Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, Outcome, Part, Problem, ProblemKind,
-    Remedy, Reply, Request, Role, RunEvent, Usage,
+    Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, Outcome, Part, Problem,
+    ProblemKind, Remedy, Reply, Request, Role, RunEvent, Usage,
 };
 
 use super::{branches, folder};
@@ -133,7 +133,7 @@ pub(super) fn conversation() -> Conversation {
         tip: Some(id(6)),
         counts: counts(6, 1, 2),
         steps: NextSteps { rewinds: 1, undo: Some("the turn “hello”".to_owned()), redo: None },
-        read_only: None,
+        access: Access::default(),
         running: false,
         archived: false,
     }
@@ -300,13 +300,12 @@ pub(super) fn targets() -> TargetPage {
         did: Did::default(),
     };
     let did = Did { files: 3, commands: 1, calls: 4, outside: 1 };
-    let reason = Some("it belongs to the parent".to_owned());
     TargetPage {
         head: "12.6".to_owned(),
         targets: vec![
             target(5, 2, "\x1b[2Jgone", counts(2, 0, 1)),
             Target { did, ..target(1, 1, "What is in the notes?", counts(6, 1, 2)) },
-            Target { reason, ..target(0, 0, "inherited", counts(7, 1, 3)) },
+            Target { at_work: true, ..target(0, 0, "inherited", counts(7, 1, 3)) },
         ],
         more: false,
     }
@@ -395,9 +394,9 @@ fn models() -> Models {
     };
     Models {
         default: "demo/echo".to_owned(),
-        why: "there is no key and no local server".to_owned(),
-        warning: None,
+        cause: ModelCause::Demo,
         models: vec![model("demo/echo", None), model("openai/large", Some("OPENAI_API_KEY is not set"))],
+        ..Models::default()
     }
 }
 
@@ -448,9 +447,8 @@ pub(super) fn reply(request: &Request) -> Reply {
             Reply::Written(Written { path: "/home/ada/copy.db".to_owned(), bytes: 1_234_567 })
         }
         Request::Doctor(_) => {
-            let (problems, details, mended) = Default::default();
             let sandbox = vec!["Landlock, seccomp and namespaces hold commands".to_owned()];
-            Reply::Report(Report { conversations: 2, entries: 1_210, problems, details, mended, sandbox })
+            Reply::Report(Report { conversations: 2, entries: 1_210, sandbox, ..Report::default() })
         }
         Request::History(_) => Reply::History(folder::history()),
         Request::ClaimDraft(_) | Request::ClaimDraftIn(_) => Reply::Draft(Draft::default()),

@@ -3,7 +3,7 @@
 use retake_wire::reply::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, State, Uncovered,
 };
-use retake_wire::{FileName, Grade};
+use retake_wire::{FileName, Grade, UncoveredCause};
 
 use super::fixtures::{HERE, ago};
 
@@ -43,7 +43,8 @@ pub(super) fn status() -> FilesStatus {
         ahead: 1,
         behind: 2,
         uncovered: vec![Uncovered {
-            why: "installed packages".to_owned(),
+            cause: UncoveredCause::NodeModules,
+            why: String::new(),
             count: 9,
             paths: folders.to_vec(),
         }],

@@ -1,5 +1,6 @@
 //! `retake workspace`, as a person sees it.
 
+use retake_wire::UncoveredCause;
 use retake_wire::reply::{LetGo, NotCovered, Pruned, Workspace, WorkspaceShown};
 use retake_wire::request::PruneHow;
 
@@ -26,7 +27,8 @@ pub(super) fn folder() -> WorkspaceShown {
         not_covered: 2,
         examples: vec![NotCovered {
             path: "target".to_owned(),
-            why: "an ignore file excludes the folder".to_owned(),
+            cause: UncoveredCause::Ignored,
+            why: String::new(),
         }],
     }
 }

@@ -2,9 +2,10 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
-    Conversations, EffectLine, EffectState, Effects, Entries, Models, Plan, Receipt, Report, Words,
+    Conversations, EffectLine, EffectState, Effects, Entries, Finding, Models, Plan, Receipt, Repair, Report,
+    Words,
 };
-use retake_wire::{EffectClass, Hits, Part, Problem, ProblemKind, Reply, Role};
+use retake_wire::{EffectClass, Hits, ModelCause, Part, Problem, ProblemKind, Reply, Role};
 
 use super::files::files_plan;
 use super::fixtures;
@@ -103,9 +104,8 @@ fn nothing_to_show() {
             "models",
             Reply::Models(Models {
                 default: "demo/echo".to_owned(),
-                why: "nothing else is there".to_owned(),
-                warning: None,
-                models: Vec::new(),
+                cause: ModelCause::Demo,
+                ..Models::default()
             }),
         ),
     ];
@@ -182,10 +182,14 @@ fn a_damaged_store_is_reported() {
     let report = Report {
         conversations: 1,
         entries: 1,
-        problems: vec!["entry 7 can't be read: \x1b[2J".to_owned()],
+        findings: vec![Finding::Unreadable {
+            conversation: None,
+            detail: "entry 7 can't be read: \x1b[2J".to_owned(),
+        }],
+        repairs: vec![Repair::Indexes],
         details: vec!["Tree 7 page 26 cell 0".to_owned()],
-        mended: vec!["the search index was made anew".to_owned()],
         sandbox: vec!["Landlock holds commands".to_owned()],
+        ..Report::default()
     };
     let case = Case::script("").reply("doctor", Ok(Reply::Report(report)));
     assert_snapshot!(case.see(&["doctor"]));

@@ -315,5 +315,5 @@ async fn is_well(client: &HttpClient, of: &str) {
     let Ok(Reply::Report(report)) = client.call(Request::Doctor(Doctor::default())).await else {
         panic!("it is examined")
     };
-    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!(report.findings, vec![]);
 }

@@ -1,5 +1,4 @@
-//! The file half of a plan: for each path what would be done, and what can be chosen instead (spec `rewind.md`, *Plan*).
-//! A pure function of what is wanted and what is there.
+//! The file half of a plan: for each path what would be done, and what can be chosen instead (spec `rewind.md`, *Plan*). Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +10,7 @@ use super::record::Record;
 use super::renames;
 use super::stack::{Clashed, DeltaId, Layer, Rebuilt, Stack};
 use super::whose::{self, Against, Becomes};
+use super::why_not::WhyNot;
 use goal::{Doubt, Goal};
 use moved::Moved;
 
@@ -42,7 +42,7 @@ pub enum Now {
     /// This; `None`: nothing.
     Covered(Option<Record>),
     /// Nobody knows, and why: it is left alone.
-    NotCovered(String),
+    NotCovered(WhyNot),
 }
 
 /// What a path is to become.
@@ -159,7 +159,7 @@ pub enum Verdict {
     /// It is left alone: somebody else has made it since.
     Foreign,
     /// It is left alone, for this reason.
-    NotCovered(String),
+    NotCovered(WhyNot),
 }
 
 /// A path of a plan.
@@ -352,7 +352,7 @@ fn one(
 }
 
 /// A path that is left alone, as nobody knows what is there.
-fn not_covered(path: FilePath, stack: Stack, why: String) -> PathPlan {
+fn not_covered(path: FilePath, stack: Stack, why: WhyNot) -> PathPlan {
     let change = FileChange { path: path.clone(), before: None, after: None };
     PathPlan {
         path,

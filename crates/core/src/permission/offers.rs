@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::fit::{self, Piece};
-use super::{Permission, Rule, Ruling};
+use super::{Permission, Rule, Ruling, Settled};
 use crate::effect::{Intent, Touch};
 
 impl Permission {
     /// Rules that would allow this call unasked, and more like it, from narrow to wide. None where a rule wants it asked, nor where
     /// it may run as it is: then no rule is what it lacks.
     pub fn offers(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Vec<Rule> {
-        if self.settle(tool, intent, roots).ruling == Ruling::Allow {
+        if self.settle(tool, intent, roots) == Settled::Allow {
             return Vec::new();
         }
         let pieces = fit::pieces(intent, roots);
@@ -24,8 +24,7 @@ impl Permission {
         let mut offers: Vec<Rule> = Vec::new();
         for what in whats {
             let rule = Rule { ruling: Ruling::Allow, tool: tool_named.to_owned(), what };
-            if !offers.contains(&rule) && self.with(&rule).settle(tool, intent, roots).ruling == Ruling::Allow
-            {
+            if !offers.contains(&rule) && self.with(&rule).settle(tool, intent, roots) == Settled::Allow {
                 offers.push(rule);
             }
         }

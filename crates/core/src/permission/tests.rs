@@ -46,7 +46,7 @@ fn permission(mode: &str, rules: &[&str]) -> Permission {
 
 fn settled(mode: &str, rules: &[&str], text: &str) -> &'static str {
     let (tool, intent) = call(text);
-    permission(mode, rules).settle(&tool, &intent, &roots()).ruling.name()
+    permission(mode, rules).settle(&tool, &intent, &roots()).ruling().name()
 }
 
 fn check(rows: &[(&str, &[&str], &str, &str)]) {
@@ -293,18 +293,17 @@ fn rules_for_addresses() {
 
 #[test]
 fn the_reason_names_the_rule_or_says_what_the_call_does() {
-    let why = |mode, rules: &[&str], text| {
+    let settled = |mode, rules: &[&str], text| {
         let (tool, intent) = call(text);
-        permission(mode, rules).settle(&tool, &intent, &roots()).why
+        permission(mode, rules).settle(&tool, &intent, &roots())
     };
-    assert_eq!(
-        why("ask", &["deny shell(rm)", "deny shell"], "$ rm x"),
-        "the rule `deny shell(rm)` forbids it"
-    );
-    assert_eq!(why("ask", &["ask todo"], "todo"), "the rule `ask todo` wants it asked");
-    assert_eq!(why("ask", &[], "read /etc/passwd"), "it reads outside of the workspace");
-    assert_eq!(why("ask", &[], "$ ls"), "it runs a command");
-    assert!(why("plan", &["allow *"], "write a").starts_with("plan mode only reads"));
+    let denied = Settled::Deny("the rule `deny shell(rm)` forbids it".to_owned());
+    assert_eq!(settled("ask", &["deny shell(rm)", "deny shell"], "$ rm x"), denied);
+    let rule = "ask todo".parse().expect("a rule");
+    assert_eq!(settled("ask", &["ask todo"], "todo"), Settled::Ask(AskCause::Rule(rule)));
+    assert_eq!(settled("ask", &[], "read /etc/passwd"), Settled::Ask(AskCause::ReadsOutside));
+    assert_eq!(settled("ask", &[], "$ ls"), Settled::Ask(AskCause::Command));
+    assert_eq!(settled("plan", &["allow *"], "write a"), Settled::Deny(PLAN.to_owned()));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    ConversationId, EntryId, Fact, FileChange, FilePath, Grade, Receipt, SayRequest, WorkspaceNo,
+    ConversationId, EntryId, Fact, FileChange, FilePath, Grade, Receipt, SayRequest, WhyNot, WorkspaceNo,
     without_full_folders,
 };
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned};
@@ -16,7 +16,7 @@ use super::attribution::Attributed;
 use super::conversation_folders::{HeldAll, shown_in};
 use super::git;
 use super::git_hooks::{self, Change, Planted, shown};
-use super::uncaptured::{self, Outside};
+use super::uncaptured::{self, Outside, WhyUnseen};
 use super::workspace::{Held, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -75,7 +75,7 @@ struct After {
     over: Vec<String>,
     delta: NewDelta,
     /// What was changed and is not covered, and why it is not.
-    uncovered: Vec<(String, String)>,
+    uncovered: Vec<(String, WhyNot)>,
     /// Changes of hooks and settings of git.
     planted: Vec<(String, Change)>,
     /// The same, of files that captures cover, a text for each.
@@ -242,7 +242,8 @@ impl Engine {
                 }
             }
         }
-        let uncovered: Vec<_> = after.iter().flat_map(|after: &After| after.uncovered.clone()).collect();
+        let uncovered: Vec<_> =
+            after.iter_mut().flat_map(|after: &mut After| std::mem::take(&mut after.uncovered)).collect();
         let planted =
             self.planted(&of.id, after.iter_mut().flat_map(|after| std::mem::take(&mut after.planted)));
         let captured: Vec<_> =
@@ -251,7 +252,9 @@ impl Engine {
         if let Some(told) = &told {
             remark(&mut say, &format!("\n[{told}]"));
         }
-        let uncovered: Vec<_> = planted.into_iter().chain(uncovered).collect();
+        let planted = planted.into_iter().map(|(path, how)| (path, WhyUnseen::Recorded(how)));
+        let uncovered = uncovered.into_iter().map(|(path, why)| (path, WhyUnseen::NotCovered(why)));
+        let uncovered: Vec<_> = planted.chain(uncovered).collect();
         uncaptured::note(&mut say, &uncovered, &whys);
         let changed = after.iter().map(|after| counted(&after.delta)).sum();
         // Until it is stored, what it changed is still to be found.
@@ -292,7 +295,7 @@ impl Engine {
         let outside = of.outside.iter().find(|(no, _)| *no == held.no).map(|(_, outside)| outside);
         let folder = (held.no != of.own).then(|| held.root.path());
         let uncovered = outside.map(|outside| outside.changed(&now)).unwrap_or_default().into_iter();
-        let uncovered = uncovered.map(|(path, why)| (shown_in(folder, &path), why.to_string())).collect();
+        let uncovered = uncovered.map(|(path, why)| (shown_in(folder, &path), why)).collect();
         let (held, git) = git::look(held).await?;
         let (mut held, now) = git_hooks::look(held).await?;
         let before = of.planted.iter().find(|(no, _)| *no == held.no).map(|(_, planted)| planted);

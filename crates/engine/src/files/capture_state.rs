@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use retake_core::{
     Choice, ContentHash, DeltaId, FilePath, FilePlan, Look, MergeBytes, NoSuchHunks, Now, Record, Verdict,
+    WhyNot,
 };
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 
 use super::Workspace;
 use super::authors::KnownVersions;
-
-/// Why a path is left alone whose version to be is gone (erased, collected by the quota, or lost).
-const NOT_KEPT: &str = "the version that it takes is not kept any more";
 
 /// A workspace, to be planned on.
 pub(super) struct Looking<'a> {
@@ -45,7 +43,7 @@ impl<'a> Looking<'a> {
                 written.and_then(Record::hash).is_some_and(|hash| !self.merging.objects.contains(&hash));
             let unmerged = matches!(path.verdict, Verdict::Conflict(_)) && self.gone.contains(&path.path);
             if missing || unmerged {
-                path.verdict = Verdict::NotCovered(NOT_KEPT.to_owned());
+                path.verdict = Verdict::NotCovered(WhyNot::NotKept);
                 path.choices = vec![Choice::Skip, Choice::Disk];
                 path.step.change.after = path.step.change.before.clone();
                 path.step.stack_after = path.step.stack_before.clone();
@@ -177,7 +175,7 @@ impl Look for Looking<'_> {
         match self.workspace.tree.known(path) {
             Known::Absent => Now::Covered(None),
             Known::Is(record) => Now::Covered(Some(record)),
-            Known::NotCovered(why) => Now::NotCovered(why.to_string()),
+            Known::NotCovered(why) => Now::NotCovered(why),
         }
     }
 

@@ -14,7 +14,7 @@ use retake_worktree::{Known, Manifest};
 
 use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
-use super::restore::uncovered;
+use super::restore::{not_covered, uncovered};
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -188,8 +188,7 @@ impl Engine {
 /// Refuses a path that is not there at either moment, or that is not covered.
 fn check(held: &Held, path: &FilePath, views: &[&View]) -> Result<()> {
     if let Known::NotCovered(why) = held.tree.known(path) {
-        let what = format!("{path} is not covered: {why}");
-        return Err(EngineError::new(Kind::Refused, "not_covered", what));
+        return Err(not_covered(format!("{path} is not covered"), why));
     }
     let is_there = |view: &&View| view.records.keys().any(|there| there.is_within(path));
     if views.iter().any(is_there) {

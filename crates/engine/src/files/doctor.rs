@@ -1,8 +1,8 @@
 //! The doctor's look at files: rewinds that were cut short, versions that are missing or damaged. It mends what can be mended
 //! without losing anything: it finishes what is open, and takes what is in the folders now into the store again.
 
-use retake_core::{Care, Checked, ContentHash, WorkspaceInfo};
-use std::collections::{BTreeMap, HashSet};
+use retake_core::{Care, Checked, ContentHash, Finding, Repair, WorkspaceInfo};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use retake_store::Claimant;
@@ -33,8 +33,7 @@ impl Engine {
             let healed = before - lost.len();
             let also = damaged.iter().filter(|object| pack.has(object) && !lost.contains_key(object)).count();
             if healed.max(also) > 0 {
-                let what = "versions of files that were missing or damaged are kept again, from the folders";
-                checked.mended.push(format!("{} {what}", healed.max(also)));
+                checked.mended.push(Repair::Versions(healed.max(also)));
             }
         }
         let unneeded =
@@ -60,22 +59,16 @@ impl Engine {
         for intent in &intents {
             let folder = folder_of(&rows, intent.workspace);
             if left.iter().any(|left| left.staging == intent.staging) {
-                let what = format!(
-                    "a step back or forth in {folder} was cut short: some of its files may be as \
-                                    before, others as after"
-                );
-                checked.problems.push(what);
+                checked.problems.push(Finding::StepCutShort(folder));
             } else {
-                let way = if intent.back { "taken back" } else { "finished" };
-                checked.mended.push(format!("the step in {folder} that was cut short is {way}"));
+                let way = if intent.back { Repair::StepTakenBack } else { Repair::StepFinished };
+                checked.mended.push(way(folder));
             }
         }
         if pending > 0 && self.erasures_open().await? == 0 {
-            checked.mended.push("the erasure of versions of files that was cut short is finished".to_owned());
+            checked.mended.push(Repair::EraseFinished);
         } else if pending > 0 {
-            checked
-                .problems
-                .push("an erasure was cut short: versions of files are still to be erased".to_owned());
+            checked.problems.push(Finding::EraseCutShort);
         }
         checked.details.extend(why);
         Ok(())
@@ -111,33 +104,24 @@ impl Engine {
         checked: &mut Checked,
     ) -> Result<()> {
         let by = || lost.values().flatten();
-        let conversations: HashSet<_> = by()
+        let conversations: BTreeSet<_> = by()
             .filter_map(|by| match by {
                 Claimant::Call(id, _) | Claimant::Op(id, _) => Some(*id),
                 Claimant::Capture(_) | Claimant::Checkpoint(_) => None,
             })
             .collect();
         if !conversations.is_empty() {
-            let mut names: Vec<String> = conversations.iter().map(ToString::to_string).collect();
-            names.sort();
-            let objects = lost.values().filter(|by| by.iter().any(is_call)).count();
-            checked.problems.push(format!(
-                "{objects} {} that going back may need {} missing or damaged, in {}",
-                if objects == 1 { "version of a file" } else { "versions of files" },
-                if objects == 1 { "is" } else { "are" },
-                names.join(", ")
-            ));
+            let versions = lost.values().filter(|by| by.iter().any(is_call)).count();
+            let conversations = conversations.into_iter().collect();
+            checked.problems.push(Finding::LostVersions { versions, conversations });
         }
         let captured = lost.values().filter(|by| !by.is_empty() && !by.iter().any(is_call)).count();
         if captured > 0 {
-            checked
-                .problems
-                .push(format!("of what captures saw, {captured} versions are missing or damaged"));
+            checked.problems.push(Finding::LostCaptured(captured));
         }
         let current = lost.values().filter(|by| by.is_empty()).count();
         if current > 0 {
-            let what = "files as they are now are missing or damaged in the object store";
-            checked.problems.push(format!("{current} {what}: mending takes them in again"));
+            checked.problems.push(Finding::LostCurrent(current));
         }
         Ok(())
     }

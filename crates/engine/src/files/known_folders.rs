@@ -8,11 +8,11 @@ use std::path::{Component, Path, PathBuf};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, WorkspaceInfo,
-    WorkspaceNo,
+    Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, WhyNot,
+    WorkspaceInfo, WorkspaceNo,
 };
 use retake_store::Claimant;
-use retake_worktree::{Known, Permission, Rules, Sweep, WhyNot};
+use retake_worktree::{Known, Permission, Sweep};
 
 use super::blocking;
 use super::conversation_folders::shown_in;
@@ -44,8 +44,10 @@ pub struct FolderShown {
     pub bytes: u64,
     /// Whether a rewind of its files is not settled.
     pub unsettled: bool,
-    /// The rules of what is covered.
-    pub rules: Rules,
+    /// Larger files are not covered, in bytes.
+    pub max_file: u64,
+    /// Larger ignored files are not covered, in bytes.
+    pub max_ignored: u64,
     /// What is there and not covered; nothing is known of it while the folder is away.
     pub uncovered: Vec<PathShown>,
 }
@@ -56,7 +58,7 @@ pub struct PathShown {
     /// It.
     pub path: String,
     /// Why.
-    pub why: String,
+    pub why: WhyNot,
 }
 
 impl Engine {
@@ -93,10 +95,8 @@ impl Engine {
                     let over = held.calls.ended(is_alive);
                     let (mut held, capture) = see(held, Sweep::Whole, Permission::Ask).await?;
                     let uncovered = capture.uncovered.iter();
-                    let path = |one: &retake_worktree::Uncovered| PathShown {
-                        path: one.path.to_string(),
-                        why: one.why.to_string(),
-                    };
+                    let path =
+                        |one: &retake_core::Uncovered| PathShown { path: one.path.to_string(), why: one.why };
                     shown.uncovered = uncovered.map(path).collect();
                     self.keep_capture(&mut held, &capture, None, over).await?;
                     accept(&mut held, capture)?;
@@ -162,6 +162,7 @@ impl Engine {
         let (captures, checkpoints) = self.captures_of(row.no).await?;
         let unsettled = self.store().intents().await?.iter().any(|intent| intent.workspace == row.no);
         let away = (!is_there(&row)).then(|| "the folder is not there, or is another one".to_owned());
+        let rules = &self.files.config()?.rules;
         Ok(FolderShown {
             away,
             conversations: conversations.into_iter().collect(),
@@ -171,7 +172,8 @@ impl Engine {
             versions: versions.len() as u64,
             bytes: versions.values().sum(),
             unsettled,
-            rules: self.files.config()?.rules.clone(),
+            max_file: rules.max_file,
+            max_ignored: rules.max_ignored,
             uncovered: Vec::new(),
             row,
         })

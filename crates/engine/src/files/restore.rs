@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use retake_core::{Capture, ConversationId, FilePath, Hint, Record, Remedy, Want, WantedPath, WorkspaceNo};
-use retake_worktree::{Known, Manifest, Objects, WhyNot, WorktreeError};
+use retake_core::{
+    Capture, ConversationId, FilePath, Hint, Record, Remedy, Want, WantedPath, WhyNot, WorkspaceNo,
+};
+use retake_worktree::{Known, Manifest, Objects, WorktreeError};
 
 use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
@@ -131,14 +133,18 @@ pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
     None
 }
 
+/// A path that is not covered, and why: a field of the code.
+pub(super) fn not_covered(what: String, why: WhyNot) -> EngineError {
+    EngineError::new(Kind::Refused, "not_covered", what).with("uncovered", why.name())
+}
+
 /// Refuses a path of which nothing is known, or which nobody can put back.
 fn check(held: &Held, path: &FilePath, wanted_paths: &[WantedPath], then: Option<&Manifest>) -> Result<()> {
-    let refused = |what: String| Err(EngineError::new(Kind::Refused, "not_covered", what));
     if let Some(why) = then.and_then(|then| uncovered(then, path)) {
-        return refused(format!("{path} was not covered then: {why}"));
+        return Err(not_covered(format!("{path} was not covered then"), why));
     }
     match held.tree.known(path) {
-        Known::NotCovered(why) => refused(format!("{path} is not covered: {why}")),
+        Known::NotCovered(why) => Err(not_covered(format!("{path} is not covered"), why)),
         Known::Is(_) => Ok(()),
         Known::Absent => {
             let there_then = then.is_some_and(|then| then.records.contains_key(path));

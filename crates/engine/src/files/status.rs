@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time,
+    ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time, Uncovered,
     WorkspaceNo, without_full_folders,
 };
 use retake_tools::processes;
-use retake_worktree::{Known, Sweep, Uncovered};
+use retake_worktree::{Known, Sweep};
 
 use super::workspace::Held;
 use crate::Engine;

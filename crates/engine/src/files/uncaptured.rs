@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use retake_core::{ConversationId, EntryId, Fact, FilePath, Part, SayRequest, Scope};
-use retake_worktree::{Stamp, Uncovered, WhyNot};
+use retake_core::{ConversationId, EntryId, Fact, FilePath, Part, SayRequest, Scope, Uncovered, WhyNot};
+use retake_worktree::Stamp;
 use serde_json::{Value, json};
 
 use super::blocking;
@@ -32,13 +32,22 @@ const BLIND: usize = 8;
 pub struct Uncaptured {
     /// Paths that captures do not cover and that were changed meanwhile, of the oldest call first, each with why it is not
     /// covered; of each call the first of them.
-    pub paths: Vec<(String, String)>,
+    pub paths: Vec<(String, WhyUnseen)>,
     /// At least so many more.
     pub more: u64,
     /// The last calls behind which a folder could not be looked at, oldest first, each with why.
     pub blind: Vec<(Called, String)>,
     /// How many more there were before them.
     pub more_blind: usize,
+}
+
+/// Why captures do not see the change of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum WhyUnseen {
+    /// They do not cover it.
+    NotCovered(WhyNot),
+    /// What was recorded with the call, in words: of files that are git's own, and by earlier versions.
+    Recorded(String),
 }
 
 /// What is in a folder and not covered, as it was at a moment.
@@ -74,7 +83,7 @@ impl Outside {
 }
 
 /// Notes it in the result of the call.
-pub(super) fn note(say: &mut SayRequest, paths: &[(String, String)], blind: &[String]) {
+pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &[String]) {
     if paths.is_empty() && blind.is_empty() {
         return;
     }
@@ -89,7 +98,7 @@ pub(super) fn note(say: &mut SayRequest, paths: &[(String, String)], blind: &[St
 struct Noted {
     /// The result.
     entry: String,
-    paths: Vec<(String, String)>,
+    paths: Vec<(String, WhyUnseen)>,
     more: u64,
     blind: Vec<String>,
 }
@@ -97,6 +106,11 @@ struct Noted {
 impl Noted {
     fn written(&self) -> String {
         let Self { entry, paths, more, blind } = self;
+        let path = |(path, why): &(String, WhyUnseen)| match why {
+            WhyUnseen::NotCovered(why) => json!([path, why.name()]),
+            WhyUnseen::Recorded(words) => json!([path, words]),
+        };
+        let paths: Vec<Value> = paths.iter().map(path).collect();
         json!({ "entry": entry, "paths": paths, "more": more, "blind": blind }).to_string()
     }
 
@@ -105,9 +119,13 @@ impl Noted {
         let said: Value = serde_json::from_str(said).ok()?;
         let list = |key: &str| said[key].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
+        let why = |words: String| {
+            WhyNot::from_name(&words).map_or(WhyUnseen::Recorded(words), WhyUnseen::NotCovered)
+        };
+        let path = |pair: &Value| Some((text(&pair[0])?, why(text(&pair[1])?)));
         Some(Self {
             entry: text(&said["entry"])?,
-            paths: list("paths").iter().filter_map(|pair| Some((text(&pair[0])?, text(&pair[1])?))).collect(),
+            paths: list("paths").iter().filter_map(path).collect(),
             more: said["more"].as_u64().unwrap_or(0),
             blind: list("blind").iter().filter_map(text).collect(),
         })
@@ -148,5 +166,21 @@ impl Engine {
             unseen.blind.push((called, (*why).clone()));
         }
         Ok(unseen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cause_is_recorded_by_name_and_words_of_an_earlier_version_are_kept() {
+        let said = r#"{"blind":[],"entry":"e","more":0,"paths":[["big","the file is over the limit"],["ff","special"]]}"#;
+        let noted = Noted::read(said).expect("read");
+        let words = WhyUnseen::Recorded("the file is over the limit".to_owned());
+        let special = WhyUnseen::NotCovered(WhyNot::Special);
+        assert_eq!(noted.paths, [("big".to_owned(), words), ("ff".to_owned(), special)]);
+        let json = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        assert_eq!(json(&noted.written()), json(said));
     }
 }

@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use retake_core::{ContentHash, ConversationId, FilePath, WorkspaceInfo, WorkspaceNo};
+use retake_core::{ContentHash, ConversationId, FilePath, Uncovered, WorkspaceInfo, WorkspaceNo};
 use retake_store::{CallsSeen, NewCapture};
 use retake_tools::{is_closed, processes};
 use retake_worktree::{
     Capture, Findings, GitState, Mark, Objects as _, Permission, Picked, Root, RootId, RootLock, Sweep, Tree,
-    Uncovered,
 };
 use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 

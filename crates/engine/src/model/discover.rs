@@ -37,8 +37,23 @@ fn named(wrong: String) -> Hint {
 pub struct Choice {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// Why this one, for people: `ANTHROPIC_API_KEY is set`.
-    pub why: String,
+    /// Why this one.
+    pub why: ChosenBy,
+}
+
+/// Why a model was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// A request names it.
+    Request,
+    /// The settings name it.
+    Settings,
+    /// The key of its provider is there.
+    Key(KeySource),
+    /// The server of that name runs on this computer.
+    LocalServer(String),
+    /// There is neither a key nor a server.
+    Demo,
 }
 
 impl std::fmt::Debug for Choice {
@@ -142,27 +157,27 @@ impl Models {
     /// this computer, else the demo. Takes at most the time that the settings allow for looking.
     pub fn choose<'a>(&'a self, asked: Option<&'a str>) -> BoxFuture<'a, Result<Choice, ModelError>> {
         Box::pin(async move {
-            let choice = |name: &str, why: &str| Ok(Choice { model: self.open(name)?, why: why.to_owned() });
+            let choice = |name: &str, why| Ok(Choice { model: self.open(name)?, why });
             if let Some(name) = asked {
-                return choice(name, "it was asked for");
+                return choice(name, ChosenBy::Request);
             }
             if let Some(name) = &self.settings.model.default {
-                return choice(name, "model.default in the settings");
+                return choice(name, ChosenBy::Settings);
             }
             for provider in BY_KEY {
                 let Some(endpoint) = self.endpoints.get(provider) else {
                     continue;
                 };
                 if self.has_key(endpoint)? {
-                    return choice(provider, &key_note(&endpoint.key));
+                    return choice(provider, ChosenBy::Key(endpoint.key.clone()));
                 }
             }
             for (provider, title, found) in self.local().await {
                 if let Some(model) = found.ok().as_deref().and_then(usable) {
-                    return choice(&format!("{provider}/{model}"), &format!("{title} runs on this computer"));
+                    return choice(&format!("{provider}/{model}"), ChosenBy::LocalServer(title));
                 }
             }
-            choice(Demo::NAME, "there is no key and no model server on this computer")
+            choice(Demo::NAME, ChosenBy::Demo)
         })
     }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{
-    By, CallAsked, Digest, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule,
-    Ruling, SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
+    AskCause, By, CallAsked, Digest, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part,
+    Permission, Rule, SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
 use retake_store::digest::of_call;
 use retake_tools::{Output, Tool};
@@ -91,7 +91,6 @@ impl Driver {
             let beside = tool.as_ref().is_none_or(|tool| tool.is_parallel());
             asked.push(CallAsked { id: key.clone(), beside });
             let text = arguments.clone();
-            let unlooked = Settled { ruling: Ruling::Deny, why: "nobody has looked at it".to_owned() };
             let ready = Ready {
                 key: key.clone(),
                 id: id.clone(),
@@ -101,7 +100,7 @@ impl Driver {
                 tool,
                 intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
                 leaves: EffectClass::None,
-                settled: unlooked,
+                settled: Settled::Ask(AskCause::MayChange),
                 permission: Arc::default(),
                 told: false,
                 again: None,
@@ -115,7 +114,7 @@ impl Driver {
     pub(super) async fn look(&mut self, key: String) -> TurnInput {
         let Some(mut ready) = self.calls.remove(&key) else { return TurnInput::Ended(key) };
         let looked = self.looked(&mut ready).await;
-        let ruling = ready.settled.ruling;
+        let ruling = ready.settled.ruling();
         self.calls.insert(key.clone(), ready);
         match looked {
             Ok(()) => TurnInput::Settled(key, ruling),
@@ -138,7 +137,7 @@ impl Driver {
         match intent {
             Err(why) => {
                 ready.intent.line = format!("{} {}", ready.name, shorten(&ready.intent.line, 60));
-                ready.settled = Settled { ruling: Ruling::Deny, why };
+                ready.settled = Settled::Deny(why);
             }
             Ok(mut intent) => {
                 // What is written where no capture looks stays.
@@ -194,6 +193,7 @@ impl Driver {
         // Without rules to offer it can be asked all the same.
         let permission = self.permission().await.or_log("no rules are offered").unwrap_or_default();
         let ready = self.calls.get_mut(&key)?;
+        let Settled::Ask(cause) = ready.settled.clone() else { return None };
         ready.told = true;
         // What was done before is asked about whatever rules say.
         let offers = match ready.again {
@@ -207,7 +207,7 @@ impl Driver {
         let asks = Asks {
             id: key.clone(),
             call: ready.shown(),
-            why: ready.settled.why.clone(),
+            cause,
             again: ready.again.as_ref().map(|effect| effect.began),
             offers,
         };
@@ -248,7 +248,7 @@ impl Driver {
 
     fn denied(&mut self, key: String, why: String) -> TurnInput {
         if let Some(ready) = self.calls.get_mut(&key) {
-            ready.settled.why = why;
+            ready.settled = Settled::Deny(why);
         }
         TurnInput::Denied(key)
     }
@@ -264,9 +264,9 @@ impl Driver {
     /// Stores that a call was not run, and why.
     pub(super) async fn refuse(&mut self, key: String) -> TurnInput {
         let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
-        let why = match ready.settled.ruling {
-            Ruling::Allow => format!("{} before it began", self.engine.stopped_by()),
-            _ => ready.settled.why.clone(),
+        let why = match &ready.settled {
+            Settled::Deny(why) => why.clone(),
+            Settled::Allow | Settled::Ask(_) => format!("{} before it began", self.engine.stopped_by()),
         };
         let output = Output::failed(format!("not run: {why}"));
         if !ready.told {
@@ -428,11 +428,8 @@ impl ToolHost {
 
 /// What was done before and taken back from the conversation only is asked about, unless it is denied anyway.
 fn asked_again(settled: Settled, again: Option<&Effect>) -> Settled {
-    match (settled.ruling, again) {
-        (Ruling::Allow | Ruling::Ask, Some(_)) => Settled {
-            ruling: Ruling::Ask,
-            why: "the same ran before; what it did outside of the files was not taken back".to_owned(),
-        },
+    match (&settled, again) {
+        (Settled::Allow | Settled::Ask(_), Some(_)) => Settled::Ask(AskCause::RanBefore),
         _ => settled,
     }
 }

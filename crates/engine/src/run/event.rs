@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{EffectClass, EntryId, Receipt, Rule, ToolOutcome};
+use retake_core::{AskCause, EffectClass, EntryId, Receipt, Rule, ToolOutcome};
 
 use super::Ended;
 use crate::files::AppliedFiles;
@@ -63,7 +63,7 @@ pub struct Asks {
     /// The call.
     pub call: CallShown,
     /// Why it is asked about.
-    pub why: String,
+    pub cause: AskCause,
     /// The same was done before and taken back from the conversation, but not from the world: when it was done.
     pub again: Option<retake_core::Time>,
     /// Rules that would allow it, and more like it, from narrow to wide.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use retake_core::{Intent, Mode, Permission, Rule, Ruling, Settled, Touch};
+use retake_core::{AskCause, Intent, Mode, Permission, Rule, Ruling, Settled, Touch};
 use retake_tools::{Guard, Guarded};
 
 /// What keeps a call's files back.
@@ -43,20 +43,17 @@ impl Guards<'_> {
     pub(super) fn settle(self, tool: &str, intent: &Intent, settled: Settled) -> Settled {
         let touched = self.touched(tool, intent);
         let Some((guard, path)) = touched.first() else { return settled };
-        let shown = path.display();
-        let rule = format!("`{tool}({shown})` in permissions.allow");
-        let (ruling, why) = match guard {
-            Guard::Refused => (
-                Ruling::Deny,
-                format!(
+        let next = match guard {
+            Guard::Refused => {
+                let shown = path.display();
+                let rule = format!("`{tool}({shown})` in permissions.allow");
+                Settled::Deny(format!(
                     "{shown} holds secrets and is kept back; a person can allow it with the rule {rule}, or by permissions.secrets"
-                ),
-            ),
-            Guard::Asked => {
-                (Ruling::Ask, format!("{shown} may hold secrets; the rule {rule} allows it unasked"))
+                ))
             }
+            Guard::Asked => Settled::Ask(AskCause::Secrets((*path).to_owned())),
         };
-        if settled.ruling >= ruling { settled } else { Settled { ruling, why } }
+        if settled.ruling() >= next.ruling() { settled } else { next }
     }
 
     /// The rules that are offered for a call: those that would allow it, where guarded files are no part of it; else one that names
@@ -79,6 +76,6 @@ impl Guards<'_> {
         let mut permission = self.permission.clone();
         permission.rules.push(rule.clone());
         let with = Guards { permission: &permission, ..self };
-        with.settle(tool, intent, permission.settle(tool, intent, self.roots)).ruling == Ruling::Allow
+        with.settle(tool, intent, permission.settle(tool, intent, self.roots)) == Settled::Allow
     }
 }

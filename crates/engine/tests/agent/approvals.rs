@@ -178,8 +178,9 @@ async fn a_stop_while_it_is_asked_ends_the_turn_and_an_answer_comes_too_late() {
         }
     };
     assert!(desk.engine.cancel(desk.id));
-    let (ended, _) = desk.follow(events, &mut |_| None).await;
+    let (ended, told) = desk.follow(events, &mut |_| None).await;
     assert_eq!(ended.outcome, Outcome::Interrupted);
+    assert_eq!(told, ["→ failed: not run: stopped by the person before it began [0]"]);
     let late = desk.engine.decide(desk.id, &id, Decision::Once).expect_err("nobody asks");
     assert_eq!(late.code, "not_asked");
     assert_eq!(desk.read("a.txt"), None);

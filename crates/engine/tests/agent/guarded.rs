@@ -99,7 +99,7 @@ async fn trial_23_an_env_file_is_asked_about_and_the_rule_is_offered() {
             Some(Decision::InConversation(asks.offers[0].clone()))
         })
         .await;
-    assert!(told[0].contains("may hold secrets"), "{told:?}");
+    assert!(told[0].contains("Secrets("), "{told:?}");
     assert_eq!(offers.iter().map(ToString::to_string).collect::<Vec<_>>(), ["allow read(.env)"]);
     assert!(told.iter().any(|line| line.starts_with("→ 1 line")), "{told:?}");
     let (_, told) = desk.turn("go", vec![read(), words("done")]).await;

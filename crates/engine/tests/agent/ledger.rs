@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use futures::StreamExt;
 use retake_core::{
-    Action, Apply, EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer, Touch,
+    Action, Apply, AskCause, EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer,
+    Touch,
 };
 use retake_engine::{
     AppliedFiles, Decision, Effects, Engine, ExportFormat, FileOptions, Outcome, Result, RunEvent,
@@ -119,7 +120,7 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
     let (_, told) = desk
         .follow(events, &mut |asks| {
             again.push(asks.again);
-            assert_eq!(asks.why, "the same ran before; what it did outside of the files was not taken back");
+            assert_eq!(asks.cause, AskCause::RanBefore);
             assert!(asks.offers.is_empty(), "it would be asked under each of them: {:?}", asks.offers);
             Some(Decision::Deny(None))
         })
@@ -269,7 +270,7 @@ async fn a_fork_knows_what_its_siblings_have_done() {
             _ => {}
         }
     };
-    assert!(asks.again.is_some(), "{}", asks.why);
+    assert!(asks.again.is_some(), "{:?}", asks.cause);
     desk.engine.cancel(sibling);
 }
 

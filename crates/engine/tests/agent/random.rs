@@ -13,7 +13,9 @@ use futures::stream::BoxStream;
 use retake_core::{
     Action, Apply, ConversationId, Mode, Part, Pos, Receipt, RunState, Seen, Steer, joined_text,
 };
-use retake_engine::model::{Catalogue, Choice, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt};
+use retake_engine::model::{
+    Catalogue, Choice, ChosenBy, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt,
+};
 use retake_engine::{Ended, Engine, EngineError, FileOptions, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_store::{Memory, Store};
 use retake_tools::ShellConfig;
@@ -101,7 +103,7 @@ struct OnlyDice(Arc<Dice>);
 #[async_trait]
 impl Catalogue for OnlyDice {
     async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: "it is the only one".into() })
+        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
 
     async fn list(&self) -> Vec<Offer> {

@@ -2,15 +2,10 @@
 
 use std::fs;
 
-use retake_core::Care;
+use retake_core::{Care, Finding, Repair};
 
 use super::crash::{kill_at, two_turns};
 use super::{Yard, three};
-
-/// Whether some sentence says it.
-fn says(sentences: &[String], what: &str) -> bool {
-    sentences.iter().any(|sentence| sentence.contains(what))
-}
 
 #[tokio::test]
 async fn sound_files_are_no_problem() {
@@ -45,16 +40,21 @@ async fn rewind_case_26_the_doctor_mends_what_could_not_be_put_back() {
         let parked = yard.dir.path().join("parked");
         fs::rename(yard.path(""), &parked).expect("taken away");
         let checked = yard.engine.doctor(Care::Mend).await.expect("checked");
-        assert!(says(&checked.problems, "was cut short"), "its folder is away: {checked:?}");
+        let is_cut_short = |found: &[Finding]| matches!(found, [Finding::StepCutShort(_)]);
+        assert!(is_cut_short(&checked.problems), "its folder is away: {checked:?}");
         fs::rename(&parked, yard.path("")).expect("brought back");
         let checked = yard.engine.doctor(Care::Look).await.expect("checked");
         assert!(
-            says(&checked.problems, "was cut short") && checked.mended.is_empty(),
+            is_cut_short(&checked.problems) && checked.mended.is_empty(),
             "looking mends nothing: {checked:?}"
         );
         let checked = yard.engine.doctor(Care::Mend).await.expect("checked");
-        let way = if back { "is taken back" } else { "is finished" };
-        assert!(checked.problems.is_empty() && says(&checked.mended, way), "{checked:?}");
+        let way = match *checked.mended {
+            [Repair::StepTakenBack(_)] => Some(true),
+            [Repair::StepFinished(_)] => Some(false),
+            _ => None,
+        };
+        assert_eq!((checked.problems, way), (Vec::new(), Some(back)), "{:?}", checked.mended);
         if back {
             assert_eq!((yard.turns().await, yard.all()), (2, there), "all before");
         } else {
@@ -78,9 +78,10 @@ async fn damaged_versions_are_named_and_those_that_are_in_the_folder_are_taken_i
     fs::write(&pack, bytes).expect("written");
     let yard = Yard { engine: super::engine(&dir).await, id, dir };
     let checked = yard.engine.doctor(Care::Look).await.expect("checked");
-    assert!(says(&checked.problems, "missing or damaged"), "{checked:?}");
+    let is_lost = |found: &Finding| matches!(found, Finding::LostVersions { .. } | Finding::LostCurrent(_));
+    assert!(checked.problems.iter().any(is_lost), "{checked:?}");
     let mended = yard.engine.doctor(Care::Mend).await.expect("checked");
-    assert!(says(&mended.mended, "kept again"), "{mended:?}");
+    assert!(matches!(*mended.mended, [Repair::Versions(_)]), "{mended:?}");
     let lost = yard.verdicts("t1").await;
     assert!(lost.iter().all(|verdict| !verdict.contains("Conflict")), "{lost:?}");
 }

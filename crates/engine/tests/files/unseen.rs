@@ -3,7 +3,8 @@
 use std::fs;
 
 use futures::StreamExt as _;
-use retake_engine::{FileOptions, RunEvent, Scope, Uncaptured};
+use retake_core::WhyNot;
+use retake_engine::{FileOptions, RunEvent, Scope, Uncaptured, WhyUnseen};
 
 use super::{Yard, scope};
 
@@ -15,8 +16,8 @@ async fn said(yard: &Yard, turn: &str, options: FileOptions) -> Uncaptured {
     planned
 }
 
-fn paths(said: &Uncaptured) -> Vec<(&str, &str)> {
-    said.paths.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect()
+fn paths(said: &Uncaptured) -> Vec<(&str, WhyUnseen)> {
+    said.paths.iter().map(|(path, why)| (path.as_str(), why.clone())).collect()
 }
 
 /// A file that is too large, and nothing that a capture covers.
@@ -28,17 +29,17 @@ async fn large() -> Yard {
     yard
 }
 
-const TOO_LARGE: &str = "the file is over the limit";
+const TOO_LARGE: WhyUnseen = WhyUnseen::NotCovered(WhyNot::TooLarge);
 
 #[tokio::test]
 async fn rewind_case_11_what_is_not_covered_and_was_changed_is_named() {
-    let special = "neither a file, nor a folder, nor a link";
+    let special = WhyUnseen::NotCovered(WhyNot::Special);
     for options in [FileOptions::default(), scope(Scope::Files)] {
         let yard = large().await;
         yard.run("mkfifo ff").await;
         yard.run("echo covered > a; printf CHANGED >> big; rm ff; truncate -s 100M new").await;
         let told = said(&yard, "t2", options).await;
-        assert_eq!(paths(&told), [("big", TOO_LARGE), ("ff", special), ("new", TOO_LARGE)]);
+        assert_eq!(paths(&told), [("big", TOO_LARGE), ("ff", special.clone()), ("new", TOO_LARGE)]);
         let changed = fs::metadata(yard.path("big")).expect("it stays").len();
         assert_eq!((changed, yard.path("new").exists()), ((200 << 20) + 7, true));
     }

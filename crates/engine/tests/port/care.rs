@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retake_core::{Care, Role, SearchRequest};
+use retake_core::{Care, Finding, Role, SearchRequest};
 use retake_engine::ExportFormat;
 use rusqlite::Connection;
 
@@ -72,7 +72,11 @@ async fn a_damaged_message_is_named_and_the_rest_stays() {
     behind_its_back(folder.path(), "UPDATE entry SET content = '{' WHERE content = '\"broken\"'");
     let desk = Desk::in_folder(folder.path(), 2).await;
     let checked = desk.engine.doctor(Care::Mend).await.expect("checked");
-    assert!(checked.problems.iter().any(|problem| problem.contains("entry 2")), "{checked:?}");
+    let names = |found: &Finding| match found {
+        Finding::Unreadable { detail, .. } => detail.contains("entry 2"),
+        _ => false,
+    };
+    assert!(checked.problems.iter().any(names), "{checked:?}");
     let full = desk.engine.export(id, ExportFormat::Full, None).await;
     assert_eq!(full.expect_err("it would not be whole").code, "damaged");
     let text = desk.export(id, ExportFormat::Jsonl).await;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
-use retake_engine::model::{ModelErrorKind, Models, Offer};
-use retake_engine::secret::Environment;
+use retake_engine::model::{ChosenBy, ModelErrorKind, Models, Offer};
+use retake_engine::secret::{Environment, KeySource};
 use retake_engine::settings::{Settings, Time};
 
 use super::Connection;
@@ -26,7 +26,7 @@ fn models(ollama: u16, llamacpp: u16, more: &str, variable: &str) -> Models {
     Models::new(settings, environment, Arc::new(SystemClock), Arc::new(SeededRandom::new(1)))
 }
 
-async fn chosen(models: &Models, asked: Option<&str>) -> (String, String) {
+async fn chosen(models: &Models, asked: Option<&str>) -> (String, ChosenBy) {
     let choice = models.choose(asked).await.expect("a model");
     (choice.model.name().to_owned(), choice.why)
 }
@@ -38,10 +38,7 @@ fn ollama() -> Raw {
 #[tokio::test]
 async fn without_key_and_server_it_is_the_demo() {
     let (name, why) = chosen(&models(CLOSED, CLOSED, "", "OTHER"), None).await;
-    assert_eq!(
-        (name.as_str(), why.as_str()),
-        ("demo", "there is no key and no model server on this computer")
-    );
+    assert_eq!((name.as_str(), why), ("demo", ChosenBy::Demo));
 }
 
 #[tokio::test]
@@ -52,17 +49,18 @@ async fn requested_model_beats_settings_key_and_server_in_this_order() {
     assert_eq!(chosen(&with(default, "ANTHROPIC_API_KEY"), Some("gemini/y")).await.0, "gemini/y");
     assert_eq!(chosen(&with(default, "ANTHROPIC_API_KEY"), None).await.0, "openai/x");
     let (name, why) = chosen(&with("", "ANTHROPIC_API_KEY"), None).await;
-    assert!(name.starts_with("anthropic/claude-") && why == "ANTHROPIC_API_KEY is set", "{name} {why}");
+    let key = ChosenBy::Key(KeySource::Env("ANTHROPIC_API_KEY".to_owned()));
+    assert!(name.starts_with("anthropic/claude-") && why == key, "{name} {why:?}");
     assert_eq!(chosen(&with("[model.usual]\nopenai = \"z\"", "OPENAI_API_KEY"), None).await.0, "openai/z");
     let (name, why) = chosen(&with("", "OTHER"), None).await;
-    assert_eq!((name.as_str(), why.as_str()), ("ollama/llama3:8b", "Ollama runs on this computer"));
+    assert_eq!((name.as_str(), why), ("ollama/llama3:8b", ChosenBy::LocalServer("Ollama".to_owned())));
 }
 
 #[tokio::test]
 async fn a_server_in_openais_format_is_found() {
     let poster = Poster::start("fixtures:\n  - match: { model: qwen }\n    response: { content: hi }\n");
     let (name, why) = chosen(&models(CLOSED, poster.port(), "", "OTHER"), None).await;
-    assert_eq!((name.as_str(), why.as_str()), ("llamacpp/qwen", "llama.cpp runs on this computer"));
+    assert_eq!((name.as_str(), why), ("llamacpp/qwen", ChosenBy::LocalServer("llama.cpp".to_owned())));
 }
 
 #[tokio::test]

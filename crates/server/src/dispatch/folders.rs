@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use retake_core::{Capture, DiffHunks, FileChange, WorkspaceInfo};
+use retake_core::{Capture, DiffHunks, FileChange, WhyNot, WorkspaceInfo};
 use retake_engine::{EngineError, FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
 use retake_wire::request::USUAL_PAGE;
-use retake_wire::{Problem, Reply, reply, request};
+use retake_wire::{Problem, Reply, english, reply, request};
 
 use super::files::words::{bytes_in, grade, name};
 use super::{limit, page};
 use crate::InProcess;
-use crate::convert::{problem, usage};
+use crate::convert::{problem, uncovered_cause, usage};
 
 /// So many bytes of diffs go into a reply; of the other files only the names do.
 const MAX_DIFFS: usize = 8 << 20;
@@ -133,7 +133,10 @@ fn workspace(row: WorkspaceInfo) -> reply::Workspace {
 
 fn shown(folder: FolderShown) -> reply::WorkspaceShown {
     let examples = folder.uncovered.iter().take(EXAMPLES);
-    let examples = examples.map(|one| reply::NotCovered { path: one.path.clone(), why: one.why.clone() });
+    let examples = examples.map(|one| {
+        let cause = uncovered_cause(one.why);
+        reply::NotCovered { path: one.path.clone(), why: english::uncovered_cause(&cause), cause }
+    });
     reply::WorkspaceShown {
         not_covered: folder.uncovered.len() as u64,
         examples: examples.collect(),
@@ -146,8 +149,8 @@ fn shown(folder: FolderShown) -> reply::WorkspaceShown {
         versions: folder.versions,
         bytes: folder.bytes,
         unsettled: folder.unsettled,
-        max_file: folder.rules.max_file,
-        max_ignored: folder.rules.max_ignored,
+        max_file: folder.max_file,
+        max_ignored: folder.max_ignored,
     }
 }
 
@@ -181,7 +184,7 @@ fn status_out(status: FilesStatus) -> reply::FilesStatus {
         running: status.running.into_iter().map(running).collect(),
         ..reply::FilesStatus::default()
     };
-    let mut reasons: BTreeMap<String, reply::Uncovered> = BTreeMap::new();
+    let mut reasons: BTreeMap<WhyNot, reply::Uncovered> = BTreeMap::new();
     for FolderStatus { root, folder, calls, others, uncovered } in status.folders {
         let folder = folder.as_deref();
         match folder {
@@ -191,9 +194,11 @@ fn status_out(status: FilesStatus) -> reply::FilesStatus {
         shown.calls.extend(calls.into_iter().map(|it| by_calls(folder, it)));
         shown.others.extend(others.iter().map(|change| by_others(folder, change)));
         for it in uncovered {
-            let why = it.why.to_string();
-            let nothing = reply::Uncovered { why: why.clone(), count: 0, paths: Vec::new() };
-            let reason = reasons.entry(why).or_insert(nothing);
+            let reason = reasons.entry(it.why).or_insert_with(|| {
+                let cause = uncovered_cause(it.why);
+                let why = english::uncovered_cause(&cause);
+                reply::Uncovered { cause, why, count: 0, paths: Vec::new() }
+            });
             reason.count += 1;
             if reason.paths.len() < UNCOVERED {
                 reason.paths.push(shown_in(folder, &it.path));

@@ -8,11 +8,11 @@ use retake_core::{
 };
 use retake_engine::{EngineError, Kind};
 use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
-use retake_wire::{Problem, Reply, Search, reply, request};
+use retake_wire::{ModelCause, Problem, Reply, Search, english, reply, request};
 
 use super::{head, limit, page};
 use crate::InProcess;
-use crate::convert::{self, EXEC, problem};
+use crate::convert::{self, EXEC, model_cause, problem};
 use crate::log::LogFailure as _;
 
 /// What is beside the log of a conversation.
@@ -363,14 +363,14 @@ impl InProcess {
 
     pub(super) async fn models(&self) -> Result<Reply, Problem> {
         let choice = self.engine.models().choose(None).await;
-        let (default, why, warning) = match choice {
-            Ok(choice) => (choice.model.name().to_owned(), choice.why, None),
+        let (default, cause, warning) = match choice {
+            Ok(choice) => (choice.model.name().to_owned(), model_cause(choice.why), None),
             // What there is can be listed all the same.
             Err(error) => {
                 let problem = problem(retake_engine::EngineError::model(&error));
                 let default = self.settings.model.default.clone().unwrap_or_default();
                 let told = std::iter::once(problem.message).chain(problem.causes).collect::<Vec<_>>();
-                (default, "model.default in the settings".to_owned(), Some(told.join(": ")))
+                (default, ModelCause::Settings, Some(told.join(": ")))
             }
         };
         let offers = self.engine.models().list().await;
@@ -384,7 +384,8 @@ impl InProcess {
                 name: offer.name,
             }
         });
-        Ok(Reply::Models(reply::Models { default, why, warning, models: models.collect() }))
+        let why = english::model_cause(&cause);
+        Ok(Reply::Models(reply::Models { default, cause, why, warning, models: models.collect() }))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use retake_core::{Care, ConversationId};
 use retake_engine::{EngineError, ExportFormat, Inflow};
-use retake_wire::{Problem, Reply, reply, request};
+use retake_wire::{Problem, Reply, english, reply, request};
 
 use super::{request_id, works_in};
 use crate::InProcess;
@@ -69,12 +69,16 @@ impl InProcess {
     pub(super) async fn doctor(&self, doctor: request::Doctor) -> Result<Reply, Problem> {
         let care = if doctor.mend { Care::Mend } else { Care::Look };
         let checked = self.engine.doctor(care).await.map_err(problem)?;
+        let findings: Vec<_> = checked.problems.into_iter().map(convert::finding).collect();
+        let repairs: Vec<_> = checked.mended.into_iter().map(convert::repair).collect();
         Ok(Reply::Report(reply::Report {
             conversations: checked.conversations,
             entries: checked.entries,
-            problems: checked.problems,
+            problems: findings.iter().map(english::finding).collect(),
+            findings,
             details: checked.details,
-            mended: checked.mended,
+            mended: repairs.iter().map(english::repair).collect(),
+            repairs,
             sandbox: self.told_of_sandbox(),
         }))
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
-use retake_core::{OpNo, Pos, Time};
+use retake_core::{Finding, OpNo, Pos, Time};
 use rusqlite::Connection;
 
 use super::agent::facts;
@@ -29,36 +29,38 @@ impl SqliteRows {
     pub fn check(&self) -> Result<Findings> {
         // Where the pages can't even be looked through, the rows still can.
         let (mut problems, details) = match pages(&self.db) {
-            Ok(found) => (worded(&found), found),
-            Err(error) => {
-                (vec![error.to_string()], error.source().map(ToString::to_string).into_iter().collect())
-            }
+            Ok(found) => (kinds(&found), found),
+            Err(error) => (
+                vec![Finding::unreadable(&error)],
+                error.source().map(ToString::to_string).into_iter().collect(),
+            ),
         };
         for log in logs(&self.db)? {
             match self.log(log) {
                 Ok(home) => self.check_log(&home, &mut problems)?,
-                Err(error) => problems.push(error.to_string()),
+                Err(error) => problems.push(Finding::unreadable(error)),
             }
         }
-        problems.extend(self.drafts_in().err().map(|error| error.to_string()));
+        problems.extend(self.drafts_in().err().map(Finding::unreadable));
         Ok(Findings { problems, details })
     }
 
-    fn check_log(&self, home: &ConversationRow, wrong: &mut Vec<String>) -> Result<()> {
+    fn check_log(&self, home: &ConversationRow, wrong: &mut Vec<Finding>) -> Result<()> {
         let last = home.now.head.seq.0;
         let (mut told, mut damaged) = (facts::Known::new(), BTreeSet::new());
         for from in (1..=last).step_by(CHUNK as usize) {
             let to = last.min(from + CHUNK - 1);
             for (seq, entry) in (from..).zip(self.entries(home.log, from, to)?) {
                 match entry {
-                    Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => wrong
-                        .push(format!("entry {seq} of conversation {} follows an entry behind it", home.id)),
+                    Ok(entry) if !follows(entry.meta.after, entry.meta.pos) => {
+                        wrong.push(Finding::Order(home.id, seq));
+                    }
                     Ok(entry) => told.extend(
                         facts_of(&entry.parts).map(|fact| ((seq, fact.key.clone()), fact.value.clone())),
                     ),
                     Err(error) => {
                         damaged.insert(seq);
-                        wrong.push(error.to_string());
+                        wrong.push(Finding::unreadable(error));
                     }
                 }
             }
@@ -67,11 +69,10 @@ impl SqliteRows {
             Ok(mut known) => {
                 known.retain(|(seq, _), _| !damaged.contains(seq));
                 if known != told {
-                    let id = home.id;
-                    wrong.push(format!("the index of facts of conversation {id} does not fit its messages"));
+                    wrong.push(Finding::Facts(home.id));
                 }
             }
-            Err(error) => wrong.push(error.to_string()),
+            Err(error) => wrong.push(Finding::unreadable(error)),
         }
         let rest = [
             self.effects_in(home.log, 1, last, usize::MAX).map(drop),
@@ -79,19 +80,20 @@ impl SqliteRows {
             self.permission(home.log).map(drop),
             self.drafts(home.log).map(drop),
         ];
-        wrong.extend(rest.into_iter().filter_map(Result::err).map(|error| error.to_string()));
+        wrong.extend(rest.into_iter().filter_map(Result::err).map(Finding::unreadable));
+        let unreadable = |detail| Finding::Unreadable { conversation: Some(home.id), detail };
         for no in 1..=home.now.head.op.0 {
             if let Err(error) = self.op(home.log, OpNo(no)) {
-                wrong.push(format!("conversation {}: {error}", home.id));
+                wrong.push(unreadable(error.to_string()));
             }
         }
         if let Err(error) = self.state(home.log, home.now.head.op) {
-            wrong.push(error.to_string());
+            wrong.push(Finding::unreadable(error));
         }
         if let Some(parent) = home.parent
             && let Err(error) = self.log(parent.log)
         {
-            wrong.push(format!("the parent of conversation {}: {error}", home.id));
+            wrong.push(unreadable(format!("its parent: {error}")));
         }
         Ok(())
     }
@@ -170,19 +172,19 @@ fn pages(db: &Connection) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// What SQLite says, for people: each kind of damage once, however many places have it.
-fn worded(details: &[String]) -> Vec<String> {
-    let mut problems: Vec<String> = Vec::new();
+/// What SQLite says: each kind of damage once, however many places have it.
+fn kinds(details: &[String]) -> Vec<Finding> {
+    let mut problems = Vec::new();
     for detail in details {
         let problem = if detail.contains("FTS5") {
-            "the full-text index is damaged, so that a search may miss messages"
+            Finding::SearchIndex
         } else if detail.contains("index") {
-            "an index of the file does not fit what it lists"
+            Finding::Index
         } else {
-            "pages of the file are damaged; messages that can't be read are named below"
+            Finding::Pages
         };
-        if !problems.iter().any(|known| known == problem) {
-            problems.push(problem.to_owned());
+        if !problems.contains(&problem) {
+            problems.push(problem);
         }
     }
     problems

@@ -3,7 +3,8 @@
 use retake_core::{
     Action, Alternative, CallLine, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head, Mark,
     Message, OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, PromptPiece,
-    Reason, Records, Role, ShownEntry, Span, Steps, Summary, Totals, preview, repaired, summary_message,
+    ReadOnly, Reason, Records, Role, ShownEntry, Span, Steps, Summary, Totals, preview, repaired,
+    summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -305,7 +306,7 @@ pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
             undo: conversation.next_undo(&records)?.map(step).transpose()?,
             redo: redo.map(step).transpose()?,
         },
-        read_only: conversation.writable().err().map(|refusal| refusal.to_string()),
+        read_only: conversation.unknown.clone().map(|(op, kind)| ReadOnly::NewerOperation(op, kind)),
         archived: row.now.archived,
     })
 }
@@ -378,7 +379,7 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
         tip: None,
         counts: Totals::default(),
         steps: Steps { rewinds: row.now.rewinds, ..Steps::default() },
-        read_only: Some(error.to_string()),
+        read_only: Some(ReadOnly::Damaged(error.to_string())),
         archived: row.now.archived,
     }
 }

@@ -8,8 +8,8 @@ mod import;
 mod restored;
 
 use retake_core::{
-    Care, Checked, ConversationId, Copied, Entry, ListRequest, Part, Path, Pos, Receipt, RequestId, Source,
-    Span, Time,
+    Care, Checked, ConversationId, Copied, Entry, Finding, ListRequest, Part, Path, Pos, Receipt, Repair,
+    RequestId, Source, Span, Time,
 };
 use std::path::{Path as FilePath, PathBuf};
 
@@ -191,7 +191,7 @@ fn look_through(rows: &dyn Rows) -> Result<Checked> {
             Ok(page) => page,
             // A list that can't be read is what a check is there to tell of.
             Err(error @ (StoreError::Damaged { .. } | StoreError::Database { .. })) => {
-                checked.problems.push(format!("the list of conversations can't be read on: {error}"));
+                checked.problems.push(Finding::unreadable(error));
                 return Ok(checked);
             }
             Err(other) => return Err(other),
@@ -205,7 +205,8 @@ fn look_through(rows: &dyn Rows) -> Result<Checked> {
             checked.entries += row.now.head.seq.0;
             let id = row.id;
             if let Err(error) = load(rows, row) {
-                checked.problems.push(format!("conversation {id} can't be opened: {error}"));
+                let detail = error.to_string();
+                checked.problems.push(Finding::Unreadable { conversation: Some(id), detail });
             }
         }
     }
@@ -214,10 +215,5 @@ fn look_through(rows: &dyn Rows) -> Result<Checked> {
 /// What was found, and is no longer there after the mending.
 fn mended(found: Checked, after: Checked) -> Checked {
     let gone = found.problems.iter().any(|problem| !after.problems.contains(problem));
-    let mended = if gone {
-        vec!["the indexes of words and of facts were made anew from the messages".to_owned()]
-    } else {
-        Vec::new()
-    };
-    Checked { mended, ..after }
+    Checked { mended: gone.then_some(Repair::Indexes).into_iter().collect(), ..after }
 }

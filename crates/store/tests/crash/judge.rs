@@ -26,7 +26,7 @@ struct Rows {
 pub(super) async fn judge(dir: &Path, old: &[String], new: &[String]) {
     let opened = Sqlite::open(dir, NOW, Duration::ZERO).expect("the store opens");
     assert_eq!(opened.notices, [""; 0]);
-    assert_eq!(opened.writer.check().expect("readable").problems, [""; 0]);
+    assert_eq!(opened.writer.check().expect("readable").problems, vec![]);
     let store = Store::start(opened.readers, opened.writer).expect("started");
     let list = store.list(ListRequest { limit: ALL, ..ListRequest::default() }).await.expect("a list");
     let mut talks = HashMap::new();

@@ -1,7 +1,7 @@
 //! Calls of tools as they happen: what one does, what it prints, what came of it. Must never show more of it than a person reads,
 //! nor anything that [`safe`] has not seen.
 
-use retake_wire::{Asks, CallEnded, CallShown, EffectClass};
+use retake_wire::{Asks, CallEnded, CallShown, EffectClass, english};
 
 use super::content::block;
 use super::files::diff_lines;
@@ -66,7 +66,7 @@ pub fn asks(look: &Look, asks: &Asks) -> Text {
     }
     text.push(match ran_before(asks, look.now_ms) {
         Some(before) => block(look, &before, 2, Some(Style::Warn)),
-        None => block(look, &asks.why, 2, Some(Style::Dim)),
+        None => block(look, &english::ask_cause(&asks.cause), 2, Some(Style::Dim)),
     });
     if let Some(detail) = &asks.call.detail {
         text.push(shown(look, detail, usize::MAX));

@@ -1,8 +1,8 @@
 //! What differs in a folder: by whom, and line by line. A name is shown with escapes for what acts on a terminal. Must never list what
 //! is in a folder that nobody looks after.
 
-use retake_wire::Grade;
 use retake_wire::reply::{Changed, Differences, FilesStatus, State};
+use retake_wire::{Grade, english};
 
 use super::files::{diff_lines, name};
 use super::id::{self, Ids};
@@ -44,7 +44,7 @@ pub fn status(status: &FilesStatus) -> Text {
         let line = format!(
             "not covered: {} ({}): {}{more}",
             words::number(it.count),
-            safe::line(&it.why),
+            safe::line(&english::uncovered_cause(&it.cause)),
             shown.join(", ")
         );
         text.push(text![(Style::Dim, line), "\n"]);

@@ -1,5 +1,6 @@
 //! Lists: conversations, turns, alternatives, what is hidden, operations, models, and what a check found. Must never wrap a row.
 
+use retake_wire::english;
 use retake_wire::reply::{
     Alternatives, Conversation, Conversations, MarkedPage, Model, Models, Operations, PathLine, Paths,
     Report, TargetPage, Written,
@@ -27,7 +28,7 @@ pub fn conversations(look: &Look, page: &Conversations) -> Text {
         if it.running {
             state.push_str("running ");
         }
-        if it.read_only.is_some() {
+        if it.access.read_only_cause.is_some() {
             state.push_str("read-only ");
         }
         if it.archived {
@@ -62,7 +63,7 @@ pub fn conversation(look: &Look, it: &Conversation) -> Text {
         ("head", it.head.clone()),
         ("undo", it.steps.undo.clone().unwrap_or_default()),
         ("redo", it.steps.redo.clone().unwrap_or_default()),
-        ("read-only", it.read_only.clone().unwrap_or_default()),
+        ("read-only", it.access.read_only_cause.as_ref().map(english::read_only_cause).unwrap_or_default()),
     ];
     if let Some(parent) = &it.parent {
         rows.push(("fork of", format!("{} at {}", parent.conversation, parent.head)));
@@ -87,9 +88,9 @@ pub fn targets(look: &Look, page: &TargetPage) -> Text {
     let turns = page.targets.iter().zip(did).map(|(it, did)| {
         let first = [cell(format!("t{}", it.turn)).style(Style::Accent), cell(words::when(look, it.time_ms))];
         let last = [
-            match &it.reason {
-                Some(reason) => cell(safe::line(reason)).style(Style::Warn),
-                None => cell(words::counts(it.takes_back)).style(Style::Dim),
+            match it.at_work {
+                true => cell(english::RUN_AT_WORK).style(Style::Warn),
+                false => cell(words::counts(it.takes_back)).style(Style::Dim),
             },
             cell(safe::line(&it.preview)),
         ];
@@ -229,8 +230,8 @@ pub fn models(look: &Look, models: &Models) -> Text {
             ]
         })
         .collect();
-    let why =
-        format!("{} is used when none is named: {}", safe::line(&models.default), safe::line(&models.why));
+    let (default, cause) = (safe::line(&models.default), english::model_cause(&models.cause));
+    let why = format!("{default} is used when none is named: {}", safe::line(&cause));
     let warning = models.warning.as_deref().map(|warning| {
         let warning = safe::line(warning);
         let line =
@@ -250,17 +251,15 @@ pub fn report(report: &Report) -> Text {
     let (conversations, entries) =
         (words::count(report.conversations, "conversation"), words::count(report.entries, "message"));
     let mut text = Text::from(format!("checked {conversations} with {entries}\n"));
-    for (style, sign, lines) in
-        [(Style::Good, "mended", &report.mended), (Style::Error, "wrong ", &report.problems)]
-    {
-        for line in lines {
-            text.push(text![(style, sign), format!(" {}\n", safe::line(line))]);
-        }
+    let mended = report.repairs.iter().map(|it| (Style::Good, "mended", english::repair(it)));
+    let wrong = report.findings.iter().map(|it| (Style::Error, "wrong ", english::finding(it)));
+    for (style, sign, line) in mended.chain(wrong) {
+        text.push(text![(style, sign), format!(" {}\n", safe::line(&line))]);
     }
     for sandbox in &report.sandbox {
         text.push(format!("sandbox: {}\n", safe::line(sandbox)));
     }
-    if report.problems.is_empty() {
+    if report.findings.is_empty() {
         text.push(text![(Style::Good, "healthy"), "\n"]);
     }
     text

@@ -1,6 +1,7 @@
 //! What is kept of a folder, and what was taken out of it. Must never show a name that acts on a terminal.
 
-use retake_wire::reply::{Pruned, WorkspaceShown};
+use retake_wire::english;
+use retake_wire::reply::{NotCovered, Pruned, WorkspaceShown};
 use retake_wire::request::PruneHow;
 
 use super::files::name;
@@ -55,8 +56,11 @@ pub fn shown(look: &Look, it: &WorkspaceShown) -> Text {
     if it.not_covered > 0 {
         text.push(format!("does not cover {}\n", words::count(it.not_covered, "path")));
         let listed = it.examples.iter().take(LISTED);
-        let rows: Vec<_> =
-            listed.map(|one| vec![cell(name(&one.path)), cell(safe::line(&one.why).into_owned())]).collect();
+        let row = |one: &NotCovered| {
+            let cause = english::uncovered_cause(&one.cause);
+            vec![cell(name(&one.path)), cell(safe::line(&cause).into_owned())]
+        };
+        let rows: Vec<_> = listed.map(row).collect();
         let shown = rows.len() as u64;
         text.push(table(look, &rows));
         if it.not_covered > shown {

@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 use retake_wire::reply::{Alternatives, Marked, Models, Permissions};
 use retake_wire::request::{self, Of, SetPermissions};
-use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule};
+use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule, english};
 
 use super::keymap::{Command, Context};
 use super::msg::{Lasts, Ticket, Want};
@@ -175,7 +175,7 @@ impl Choose {
     fn models(&mut self, models: Models) {
         let From::Models(current) = &self.from else { return };
         let usual = Choice {
-            about: format!("{}: {}", models.default, models.why),
+            about: format!("{}: {}", models.default, english::model_cause(&models.cause)),
             now: current.is_none(),
             ..Choice::new("as the settings say", Pick::Model(None))
         };

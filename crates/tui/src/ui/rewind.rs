@@ -13,7 +13,6 @@ use std::collections::VecDeque;
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use retake_wire::reply::Target;
 use retake_wire::{Action, Problem, Reply};
 
 use super::keymap::{Command, Context};
@@ -92,8 +91,7 @@ impl Rewind {
 
     /// The plan follows the marked turn, as soon as one rests on it.
     fn follow(&mut self, now_ms: i64) {
-        let marked = self.turns.marked().filter(|target| disabled(target).is_none());
-        let entry = marked.map(|target| target.entry.clone());
+        let entry = self.turns.marked().map(|target| target.entry.clone());
         if self.shown.as_ref().map(|shown| &shown.entry) == entry.as_ref() {
             return;
         }
@@ -166,9 +164,9 @@ impl Rewind {
             return;
         }
         let why = match self.turns.marked() {
-            Some(target) => disabled(target).unwrap_or("the plan is being made: a moment").to_owned(),
-            None if self.turns.len() == 0 => "there is no turn to go back to".to_owned(),
-            None => "no turn fits what is typed".to_owned(),
+            Some(_) => "the plan is being made: a moment",
+            None if self.turns.len() == 0 => "there is no turn to go back to",
+            None => "no turn fits what is typed",
         };
         self.say(why);
     }
@@ -292,9 +290,4 @@ impl Pane for Rewind {
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         self.paint(frame, area, brush);
     }
-}
-
-/// Why one can't go back to a turn at all. That something runs is no such reason: it can be stopped.
-fn disabled(target: &Target) -> Option<&str> {
-    target.reason.as_deref().filter(|_| !target.at_work)
 }

@@ -6,7 +6,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Modifier, Style};
 
-use retake_wire::reply::{Conversation, Counts, Entries, Entry, EntryFlags, EntryPlace, NextSteps};
+use retake_wire::reply::{Access, Conversation, Counts, Entries, Entry, EntryFlags, EntryPlace, NextSteps};
 use retake_wire::{Part, Problem, ProblemKind, Reply, Request, Role};
 
 use super::keymap::{Command, Context, Key, Keymap, TABLE};
@@ -229,7 +229,7 @@ pub(crate) fn conversation(id: &str, title: Option<&str>, preview: &str, minutes
         tip: None,
         counts: Counts { messages: 12, calls: 3, turns: 4 },
         steps: NextSteps::default(),
-        read_only: None,
+        access: Access::default(),
         running: false,
         archived: false,
     }

@@ -11,7 +11,52 @@ pub struct UncoveredPath {
     /// The path; what is not UTF-8 or acts on a terminal stands in it as an escape.
     pub path: String,
     /// Why it is not covered.
-    pub why: String,
+    pub cause: UncoveredCause,
+}
+
+/// Why a path is not covered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum UncoveredCause {
+    /// It is a folder that an ignore file excludes.
+    Ignored,
+    /// It is a `node_modules` folder.
+    NodeModules,
+    /// It is a cache, by its `CACHEDIR.TAG`.
+    CacheFolder,
+    /// It is a Python environment, by its `pyvenv.cfg`.
+    VirtualEnvironment,
+    /// It is a bare git repository.
+    Repository,
+    /// It is Retake's own data.
+    DataFolder,
+    /// It is on another file system.
+    OtherFileSystem,
+    /// The file is over the limit for files.
+    TooLarge,
+    /// An ignore file excludes it, and it is over the limit for ignored files.
+    IgnoredAndLarge,
+    /// Its path is too long, or lies in too many folders.
+    TooDeep,
+    /// It is neither a file, nor a folder, nor a link.
+    Special,
+    /// It changed each time that it was read.
+    Unstable,
+    /// It cannot be read.
+    Unreadable,
+    /// The version that it would get is not kept any more.
+    NotKept,
+    /// The call recorded why in words: of files that are git's own, and by earlier versions.
+    Recorded {
+        /// The words.
+        detail: String,
+    },
+    /// A code of a newer owner.
+    #[default]
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }
 
 /// Why a path is left alone, or which uncertain change stays in it.
@@ -67,7 +112,7 @@ pub enum PathCause {
     /// It is not covered.
     NotCovered {
         /// Why.
-        why: String,
+        cause: UncoveredCause,
     },
     /// A person chose to decide later: a later step asks again.
     Undecided,
@@ -77,6 +122,10 @@ pub enum PathCause {
     WrittenMeanwhile,
     /// Its folder is gone, is a link, or is on another device.
     Unreachable,
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }
 
 /// What was done to a path.
@@ -129,4 +178,62 @@ pub struct LeftPath {
     /// Where the content is kept that could not be put in its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
+}
+
+/// Why nothing can be written in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum ReadOnlyCause {
+    /// A newer version wrote an operation that this one does not know.
+    NewerOperation {
+        /// The number of the operation.
+        operation: u64,
+        /// Its kind.
+        kind: String,
+    },
+    /// Its rows in the store cannot be read.
+    Damaged {
+        /// What the store says.
+        detail: String,
+    },
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
+/// Why a model is used when none is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum ModelCause {
+    /// A request names it.
+    Requested,
+    /// The setting `model.default` names it.
+    Settings,
+    /// Its provider needs no key.
+    NoKeyNeeded,
+    /// The key of its provider is in the environment.
+    KeyVariable {
+        /// The variable.
+        variable: String,
+    },
+    /// The key of its provider is in a file.
+    KeyFile {
+        /// The file.
+        path: String,
+    },
+    /// Its server runs on this computer.
+    LocalServer {
+        /// The name of the server.
+        server: String,
+    },
+    /// There is no key and no server: the demo answers.
+    Demo,
+    /// A code of a newer owner.
+    #[default]
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }

@@ -144,6 +144,10 @@ pub enum FolderRemark {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }
 
 /// How a file that git runs or reads changed.

@@ -30,11 +30,12 @@ pub fn path_cause(it: &PathCause) -> String {
         PathCause::GitHead => {
             "it is what git's HEAD has, which a command moved: only git goes back there".to_owned()
         }
-        PathCause::NotCovered { why } => format!("not covered: {why}"),
+        PathCause::NotCovered { cause } => format!("not covered: {}", super::uncovered_cause(cause)),
         PathCause::Undecided => "stays as it is, undecided: a later step asks again".to_owned(),
         PathCause::ChosenDisk => "stays as it is and counts as yours: not asked again".to_owned(),
         PathCause::WrittenMeanwhile => "somebody wrote there meanwhile".to_owned(),
         PathCause::Unreachable => "its folder is gone, is a link, or is elsewhere".to_owned(),
+        PathCause::Unknown => super::UNKNOWN.to_owned(),
     }
 }
 

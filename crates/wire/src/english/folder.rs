@@ -81,6 +81,7 @@ pub(super) fn remark(it: &FolderRemark) -> String {
         FolderRemark::Repository { folder } => format!(
             "the folder {folder} stays, it holds a git repository: remove it yourself when nobody needs its commits"
         ),
+        FolderRemark::Unknown => super::UNKNOWN.to_owned(),
     }
 }
 
@@ -132,13 +133,8 @@ fn obeyed(role: GitFileRole) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use schemars::schema_for;
-    use serde_json::Value;
-
-    use super::{FolderRemark, remark};
-    use crate::english::{condition, remedy};
+    use super::remark;
+    use crate::english::{condition, remedy, rows};
 
     /// Each remark as it is on the wire, and its sentence.
     const ROWS: &[(&str, &str)] = &[
@@ -281,21 +277,7 @@ mod tests {
 
     #[test]
     fn each_remark_about_a_folder_is_one_sentence_with_its_command() {
-        for (json, sentence) in ROWS {
-            let it = serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"));
-            assert_eq!(remark(&it), *sentence);
-            assert_eq!(serde_json::to_string(&it).expect("written"), *json);
-        }
-    }
-
-    #[test]
-    fn each_code_of_a_remark_has_a_row() {
-        let code = |json: &Value| json.as_str().expect("a code").to_owned();
-        let schema = schema_for!(FolderRemark).to_value();
-        let variants = schema["oneOf"].as_array().expect("a schema for each code");
-        let codes: BTreeSet<_> = variants.iter().map(|it| code(&it["properties"]["code"]["const"])).collect();
-        let rows = ROWS.iter().map(|(json, _)| serde_json::from_str::<Value>(json).expect("JSON"));
-        assert_eq!(rows.map(|row| code(&row["code"])).collect::<BTreeSet<_>>(), codes);
+        rows::check(ROWS, remark);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::condition::UncoveredCause;
 use crate::files::{FileName, Grade};
 use crate::request::PruneHow;
 
@@ -118,6 +119,10 @@ pub struct Changed {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Uncovered {
     /// Why.
+    #[serde(default)]
+    pub cause: UncoveredCause,
+    /// Deprecated, the next version leaves it out: `cause` as an English sentence.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: String,
     /// How many folders and files; what is in a folder is not counted.
     pub count: u64,
@@ -199,6 +204,10 @@ pub struct NotCovered {
     /// It; what is not UTF-8 or acts on a terminal stands in it as an escape.
     pub path: String,
     /// Why.
+    #[serde(default)]
+    pub cause: UncoveredCause,
+    /// Deprecated, the next version leaves it out: `cause` as an English sentence.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: String,
 }
 

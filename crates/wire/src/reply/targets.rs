@@ -30,9 +30,10 @@ pub struct Target {
     pub time_ms: i64,
     /// At most 80 characters of it.
     pub preview: String,
-    /// Why one can't go back to it now; absent when one can.
+    /// Deprecated, the next version leaves it out: `at_work` as an English sentence.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub reason: Option<String>,
-    /// The reason is only a run at work: a step back ends it first, where that is wanted.
+    /// A run is at work: a rewind stops it first, if that is requested; else it is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_work: bool,
     /// What that would take back.

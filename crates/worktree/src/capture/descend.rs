@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use retake_core::{FilePath, Record};
+use retake_core::{FilePath, Record, WhyNot};
 
-use super::coverage::{CoverageChange, WhyNot};
+use super::coverage::CoverageChange;
 use super::index::What;
 use super::sweep::{Draft, InForce, Job, Side, Standing};
 use super::visit::{Here, Visitor, ready};

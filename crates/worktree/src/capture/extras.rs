@@ -6,12 +6,11 @@ use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath};
+use retake_core::{ContentHash, FilePath, WhyNot};
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
 use super::below::{self, Signature};
-use super::coverage::WhyNot;
 use super::index::{self, Folder, Index, Known, Place, What, child};
 use super::read::{self, Reading, Request};
 use super::settle::Settling;

@@ -1,10 +1,10 @@
 //! What a capture found, and how it is kept: versioned bytes that a golden test pins.
 
-use retake_core::FileChange;
 use retake_core::FilePath;
+use retake_core::{FileChange, WhyNot};
 
 use super::bytes::{Reader, Writer};
-use super::coverage::{CoverageChange, WhyNot};
+use super::coverage::CoverageChange;
 
 /// What changed since the last capture, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, Record};
+use retake_core::{ContentHash, FilePath, Record, WhyNot};
 
 use super::below::Signature;
-use super::coverage::WhyNot;
 use super::rules::Limits;
 use crate::attributes::{Attributes, Gone, Version};
 use crate::root::{Root, RootId};

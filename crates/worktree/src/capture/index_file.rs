@@ -8,9 +8,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use retake_core::WhyNot;
+
 use super::below::Signature;
 use super::bytes::{Reader, Writer};
-use super::coverage::WhyNot;
 use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, Place, What, child};
 use super::rules::Limits;
 use crate::attributes::{ANY_MODE, Attributes, Gone, Version};

@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, Record};
+use retake_core::{ContentHash, FilePath, Record, WhyNot};
 
 use super::bytes::{Reader, Writer};
-use super::coverage::WhyNot;
 use super::index::{Entry, Folder, Index, Place, What, child};
 use super::tree::{Capture, Tree};
 use crate::error::{Result, WorktreeError};

@@ -4,12 +4,11 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-use retake_core::ContentHash;
+use retake_core::{ContentHash, WhyNot};
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
 use super::below::{self, Signature};
-use super::coverage::WhyNot;
 use super::index::{FileSeen, LinkSeen, What};
 use crate::attributes::Attributes;
 use crate::error::Result;

@@ -10,11 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use retake_core::{ContentHash, FilePath};
+use retake_core::{ContentHash, FilePath, WhyNot};
 use rustix::fs::FileType;
 
 use super::below::Listing;
-use super::coverage::WhyNot;
 use crate::objects::Objects;
 
 /// What a workspace's captures cover (spec `rewind.md`, *Capture*).

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use retake_core::{FileChange, FilePath, Record};
+use retake_core::{FileChange, FilePath, Record, WhyNot};
 
-use super::coverage::{CoverageChange, WhyNot};
+use super::coverage::CoverageChange;
 use super::findings::Findings;
 use super::index::{Entry, Folder, Index, Place, What, child, is_before};
 use super::sweep::{Draft, Found, Job, Outcome, Side, Standing, State};

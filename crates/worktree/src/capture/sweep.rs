@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use retake_core::{ContentHash, FilePath, Record};
+use retake_core::{ContentHash, FilePath, Record, WhyNot};
 
 use super::below::Signature;
-use super::coverage::{CoverageChange, WhyNot};
+use super::coverage::CoverageChange;
 use super::index::{Folder, Index, Place, What};
 use super::rules::{Chain, Limits, Parsed, Rules};
 use super::visit::Visitor;

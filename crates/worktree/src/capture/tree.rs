@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use retake_core::{ContentHash, FilePath, Record};
+use retake_core::{ContentHash, FilePath, Record, Uncovered};
 
 use super::asked::{Permission, Progress, Stats, Sweep};
 use super::below;
-use super::coverage::{Uncovered, uncovered};
+use super::coverage::uncovered;
 use super::extras::{self, Look};
 use super::fetch;
 use super::findings::Findings;

@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+use retake_core::WhyNot;
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
 use super::below::{self, Listing, Signature};
-use super::coverage::{CoverageChange, WhyNot};
+use super::coverage::CoverageChange;
 use super::index::{self, Folder, What};
 use super::read::{self, Reading, Refusal, Request};
 use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};

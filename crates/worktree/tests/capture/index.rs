@@ -175,7 +175,7 @@ fn bytes_that_are_missing_in_the_object_store_are_put_again() {
     assert_eq!(world.lines(), NOTHING);
     assert_eq!(world.kept("a"), b"1");
     assert_eq!(world.kept(".gitignore"), b"out/\n");
-    assert_eq!(world.uncovered(), ["out: an ignore file excludes the folder"]);
+    assert_eq!(world.uncovered(), ["out: ignored"]);
 }
 
 #[test]

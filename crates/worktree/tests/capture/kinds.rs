@@ -119,5 +119,5 @@ fn rewind_case_11_a_30_mb_file_is_covered_and_a_200_mb_one_is_named() {
     fs::File::create(world.at("two-hundred")).unwrap().set_len(200 << 20).unwrap();
     assert_eq!(world.lines(), ["+ thirty"]);
     assert_eq!(world.kept("thirty"), bytes);
-    assert_eq!(world.uncovered(), ["two-hundred: the file is over the limit"]);
+    assert_eq!(world.uncovered(), ["two-hundred: too_large"]);
 }

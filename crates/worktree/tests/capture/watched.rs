@@ -234,10 +234,7 @@ fn a_folder_that_gets_a_marker_leaves_the_coverage_with_the_changes_of_all_its_f
     let mut world = World::with(|root| write(root, "d/e/file", "x"));
     world.write("d/e/file", "y");
     world.write("d/pyvenv.cfg", "");
-    assert_eq!(
-        named(&mut world, &["d"]),
-        ["~ d/e/file", "+ d/pyvenv.cfg", "lost d: a Python environment, by its pyvenv.cfg"]
-    );
+    assert_eq!(named(&mut world, &["d"]), ["~ d/e/file", "+ d/pyvenv.cfg", "lost d: virtual_environment"]);
     assert_eq!(world.lines(), NOTHING);
 }
 

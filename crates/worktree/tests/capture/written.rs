@@ -122,5 +122,5 @@ fn a_single_path_is_read_in_its_current_state() {
     assert_eq!(world.tree.record(&file_path("link")).unwrap(), link);
     fs::File::create(world.at("large")).unwrap().set_len(65 << 20).unwrap();
     let refused = world.tree.record(&file_path("large")).unwrap_err().to_string();
-    assert_eq!(refused, "large is not covered: the file is over the limit");
+    assert_eq!(refused, "large is not covered: too_large");
 }

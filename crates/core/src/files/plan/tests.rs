@@ -44,7 +44,7 @@ impl Look for Tree {
 
     fn now(&mut self, path: &FilePath) -> Now {
         match self.0.get(path) {
-            Some(Record::Link { .. }) => Now::NotCovered("a link of the test".into()),
+            Some(Record::Link { .. }) => Now::NotCovered(WhyNot::Special),
             record => Now::Covered(record.cloned()),
         }
     }
@@ -162,7 +162,7 @@ fn each_situation_of_a_path_has_its_verdict() {
     check("ab", '/', "Conflict(Kind) / -> /, 1 left");
     check("ab", 'a', "Unchanged a -> a, 0 left");
     check("aba", 'a', "Unchanged a -> a, 0 left");
-    check("ab", '@', "NotCovered(\"a link of the test\") nothing -> nothing, 1 left");
+    check("ab", '@', "NotCovered(Special) nothing -> nothing, 1 left");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_folder_makes_way_or_stays_with_what_is_in_it() {
             (&[("d", '/'), ("d/a", '@')], &[("d", made), ("d/a", file)], &[]),
             &[
                 "d NotEmpty / -> / [] Checkpoint/Disk/Merge/Skip, Uncovered",
-                "d/a NotCovered(\"a link of the test\") nothing -> nothing [1] Skip",
+                "d/a NotCovered(Special) nothing -> nothing [1] Skip",
             ],
         ),
     ]);

@@ -57,6 +57,6 @@ fn plan_mode_refuses_what_writes_also_where_its_class_says_that_nothing_stays() 
     ] {
         let intent =
             Intent { class: EffectClass::None, touches: vec![touch], line: String::new(), detail: None };
-        assert_eq!(permission("plan", &[]).settle("tool", &intent, &roots()).ruling, ruling);
+        assert_eq!(permission("plan", &[]).settle("tool", &intent, &roots()).ruling(), ruling);
     }
 }

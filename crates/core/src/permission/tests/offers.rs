@@ -162,7 +162,7 @@ fn under_each_offer_the_very_same_command_runs_unasked() {
             for line in lines {
                 let (tool, intent) = call(&format!("$ {line}"));
                 let permission = permission(mode.name(), rules);
-                let settle = |permission: &Permission| permission.settle(&tool, &intent, &roots()).ruling;
+                let settle = |permission: &Permission| permission.settle(&tool, &intent, &roots()).ruling();
                 let offers = permission.offers(&tool, &intent, &roots());
                 assert!(settle(&permission) == Ruling::Ask || offers.is_empty(), "{mode:?} {rules:?} {line}");
                 for offer in offers {

@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn what_holds_of_all_permissions((tool, intent) in calls(), rules in rules(), more in rules(), mode in modes_there_are()) {
         let permission = Permission { mode, rules };
-        let settle = |permission: &Permission| permission.settle(&tool, &intent, &roots()).ruling;
+        let settle = |permission: &Permission| permission.settle(&tool, &intent, &roots()).ruling();
         let before = settle(&permission);
         for rule in more {
             let after = settle(&permission.with(&rule));

@@ -10,7 +10,7 @@ use retake_engine::DeltaOrigin;
 use retake_wire::{PathCause, PathChange, Problem, UncertainWhen, english};
 
 use crate::InProcess;
-use crate::convert::problem;
+use crate::convert::{problem, uncovered_cause};
 
 /// The calls that plans have to name.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl Whose {
             Verdict::Kept => PathCause::Uncertain { when: when(&path.uncertain()) },
             Verdict::GitHas if path.against == Some(Against::Git) => PathCause::MovedWithGit,
             Verdict::GitHas => PathCause::GitHead,
-            Verdict::NotCovered(why) => PathCause::NotCovered { why: why.clone() },
+            Verdict::NotCovered(why) => PathCause::NotCovered { cause: uncovered_cause(*why) },
             Verdict::Unchanged if path.choice == Some(Choice::Skip) => PathCause::Undecided,
             Verdict::Unchanged if path.choice == Some(Choice::Disk) => PathCause::ChosenDisk,
             Verdict::Unchanged

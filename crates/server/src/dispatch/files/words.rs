@@ -11,11 +11,11 @@ use retake_core::{
     Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, LeftPath, PathMove, PathPlan, Record,
     Totals, Unanswered, Verdict, WhyLeft, without_full_folders,
 };
-use retake_engine::{FileOptions, Scope, Uncaptured, named_in, shown_in};
-use retake_wire::{Condition, PathCause, Problem, UncoveredPath, english};
+use retake_engine::{FileOptions, Scope, Uncaptured, WhyUnseen, named_in, shown_in};
+use retake_wire::{Condition, PathCause, Problem, UncoveredCause, UncoveredPath, english};
 
 use super::whose::Whose;
-use crate::convert::usage;
+use crate::convert::{uncovered_cause, usage};
 
 pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Result<FileOptions, Problem> {
     let scope = match files.scope {
@@ -316,7 +316,13 @@ pub(in crate::dispatch) fn unknown(cut_off: &[Unanswered], unseen: &Uncaptured) 
     all.extend((!more.is_empty()).then_some(Condition::CutOffCalls { calls: more.len() as u64 }));
     if !unseen.paths.is_empty() {
         let (named, others) = unseen.paths.split_at(unseen.paths.len().min(NAMED));
-        let path = |(path, why): &(String, String)| UncoveredPath { path: path.clone(), why: why.clone() };
+        let path = |(path, why): &(String, WhyUnseen)| {
+            let cause = match why {
+                WhyUnseen::NotCovered(why) => uncovered_cause(*why),
+                WhyUnseen::Recorded(detail) => UncoveredCause::Recorded { detail: detail.clone() },
+            };
+            UncoveredPath { path: path.clone(), cause }
+        };
         all.push(Condition::NotCovered {
             paths: named.iter().map(path).collect(),
             more: others.len() as u64 + unseen.more,

@@ -123,7 +123,7 @@ fn brought_up_to_date_from(format: i64) {
     assert_eq!(store.writer.fact_key(LogNo(1), "").unwrap(), None);
     let keys = found(&store.writer, &word("days"), &Default::default(), None);
     assert_eq!(keys.len(), 1);
-    assert_eq!(store.writer.check().unwrap().problems, [""; 0]);
+    assert_eq!(store.writer.check().unwrap().problems, vec![]);
 
     let backup = dir.path().join(format!("backups/retake-v{format}-2026-11-21T222640.db"));
     assert_eq!(mode(&backup), 0o600);
@@ -369,7 +369,7 @@ fn backup_is_complete_while_the_store_is_in_use() {
     kit.commit(|rows| say(rows, &home, &[said(2, "later")]));
     assert_eq!(files(elsewhere.path()), [to]);
     let copy = open(elsewhere.path()).unwrap();
-    assert_eq!(copy.writer.check().unwrap().problems, [""; 0]);
+    assert_eq!(copy.writer.check().unwrap().problems, vec![]);
     let find = |text| found(&copy.writer, &word(text), &Default::default(), None).len();
     assert_eq!((find("copied"), find("later")), (1, 0));
 }
@@ -463,7 +463,7 @@ fn what_is_erased_is_in_no_file() {
     assert!(entry.meta.flags.erased);
     let ops: Vec<Operation> = rows.ops(LogNo(1), OpNo(1), OpNo(2)).unwrap();
     assert_eq!(ops[1].summary.as_deref(), Some(""));
-    assert_eq!(rows.check().unwrap().problems, [""; 0]);
+    assert_eq!(rows.check().unwrap().problems, vec![]);
     let find = |text| found(rows, &word(text), &Default::default(), None).len();
     assert_eq!((find(SECRET), find("plain"), find("words")), (0, 1, 51));
     let copy = Connection::open(&same).unwrap();

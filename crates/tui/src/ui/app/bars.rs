@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use retake_wire::english;
 
 use super::App;
 use super::tab::InputFor;
@@ -24,7 +25,10 @@ impl App {
     pub(super) fn model_words(&self) -> String {
         match (&self.tab().model.name, &self.models) {
             (Some(model), _) => safe::line(model).into_owned(),
-            (None, Some(models)) => format!("{}: {}", safe::line(&models.default), safe::line(&models.why)),
+            (None, Some(models)) => {
+                let cause = english::model_cause(&models.cause);
+                format!("{}: {}", safe::line(&models.default), safe::line(&cause))
+            }
             (None, None) => String::new(),
         }
     }
@@ -114,8 +118,8 @@ impl App {
         }
         pieces.extend(self.window_words());
         if let Some(conversation) = &tab.talk.conversation {
-            if let Some(why) = &conversation.read_only {
-                pieces.insert(0, format!("read-only: {}", safe::line(why)));
+            if let Some(cause) = &conversation.access.read_only_cause {
+                pieces.insert(0, format!("read-only: {}", safe::line(&english::read_only_cause(cause))));
             }
             pieces.push(safe::line(&tab.title()).into_owned());
         }

@@ -19,7 +19,8 @@ use retake_wire::reply::{
     TimelinePlan, Tree,
 };
 use retake_wire::{
-    Asks, CallShown, EffectClass, Event, Reply, Request, Role, Rule, Ruling, RunEvent, Snapshot, Told,
+    AskCause, Asks, CallShown, EffectClass, Event, Reply, Request, Role, Rule, Ruling, RunEvent, Snapshot,
+    Told,
 };
 
 use super::{App, Known, Start};
@@ -95,7 +96,8 @@ fn ask_with(app: &mut App, id: &str, tool: &str, offers: Vec<Rule>) {
         class: EffectClass::Workspace,
         detail: Some("--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+buy milk\n".into()),
     };
-    let asks = Asks { id: id.into(), call, why: "it writes a file".into(), again_ms: None, offers };
+    let asks =
+        Asks { id: id.into(), call, cause: AskCause::Writes, why: String::new(), again_ms: None, offers };
     tell(app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
 }
 

@@ -1,7 +1,7 @@
 //! Tests of the pickers, driven by keys and answers of a script. Must never ask a real owner.
 
 use retake_wire::reply::{Alternative, Commands, Line, Model, Settled};
-use retake_wire::{Role, Ruling};
+use retake_wire::{ModelCause, Role, Ruling};
 
 use super::*;
 use crate::ui::testing::{NOW_MS, World, conversation, every_key, problem, sizes, themes};
@@ -19,13 +19,13 @@ fn model(name: &str, unavailable: Option<&str>, priced: bool) -> Model {
 fn all_models() -> Reply {
     Reply::Models(Models {
         default: "anthropic/large".to_owned(),
-        why: "the settings name it".to_owned(),
-        warning: None,
+        cause: ModelCause::Settings,
         models: vec![
             model("anthropic/large", None, true),
             model("local/小さい", None, false),
             model("openai/large", Some("there is no key: set OPENAI_API_KEY"), true),
         ],
+        ..Models::default()
     })
 }
 
@@ -284,8 +284,7 @@ fn every_key_does_something() {
     let make = || {
         let (mut choose, mut world) = opened(models(None));
         let all = (0..60).map(|number| model(&format!("maker/model {number}"), None, false)).collect();
-        let all =
-            Models { default: "m".to_owned(), why: "it is there".to_owned(), warning: None, models: all };
+        let all = Models { default: "m".to_owned(), models: all, ..Models::default() };
         world.answer(&mut choose, |_| Some(Ok(Reply::Models(all.clone()))));
         let _ = sizes(&mut choose);
         world.press(&mut choose, "m down down down");

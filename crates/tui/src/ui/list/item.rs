@@ -110,7 +110,7 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64,
     let current = seen.current == Some(it.id.as_str());
     let (sign, paint) = match () {
         () if it.running => ("● ", Paint::Good),
-        () if it.read_only.is_some() => ("⊘ ", Paint::Warn),
+        () if it.access.read_only_cause.is_some() => ("⊘ ", Paint::Warn),
         () if current => ("▸ ", Paint::Accent),
         () => ("  ", Paint::Plain),
     };

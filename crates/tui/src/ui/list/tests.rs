@@ -1,7 +1,7 @@
 //! Tests of the list of conversations, driven by keys and answers of a script. Must never ask a real owner.
 
 use retake_wire::reply::{Line, Parent, Receipt};
-use retake_wire::{Hit, ProblemKind, Role};
+use retake_wire::{Hit, ProblemKind, ReadOnlyCause, Role};
 
 use super::*;
 use crate::ui::testing::{NOW_MS, World, conversation, entries, every_key, problem, sizes, themes};
@@ -15,7 +15,7 @@ fn few() -> Vec<Conversation> {
     fork.parent =
         Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned(), title: None, own: None });
     let mut locked = conversation("c4", None, "\x1b]0;owned\x07 שלום עולם", 60 * 24 * 400);
-    locked.read_only = Some("a newer version wrote it".to_owned());
+    locked.access.read_only_cause = Some(ReadOnlyCause::Damaged { detail: "row 7".to_owned() });
     vec![running, elsewhere, fork, locked]
 }
 

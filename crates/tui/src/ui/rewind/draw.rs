@@ -8,9 +8,9 @@ use retake_wire::reply::Target;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::turns::Shown;
-use super::{Drawn, Focus, Rewind, disabled};
+use super::{Drawn, Focus, Rewind};
 use crate::render::words;
-use crate::text::{safe, time, width};
+use crate::text::{time, width};
 use crate::ui::keymap::Command;
 use crate::ui::pane::Brush;
 use crate::ui::plan::{self, Stage, paragraph};
@@ -173,9 +173,7 @@ impl Rewind {
                 plan::proposal(frame, area, brush, &question, &mut shown.proposal)
             }
             None => {
-                let why = disabled(target).unwrap_or("planning …");
-                let why = safe::line(why);
-                paragraph(frame, area, brush, &why, Paint::Warn);
+                paragraph(frame, area, brush, "planning …", Paint::Warn);
                 Rect { height: 0, ..area }
             }
         }
@@ -211,12 +209,10 @@ fn row_of(
     let theme = brush.theme;
     let columns = usize::from(area.width);
     let target = shown.target;
-    let is_disabled = disabled(target).is_some();
-    let base = match (shown.marked, is_disabled) {
-        (true, _) if !scrolls => theme.style(Paint::Selected),
-        (true, _) => theme.style(Paint::Bold),
-        (false, true) => theme.style(Paint::Dim),
-        (false, false) => theme.style(Paint::Plain),
+    let base = match shown.marked {
+        true if !scrolls => theme.style(Paint::Selected),
+        true => theme.style(Paint::Bold),
+        false => theme.style(Paint::Plain),
     };
     let (dim, hit) =
         (base.patch(quiet(theme.style(Paint::Dim), shown.marked)), base.patch(theme.style(Paint::Match)));

@@ -74,18 +74,6 @@ fn filter_without_hits_is_reported() {
 }
 
 #[test]
-fn turn_that_cannot_be_a_target_says_why() {
-    let mut owner = Owner::new(3, plan());
-    owner.targets[0].reason = Some("it is being imported".to_owned());
-    let mut stage = Stage::new(Rewind::new(), owner);
-    stage.wait(1_000);
-    shows!("disabled", stage);
-    assert!(stage.plans().is_empty(), "nothing is planned that can't be done");
-    stage.keys("enter enter");
-    assert!(stage.applied().is_empty());
-}
-
-#[test]
 fn run_is_stopped_only_on_request() {
     let mut at_work = with_files();
     at_work.at_work = true;
@@ -93,7 +81,6 @@ fn run_is_stopped_only_on_request() {
     at_work.running = vec![Running { entry: entry(3), processes: 2 }];
     let mut owner = Owner::new(3, at_work);
     for target in &mut owner.targets {
-        target.reason = Some("a model is answering; stop it first".to_owned());
         target.at_work = true;
     }
     owner.applies.push_back(Ok(Receipt::default()));

@@ -3,7 +3,7 @@
 
 use ratatui::text::{Line, Span};
 use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
-use retake_wire::{Asks, Part, Question};
+use retake_wire::{Asks, Part, Question, english};
 use serde_json::Value;
 
 use super::Asking;
@@ -286,7 +286,7 @@ fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
     page.signed(ink.span("?", Paint::Accent), head);
     match ran_before(asks, ink.now_ms) {
         Some(before) => page.text(&before, Paint::Warn),
-        None => page.text(&asks.why, Paint::Dim),
+        None => page.text(&english::ask_cause(&asks.cause), Paint::Dim),
     }
     page.push(detail);
     is_cut

@@ -6,7 +6,9 @@ mod found;
 
 use proptest::prelude::*;
 use retake_wire::reply::{Entry, EntryFlags, EntryPlace, Words};
-use retake_wire::{Asks, CallNow, CallShown, EffectClass, Part, Question, Role, Rule, Ruling, Usage};
+use retake_wire::{
+    AskCause, Asks, CallNow, CallShown, EffectClass, Part, Question, Role, Rule, Ruling, Usage,
+};
 
 use super::View;
 use crate::ui::keymap::{Command, Keymap};
@@ -129,7 +131,8 @@ fn busy() -> Talk {
         asks: vec![Asks {
             id: "a1".to_owned(),
             call: shown("c9", "$ git push", Some("@@ -1 +1 @@\n-old\n+new")),
-            why: "it reaches outside".to_owned(),
+            cause: AskCause::Network,
+            why: String::new(),
             again_ms: Some(NOW_MS - 120_000),
             offers: vec![rule("git push"), rule("git")],
         }],

@@ -76,10 +76,7 @@ fn a_restore_brings_back_what_was_there_and_leaves_what_others_made_since() {
             "Part c -> c+ [1 2] Checkpoint/Skip",
         ),
         ((agents, seen, 'a', false, 'c', None, Some(Choice::Hunks(vec![9]))), "Bytes(NoText)"),
-        (
-            (agents, seen, 'a', false, '@', None, None),
-            "NotCovered(\"a link of the test\") nothing -> nothing [1 2] Skip",
-        ),
+        ((agents, seen, 'a', false, '@', None, None), "NotCovered(Special) nothing -> nothing [1 2] Skip"),
         ((agents, seen, 'a', false, '@', None, Some(Choice::Hunks(vec![1]))), "NotPlanned"),
     ];
     let found: Vec<_> = rows.iter().map(|(row, _)| plan(row)).collect();

@@ -229,7 +229,7 @@ const BACK: &[Case] = &[
         &[],
         &[
             "new Conflict(Removed) a -> a [1] Skip/Checkpoint/Disk/Merge, with old",
-            "old NotCovered(\"a link of the test\") nothing -> nothing [1] Skip",
+            "old NotCovered(Special) nothing -> nothing [1] Skip",
         ],
     ),
     (

@@ -358,8 +358,8 @@ fn hidden_parts_of_a_call_cannot_be_approved() {
             class: EffectClass::External,
             detail: Some(lines),
         };
-        let why = "it runs a command".to_owned();
-        let asks = Asks { id: "a1".into(), call, why, again_ms: None, offers: vec![rule] };
+        let (cause, why) = (AskCause::Command, String::new());
+        let asks = Asks { id: "a1".into(), call, cause, why, again_ms: None, offers: vec![rule] };
         tell(&mut app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
         let mut at = NOW_MS;
         let mut answer = |app: &mut App| {

@@ -13,7 +13,7 @@ fn models() -> Reply {
         output_price: None,
     };
     let models = ["fake/m1", "demo"].map(model).into();
-    Reply::Models(Models { default: "demo".into(), why: "there is no key".into(), warning: None, models })
+    Reply::Models(Models { default: "demo".into(), models, ..Models::default() })
 }
 
 /// Answers that these models are there to whoever asks.

@@ -1,8 +1,8 @@
 //! The first screen, and ways out of the UI: what is begun with, and what leaves it.
 
 use super::*;
-use retake_wire::Usage;
 use retake_wire::reply::{Model, Models, Status};
+use retake_wire::{ModelCause, Usage};
 
 /// Answers what is asked as the UI begins.
 fn begun(start: Start, mode: retake_wire::Mode) -> App {
@@ -26,8 +26,7 @@ fn begun(start: Start, mode: retake_wire::Mode) -> App {
             }),
             Request::Models => Reply::Models(Models {
                 default: "a/b".into(),
-                why: "model.default in the settings".into(),
-                warning: None,
+                cause: ModelCause::Settings,
                 models: vec![Model {
                     name: "a/b".into(),
                     unavailable: None,
@@ -35,6 +34,7 @@ fn begun(start: Start, mode: retake_wire::Mode) -> App {
                     input_price: None,
                     output_price: None,
                 }],
+                ..Models::default()
             }),
             _ => return None,
         })

@@ -25,7 +25,6 @@ fn words_typed_into_the_final_question_confirm_nothing() {
 fn at_work(stopped: Plan) -> Stage<Rewind> {
     let mut owner = Owner::new(3, Plan { at_work: true, ..with_files() });
     for target in &mut owner.targets {
-        target.reason = Some("a model is answering; stop it first".to_owned());
         target.at_work = true;
     }
     owner.plans.push_back(Ok(stopped));

@@ -28,8 +28,8 @@ fn tell(talk: &mut Talk, said: RunEvent, seconds: i64) {
 
 fn ask(talk: &mut Talk) {
     tell(talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
-    let why = "it writes a file".to_owned();
-    let asks = Asks { id: "a1".to_owned(), call: shown(), why, again_ms: None, offers: Vec::new() };
+    let (cause, why) = (AskCause::Writes, String::new());
+    let asks = Asks { id: "a1".to_owned(), call: shown(), cause, why, again_ms: None, offers: Vec::new() };
     tell(talk, RunEvent::Asks(Box::new(asks)), 0);
 }
 
@@ -119,8 +119,8 @@ fn a_call_that_was_cut_off_says_what_to_do() {
 fn asked_about(call: CallShown, view: &mut View, size: (u16, u16)) -> String {
     let mut talk = Talk { entries: vec![user(1, "do it")], ..Talk::default() };
     tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
-    let why = "it runs a command".to_owned();
-    let asks = Asks { id: "a1".to_owned(), call, why, again_ms: None, offers: Vec::new() };
+    let (cause, why) = (AskCause::Command, String::new());
+    let asks = Asks { id: "a1".to_owned(), call, cause, why, again_ms: None, offers: Vec::new() };
     tell(&mut talk, RunEvent::Asks(Box::new(asks)), 0);
     drawn(view, &talk, size)
 }

@@ -1,0 +1,163 @@
+//! The English sentences about causes: why something is as it is. Must never repeat what the cause is of: its caller names that.
+
+use crate::ask_cause::AskCause;
+use crate::condition::{ModelCause, ReadOnlyCause, UncoveredCause};
+
+/// Why nothing can be written in a conversation.
+pub fn read_only_cause(it: &ReadOnlyCause) -> String {
+    match it {
+        ReadOnlyCause::NewerOperation { operation, kind } => {
+            format!("operation {operation} is a “{kind}”, which this version does not know")
+        }
+        ReadOnlyCause::Damaged { detail } => detail.clone(),
+        ReadOnlyCause::Unknown => super::UNKNOWN.to_owned(),
+    }
+}
+
+/// Why a model is used when none is named.
+pub fn model_cause(it: &ModelCause) -> String {
+    match it {
+        ModelCause::Requested => "a request names it".to_owned(),
+        ModelCause::Settings => "model.default in the settings".to_owned(),
+        ModelCause::NoKeyNeeded => "needs no key".to_owned(),
+        ModelCause::KeyVariable { variable } => format!("{variable} is set"),
+        ModelCause::KeyFile { path } => format!("the key is in {path}"),
+        ModelCause::LocalServer { server } => format!("{server} runs on this computer"),
+        ModelCause::Demo => "there is no key and no model server on this computer".to_owned(),
+        ModelCause::Unknown => super::UNKNOWN.to_owned(),
+    }
+}
+
+/// Why a call needs an approval.
+pub fn ask_cause(it: &AskCause) -> String {
+    let sentence = match it {
+        AskCause::Rule { rule } => return format!("the rule `{rule}` wants it asked"),
+        AskCause::Secrets { path, tool } => {
+            return format!(
+                "{path} may hold secrets; the rule `{tool}({path})` in permissions.allow allows it unasked"
+            );
+        }
+        AskCause::MayChange => "it may change something, and nobody can say what",
+        AskCause::ServerKnows => "only its server knows what it does",
+        AskCause::MayChangeRead => "it may change what it reads",
+        AskCause::ReadsOutside => "it reads outside of the workspace",
+        AskCause::Writes => "it writes a file",
+        AskCause::WritesOutside => "it writes outside of the workspace",
+        AskCause::Command => "it runs a command",
+        AskCause::NetworkCommand => {
+            "it runs a command that can reach the network; rules for commands do not grant that"
+        }
+        AskCause::Network => "it reaches into the network",
+        AskCause::RanBefore => "the same ran before; what it did outside of the files was not taken back",
+        AskCause::Unknown => super::UNKNOWN,
+    };
+    sentence.to_owned()
+}
+
+/// Why a path is not covered.
+pub fn uncovered_cause(it: &UncoveredCause) -> String {
+    let sentence = match it {
+        UncoveredCause::Recorded { detail } => detail,
+        UncoveredCause::Ignored => "an ignore file excludes the folder",
+        UncoveredCause::NodeModules => "installed packages",
+        UncoveredCause::CacheFolder => "a cache, by its CACHEDIR.TAG",
+        UncoveredCause::VirtualEnvironment => "a Python environment, by its pyvenv.cfg",
+        UncoveredCause::Repository => "a bare git repository",
+        UncoveredCause::DataFolder => "Retake's own data",
+        UncoveredCause::OtherFileSystem => "another file system",
+        UncoveredCause::TooLarge => "the file is over the limit",
+        UncoveredCause::IgnoredAndLarge => "the file is ignored, and over the limit for ignored files",
+        UncoveredCause::TooDeep => "the path is too long, or lies in more than 256 folders",
+        UncoveredCause::Special => "neither a file, nor a folder, nor a link",
+        UncoveredCause::Unstable => "it changed while it was read",
+        UncoveredCause::Unreadable => "it can't be read",
+        UncoveredCause::NotKept => "the version that it takes is not kept any more",
+        UncoveredCause::Unknown => super::UNKNOWN,
+    };
+    sentence.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::english::rows;
+
+    #[test]
+    fn each_cause_of_a_read_only_conversation_has_a_sentence() {
+        let rows = [
+            (
+                r#"{"code":"newer_operation","operation":4,"kind":"merge"}"#,
+                "operation 4 is a “merge”, which this version does not know",
+            ),
+            (r#"{"code":"damaged","detail":"row 7 is damaged"}"#, "row 7 is damaged"),
+        ];
+        rows::check(&rows, read_only_cause);
+    }
+
+    #[test]
+    fn each_cause_of_an_approval_request_has_a_sentence() {
+        let rows = [
+            (
+                r#"{"code":"rule","rule":{"ruling":"ask","tool":"todo"}}"#,
+                "the rule `ask todo` wants it asked",
+            ),
+            (r#"{"code":"may_change"}"#, "it may change something, and nobody can say what"),
+            (r#"{"code":"server_knows"}"#, "only its server knows what it does"),
+            (r#"{"code":"may_change_read"}"#, "it may change what it reads"),
+            (r#"{"code":"reads_outside"}"#, "it reads outside of the workspace"),
+            (r#"{"code":"writes"}"#, "it writes a file"),
+            (r#"{"code":"writes_outside"}"#, "it writes outside of the workspace"),
+            (r#"{"code":"command"}"#, "it runs a command"),
+            (
+                r#"{"code":"network_command"}"#,
+                "it runs a command that can reach the network; rules for commands do not grant that",
+            ),
+            (r#"{"code":"network"}"#, "it reaches into the network"),
+            (
+                r#"{"code":"secrets","path":"/p/.env","tool":"read"}"#,
+                "/p/.env may hold secrets; the rule `read(/p/.env)` in permissions.allow allows it unasked",
+            ),
+            (
+                r#"{"code":"ran_before"}"#,
+                "the same ran before; what it did outside of the files was not taken back",
+            ),
+        ];
+        rows::check(&rows, ask_cause);
+    }
+
+    #[test]
+    fn each_cause_of_an_uncovered_path_has_a_sentence() {
+        let rows = [
+            (r#"{"code":"ignored"}"#, "an ignore file excludes the folder"),
+            (r#"{"code":"node_modules"}"#, "installed packages"),
+            (r#"{"code":"cache_folder"}"#, "a cache, by its CACHEDIR.TAG"),
+            (r#"{"code":"virtual_environment"}"#, "a Python environment, by its pyvenv.cfg"),
+            (r#"{"code":"repository"}"#, "a bare git repository"),
+            (r#"{"code":"data_folder"}"#, "Retake's own data"),
+            (r#"{"code":"other_file_system"}"#, "another file system"),
+            (r#"{"code":"too_large"}"#, "the file is over the limit"),
+            (r#"{"code":"ignored_and_large"}"#, "the file is ignored, and over the limit for ignored files"),
+            (r#"{"code":"too_deep"}"#, "the path is too long, or lies in more than 256 folders"),
+            (r#"{"code":"special"}"#, "neither a file, nor a folder, nor a link"),
+            (r#"{"code":"unstable"}"#, "it changed while it was read"),
+            (r#"{"code":"unreadable"}"#, "it can't be read"),
+            (r#"{"code":"not_kept"}"#, "the version that it takes is not kept any more"),
+            (r#"{"code":"recorded","detail":"new; git runs it"}"#, "new; git runs it"),
+        ];
+        rows::check(&rows, uncovered_cause);
+    }
+
+    #[test]
+    fn each_cause_for_a_model_has_a_sentence() {
+        let rows = [
+            (r#"{"code":"requested"}"#, "a request names it"),
+            (r#"{"code":"settings"}"#, "model.default in the settings"),
+            (r#"{"code":"no_key_needed"}"#, "needs no key"),
+            (r#"{"code":"key_variable","variable":"OPENAI_API_KEY"}"#, "OPENAI_API_KEY is set"),
+            (r#"{"code":"key_file","path":"/k"}"#, "the key is in /k"),
+            (r#"{"code":"local_server","server":"Ollama"}"#, "Ollama runs on this computer"),
+            (r#"{"code":"demo"}"#, "there is no key and no model server on this computer"),
+        ];
+        rows::check(&rows, model_cause);
+    }
+}
