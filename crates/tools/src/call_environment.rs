@@ -48,7 +48,7 @@ impl CallEnvironment {
         self.umask
     }
 
-    /// Gives the variables to a command, in the place of those of this process.
+    /// Gives the variables to a command, instead of those of this process.
     pub fn give(&self, command: &mut Command) {
         let Some(variables) = &self.variables else { return };
         for (name, _) in std::env::vars_os() {

@@ -93,7 +93,7 @@ impl Group {
         self.joins().iter().all(has_some)
     }
 
-    /// Leaves it to who is yet to join it. It is swept away by a later process.
+    /// Leaves it to processes that are yet to join it. It is swept away by a later process.
     pub(crate) fn leave(mut self) {
         self.folders.clear();
     }

@@ -48,7 +48,7 @@ pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
 }
 
 /// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
-/// It gets this environment in the place of ours.
+/// It gets this environment instead of ours.
 pub async fn start(
     command: &[String],
     folder: &Path,

@@ -182,7 +182,7 @@ fn real() -> Vec<String> {
 
 /// How many random lines are tried.
 fn count() -> usize {
-    std::env::var("RETAKE_SHELL_LINES").ok().and_then(|count| count.parse().ok()).unwrap_or(40_000)
+    std::env::var("RETAKE_SHELL_LINES").ok().and_then(|count| count.parse().ok()).unwrap_or(12_000)
 }
 
 #[test]

@@ -287,7 +287,11 @@ fn hold(path: &Path) -> Result<(), String> {
             return read_only(&mounted).map_err(at(path));
         }
     }
-    Err(format!("{}: it is replaced all the time", path.display()))
+    Err(replaced(path))
+}
+
+fn replaced(path: &Path) -> String {
+    format!("{}: it is replaced all the time", path.display())
 }
 
 /// The file system and the number in it.
@@ -356,13 +360,20 @@ impl Covers {
 
     /// Covers all of a file or folder, if it is there.
     fn over(&self, hidden: &Path) -> Result<(), String> {
-        let found = match open(hidden) {
-            Err(error) if is_out_of_reach(hidden, error) => return Ok(()),
-            found => found.map_err(unreached(hidden))?,
-        };
-        let kind = rustix::fs::fstat(&found).map_err(at(hidden))?.st_mode;
-        let cover = if FileType::from_raw_mode(kind).is_dir() { &self.folder } else { &self.file };
-        rustix::mount::mount_bind(by_number(cover), by_number(&found)).map_err(at(hidden))
+        for _ in 0..TRIES {
+            let found = match open(hidden) {
+                Err(error) if is_out_of_reach(hidden, error) => return Ok(()),
+                found => found.map_err(unreached(hidden))?,
+            };
+            let kind = rustix::fs::fstat(&found).map_err(at(hidden))?.st_mode;
+            let cover = if FileType::from_raw_mode(kind).is_dir() { &self.folder } else { &self.file };
+            match rustix::mount::mount_bind(by_number(cover), by_number(&found)) {
+                // It was removed meanwhile, as sockets are when their program ends. What is there now is covered instead.
+                Err(Errno::NOENT) => {}
+                covered => return covered.map_err(at(hidden)),
+            }
+        }
+        Err(replaced(hidden))
     }
 }
 

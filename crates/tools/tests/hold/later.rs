@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
+use std::sync::mpsc;
 
 use retake_testkit::again;
 use retake_tools::Network;
@@ -156,6 +157,33 @@ END
         };
         let (printed, _bound) = tokio::join!(ground.prints(FLOOD), person);
         assert!(printed.contains("OWN True") && !printed.contains("DID"), "{printed}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sockets_that_end_while_commands_start_stop_none_of_them() {
+    let test = "hold::later::sockets_that_end_while_commands_start_stop_none_of_them";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::On);
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = folder.path().to_owned();
+        let (over, is_over) = mpsc::channel::<()>();
+        // They come and go all the time, some hundred at once; until the other end of the channel is gone.
+        let binder = std::thread::spawn(move || {
+            while is_over.try_recv() != Err(mpsc::TryRecvError::Disconnected) {
+                let paths: Vec<_> = (0..300).map(|number| at.join(number.to_string())).collect();
+                let bound: Vec<_> =
+                    paths.iter().map(|path| UnixListener::bind(path).expect("a socket")).collect();
+                paths.iter().for_each(|path| std::fs::remove_file(path).expect("removed"));
+                drop(bound);
+            }
+        });
+        for _ in 0..20 {
+            assert_eq!(ground.prints("echo STARTED").await, "STARTED");
+        }
+        drop(over);
+        binder.join().expect("it bound all");
     })
     .await;
 }
