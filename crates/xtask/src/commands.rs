@@ -17,21 +17,27 @@ use crate::{Finding, Tree, case_map, count, cycles, language, picture, report, r
 const SEQUENCES: &str = "PROPTEST_RNG_SEED";
 const USUAL: &str = "20261122";
 
+/// So many tests at once for each processor. Most tests of programs and terminals wait.
+const THREADS: &str = "RUST_TEST_THREADS";
+const PER_PROCESSOR: usize = 2;
+
 /// What is to be fetched comes within this time, or it can't be had.
 const TO_FETCH: Duration = Duration::from_secs(120);
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The tests that a long run takes.
+const STORE: &str = "model::sqlite_agrees_with_a_model_that_copies_lists";
 const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
 const LINES: &str = "shell_line::trial_19_bash_starts";
+const DOCUMENT: &str = "live::document::every_reply_is_one_that_the_document_promises";
 const API: &str = "history::concurrent_requests_are_linearised_and_done_once";
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   test     get the tools that tests start, build, run all tests; run those that failed once more
-  long     run the model of files for an hour, then that of the API for 100,000 operations, with new random sequences, and
-           three million random shell lines against bash
+  long     run the model of files for an hour, that of conversations on 2,000 new random sequences, that of the API for
+           100,000 operations, 200 random requests of each kind, and three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   language [CRATE]
            list texts and doc comments that are not plain English
@@ -100,6 +106,10 @@ fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
         if std::env::var_os(SEQUENCES).is_none() {
             tests.env(SEQUENCES, USUAL);
         }
+        if std::env::var_os(THREADS).is_none() {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            tests.env(THREADS, (PER_PROCESSOR * processors).to_string());
+        }
         tests
     };
     suite::run(&arguments, command, out)
@@ -121,8 +131,16 @@ fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
             return Ok(false);
         }
     }
+    writeln!(out, "» the model of conversations, in SQLite")?;
+    if !model(STORE, ("PROPTEST_CASES", "8000"), out)? {
+        return Ok(false);
+    }
     writeln!(out, "» the model of the API")?;
     if !model(API, ("RETAKE_MODEL_OPERATIONS", "100000"), out)? {
+        return Ok(false);
+    }
+    writeln!(out, "» random requests that fit the API document")?;
+    if !model(DOCUMENT, ("RETAKE_API_EXAMPLES", "200"), out)? {
         return Ok(false);
     }
     writeln!(out, "» random shell lines against bash")?;
@@ -211,13 +229,15 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    use super::{API, FILES, LINES, fetched, now, run};
+    use super::{API, DOCUMENT, FILES, LINES, STORE, fetched, now, run};
     use crate::root;
 
     #[test]
     fn a_long_run_takes_tests_that_are_there() {
         for (test, file) in [
             (FILES, "engine/tests/files/model.rs"),
+            (STORE, "store/tests/model.rs"),
+            (DOCUMENT, "cli/tests/live/document.rs"),
             (API, "server/tests/history.rs"),
             (LINES, "tools/tests/shell_line.rs"),
         ] {

@@ -99,6 +99,8 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
     writeln!(out, "tools: building {name} {version} into {}, once, some minutes: {why}", root.display())?;
     let mut install = cargo();
     install.args(["install", "--locked", "--root"]).arg(&root).args(tool.arguments);
+    // What two tools are made of is built once.
+    install.arg("--target-dir").arg(root.join("build"));
     install.arg(format!("{name}@{version}"));
     if !install.status().with_context(|| format!("starting {install:?}"))?.success() {
         bail!(

@@ -1,4 +1,4 @@
-//! What is marked, and what operations were about, in words: lists that tell of what a state leaves out, to who asks for them. Each reads
+//! What is marked, and what operations were about, in words: lists that tell of what a state leaves out, to clients that ask for them. Each reads
 //! what it shows, however long the conversation is.
 
 use retake_core::{

@@ -31,7 +31,7 @@ pub(super) fn line(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<EntryLi
     Ok(line)
 }
 
-/// An entry in one line, whatever its mark: for who asks for what is hidden, or is to see what `show` would bring back.
+/// An entry in one line, whatever its mark: for clients that ask for hidden entries, or see what `show` would bring back.
 pub(super) fn any_line(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<EntryLine> {
     let key = loaded.key(pos)?;
     match rows.entry(key) {
