@@ -85,33 +85,50 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// An example can be sent as it stands: it is read as the request that it is an example of.
+/// The fields of the example of an operation, from its body and its parameters.
+fn fields_of(operation: &Value) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let body = &operation["requestBody"]["content"]["application/json"];
+    if body.is_object() {
+        let example = body["example"].as_object().unwrap_or_else(|| panic!("no example: {operation}"));
+        fields.extend(example.clone());
+    }
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().expect("a name");
+        let header = parameter["in"] == "header";
+        assert!(parameter["required"] != true || !parameter["example"].is_null(), "{parameter}");
+        if !header && !parameter["example"].is_null() {
+            fields.insert(name.to_owned(), parameter["example"].clone());
+        }
+    }
+    fields
+}
+
+/// An example can be sent as it stands: it is read as the request that it is an example of. A request with an id or a holder gives it.
 #[test]
 fn trial_17_each_request_has_an_example_that_can_be_read() {
     let document = document();
     let operation = |path: &str, method: &str| document["paths"][path][method].clone();
-    let fields_of = |operation: &Value| {
-        let mut fields = Map::new();
-        let body = &operation["requestBody"]["content"]["application/json"];
-        if body.is_object() {
-            let example = body["example"].as_object().unwrap_or_else(|| panic!("no example: {operation}"));
-            fields.extend(example.clone());
-        }
-        for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let name = parameter["name"].as_str().expect("a name");
-            let header = parameter["in"] == "header";
-            assert!(parameter["required"] != true || !parameter["example"].is_null(), "{parameter}");
-            if !header && !parameter["example"].is_null() {
-                fields.insert(name.to_owned(), parameter["example"].clone());
-            }
-        }
-        fields
-    };
     for endpoint in ENDPOINTS {
         let operation = operation(endpoint.path, &endpoint.method.name().to_lowercase());
         let fields = fields_of(&operation);
         let read = decode(endpoint, fields.clone());
         assert!(read.is_ok(), "{}: {fields:?}: {read:?}", endpoint.name);
+        // An unknown field is refused: what is read with one of these has it.
+        let with = |field: &str| {
+            let mut fields = fields.clone();
+            fields.insert(field.to_owned(), "mine".into());
+            decode(endpoint, fields).ok()
+        };
+        let name = endpoint.name;
+        if let Some(mut request) = with("request_id") {
+            let id = request.request_id().unwrap_or_else(|| panic!("{name} has a request id"));
+            assert_eq!(id.as_deref(), Some("mine"), "{name}");
+        }
+        if let Some(mut request) = with("holder") {
+            let holder = request.holder().unwrap_or_else(|| panic!("{name} has a holder"));
+            assert_eq!(holder.as_deref(), Some("mine"), "{name}");
+        }
     }
     let run = fields_of(&operation(RUNS, "post"));
     serde_json::from_value::<retake_wire::Run>(Value::Object(run)).expect("a run");
@@ -134,7 +151,7 @@ fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
     assert_eq!(limits.len(), 14, "the lists");
     for limit in limits {
         let says = limit["description"].as_str().expect("a description");
-        assert!(says.contains("1 to 1000; ") && says.ends_with("0, without."), "{says}");
+        assert!(says.contains("1 to 1000. Default: ") && says.ends_with("0."), "{says}");
         assert_eq!((&limit["schema"]["minimum"], &limit["schema"]["maximum"]), (&1.into(), &1000.into()));
     }
 }

@@ -3,7 +3,7 @@
 use super::Request;
 
 impl Request {
-    /// The id of the request, of one that can have one.
+    /// The id of the request, of one that can have one. A test compares this with the API document, and `holder` too.
     pub fn request_id(&mut self) -> Option<&mut Option<String>> {
         match self {
             Self::Create(it) => Some(&mut it.request_id),
@@ -29,19 +29,10 @@ impl Request {
 
     /// Whether it may be sent again where nobody knows if it was done: it is done once, or changes nothing that counts.
     pub fn is_repeatable(&self) -> bool {
-        match self {
-            Self::Create(it) => it.request_id.is_some(),
-            Self::Fork(it) => it.request_id.is_some(),
-            Self::Say(it) => it.request_id.is_some(),
-            Self::Edit(it) => it.request_id.is_some(),
-            Self::Apply(it) => it.request_id.is_some(),
-            Self::ImportStart(it) => it.request_id.is_some(),
-            Self::SetDraft(it) => it.holder.is_some(),
-            Self::SetDraftIn(it) => it.holder.is_some(),
-            Self::ClaimDraft(it) => it.holder.is_some(),
-            Self::ClaimDraftIn(it) => it.holder.is_some(),
-            _ => self.only_reads(),
-        }
+        let mut it = self.clone();
+        it.request_id().is_some_and(|id| id.is_some())
+            || it.holder().is_some_and(|holder| holder.is_some())
+            || self.only_reads()
     }
 
     /// Whether it changes nothing: a server may drop it when the client no longer waits.
