@@ -1,5 +1,5 @@
 //! The verbs: one file each, with its arguments, its examples, the request that it sends and what it prints. The table below registers
-//! them; parser, help, manual page, completions and dispatch follow from it. A verb must never do what a request can't.
+//! them; parser, help, manual page, completions and dispatch follow from it. A verb must never change a conversation in a way that a request can't.
 
 use clap::Subcommand;
 

@@ -16,7 +16,7 @@ pub struct FoldId {
     pub op: OpNo,
 }
 
-/// A summary in the place of entries. Its text is content and stays with the operation that made it.
+/// A summary instead of entries. Its text is content and stays with the operation that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// Its name.

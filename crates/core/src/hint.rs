@@ -37,13 +37,13 @@ pub enum Remedy {
     Doctor,
     /// Repair the store.
     DoctorMend,
-    /// Say something else in the place of a message.
+    /// Say something else instead of a message.
     Edit,
     /// End what commands have left running.
     EndJobs,
     /// Keep a message from the model.
     Exclude,
-    /// Put a summary in the place of messages, for the model.
+    /// Put a summary instead of messages, for the model.
     Fold,
     /// Import, and let commands run in the folder of the import.
     KeepFolder,

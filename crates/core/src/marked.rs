@@ -1,5 +1,5 @@
 //! What is marked, in pieces that people know: the messages of one turn that were excluded, hidden or dropped together. It is the one
-//! reading that tells of hidden entries, for who asks for just them; must never be mixed with what a reading of the state shows.
+//! reading that tells of hidden entries, for clients that ask for just them; must never be mixed with what a reading of the state shows.
 
 use std::collections::BTreeMap;
 

@@ -35,7 +35,7 @@ impl Message {
     }
 }
 
-/// What the model reads in the place of a result that is not there.
+/// What the model reads instead of a result that is not there.
 pub const NO_RESULT: &str = "[no result: the call was interrupted]";
 
 /// What stands before the summary of a fold in the prompt.

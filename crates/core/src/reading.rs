@@ -100,7 +100,7 @@ impl Conversation {
         pieces
     }
 
-    /// The entries that the model sees, with summaries in the place of what folds in force cover.
+    /// The entries that the model sees, with summaries instead of what folds in force cover.
     pub fn prompt(&self) -> Vec<PromptPiece> {
         let mut prompt = Vec::new();
         for piece in self.timeline() {

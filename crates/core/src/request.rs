@@ -264,7 +264,7 @@ pub struct Reading {
     pub projection: Projection,
     /// An earlier head; now, without.
     pub at: Option<Head>,
-    /// The branch that leads to this entry, in the place of the path.
+    /// The branch that leads to this entry, instead of the path.
     pub branch: Option<EntryId>,
 }
 

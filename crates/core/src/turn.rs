@@ -1,9 +1,9 @@
-//! A turn at work, as a machine: the model answers, its calls run or are refused, the model is asked again, until it asks for
-//! no more. Decides only; the engine carries the effects out and says what came of them.
+//! A turn, as a state machine: the model answers, its calls run or are refused, the model is asked again, until it requests
+//! no more calls. Decides only; the engine carries the effects out and says what came of them.
 //!
-//! Calls begin in the order in which they were asked for. Such as do no harm beside each other run together; any other one
-//! waits for all before it, and all behind it wait for it. What a call is about to do is looked at when its turn has come, as
-//! those before it may have changed that. Leave is sought for one call at a time.
+//! Calls begin in the order in which they were requested. Calls that do not disturb each other run in parallel; any other one
+//! waits for all before it, and all behind it wait for it. What a call is about to do is checked when it is next, as those
+//! before it may have changed that. Approval is requested for one call at a time.
 
 use crate::permission::Ruling;
 

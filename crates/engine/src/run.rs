@@ -201,7 +201,7 @@ impl Engine {
         })
     }
 
-    /// Starts a run in the place of the one at work, which is ended first: what that one has said until its end goes along.
+    /// Starts a run instead of the one at work, which is ended first: what that one has said until its end goes along.
     async fn run_halting(
         self: &Arc<Self>,
         conversation: ConversationId,

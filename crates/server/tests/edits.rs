@@ -1,4 +1,4 @@
-//! Other words in the place of a message: the receipt says what they took back, and undo takes words and edit back as one step.
+//! Other words instead of a message: the receipt says what they took back, and undo takes words and edit back as one step.
 
 use futures::StreamExt;
 use retake_wire::reply::Receipt;

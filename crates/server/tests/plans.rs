@@ -158,7 +158,7 @@ async fn prompt_that_is_taken_back_returns_to_the_composer() {
     );
 }
 
-/// What stands in the prompt in the place of messages says something.
+/// What stands in the prompt instead of messages says something.
 #[tokio::test]
 async fn a_fold_without_a_summary_is_refused() {
     let desk = Desk::new().await;

@@ -35,7 +35,7 @@ pub enum Action {
         #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
         head: String,
     },
-    /// To any entry of the tree; to the beginning, without.
+    /// To any entry of the tree. Default: to the beginning.
     Checkout {
         /// The entry, usually a leaf.
         entry: Option<String>,
@@ -75,7 +75,7 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
     },
-    /// Puts a summary in the place of a range, in the prompt.
+    /// Puts a summary instead of a range, in the prompt.
     Fold {
         /// First entry.
         from: String,

@@ -63,7 +63,7 @@ pub struct Rule {
     /// The tool's name; a `*` stands for any letters.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::TOOL)))]
     pub tool: String,
-    /// A glob of paths, the first words of a command, or the host of an address; anything, without.
+    /// A glob of paths, the first words of a command, or the host of an address. Default: anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
 }

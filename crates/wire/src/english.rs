@@ -19,7 +19,7 @@ pub use report::{finding, repair};
 /// Why a turn cannot be the target of a rewind that stops no run.
 pub const RUN_AT_WORK: &str = "a model is answering; stop it first";
 
-/// Said in the place of a code that only newer versions know.
+/// Said instead of a code that only newer versions know.
 const UNKNOWN: &str = "this version of Retake does not know what the owner says here; a newer one does";
 
 /// What a condition says. `command` words a remedy as the reader does it.

@@ -11,7 +11,7 @@ use crate::run::RunEvent;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Follow {
-    /// The conversation; the list of all, without.
+    /// The conversation. Default: the list of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
     /// The id of the last event that was seen: what changed since comes first. Without it, or where that is too long ago, a
@@ -34,26 +34,26 @@ pub struct Told {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// How a conversation is: it takes the place of all that a client has of it.
+    /// The state of a conversation: it replaces all that a client has of it.
     Snapshot(Box<Snapshot>),
     /// What changed in a conversation since the last event that had an id.
     Changed(Box<Changed>),
-    /// What the run at work has said so far, for who comes in the middle of it; and to who comes back, also that nothing runs. It takes
-    /// the place of all that a client has heard of runs.
+    /// What the current run has said so far, for a client that joins during a run or reconnects; also that nothing runs. It replaces all
+    /// that a client knows of runs.
     Now(Box<RunNow>),
-    /// What a run says.
+    /// Something that a run says.
     Run {
-        /// It.
+        /// The event of the run.
         said: RunEvent,
     },
-    /// All drafts of a conversation, when one of them is another one; and to who comes back, after what has changed.
+    /// All drafts of a conversation: when one of them changed, and for a client that reconnects.
     Drafts {
-        /// Them, by the names of their authors.
+        /// The drafts, by the names of their authors.
         drafts: Vec<Draft>,
     },
-    /// How the list of conversations is, newest first: it takes the place of all that a client has of it.
+    /// The list of conversations, newest first: it replaces all that a client has of it.
     List(Conversations),
-    /// A conversation is new in the list, or looks different there.
+    /// A conversation is new in the list, or its row changed.
     Listed(Box<Conversation>),
 }
 
@@ -98,7 +98,7 @@ pub struct Changed {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunNow {
-    /// The model that answers; nothing runs, without.
+    /// The model that answers; absent if nothing runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The answer up to now, as far as it is not stored.

@@ -36,7 +36,7 @@ pub enum Remedy {
     Conversation,
     /// Check the store.
     Doctor,
-    /// Say something else in the place of a message.
+    /// Say something else instead of a message.
     Edit,
     /// Erase the same text in another conversation.
     Erase {
@@ -57,7 +57,7 @@ pub enum Remedy {
         /// The number of the turn.
         turn: u64,
     },
-    /// Put a summary in the place of messages, for the model.
+    /// Put a summary instead of messages, for the model.
     Fold,
     /// List the conversations.
     List,

@@ -35,7 +35,7 @@ pub enum Method {
     Get,
     /// Makes something, or asks with a body.
     Post,
-    /// Puts something in the place of another.
+    /// Puts something instead of another.
     Put,
     /// Changes something.
     Patch,

@@ -183,7 +183,7 @@ pub struct Of {
 pub struct At {
     /// The conversation.
     pub conversation: String,
-    /// An earlier head (`OP.SEQ`); now, without.
+    /// An earlier head (`OP.SEQ`). Default: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub at: Option<String>,
@@ -213,7 +213,7 @@ pub struct Create {
 pub struct Fork {
     /// The parent.
     pub conversation: String,
-    /// The last entry it begins with; the tip, without.
+    /// The last entry it begins with. Default: the tip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
     /// Its title.
@@ -245,7 +245,7 @@ pub struct Say {
     /// Not addressed to the agent: opens no turn.
     #[serde(default)]
     pub observed: bool,
-    /// When, in Unix milliseconds; now, without or when it is nonsense.
+    /// When, in Unix milliseconds. Default: now, also where the value makes no sense.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<i64>,
     /// Its id on the platform it came from; a message that is there already is not stored again.
@@ -347,25 +347,25 @@ pub struct List {
     /// Only those of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
     /// Behind this conversation in the order of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Those that were put away, in the place of the others.
+    /// Those that were put away, instead of the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
 }
 
-/// Whether a conversation is put away.
+/// Archives a conversation, or takes it out of the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetArchived {
     /// The conversation.
     pub conversation: String,
-    /// Whether it is to be; said twice, it is once.
+    /// Whether it is to be archived. Repeating it changes nothing.
     pub archived: bool,
 }
 
@@ -391,18 +391,17 @@ pub enum Projection {
 pub struct Log {
     /// The conversation.
     pub conversation: String,
-    /// An earlier head; now, without.
+    /// An earlier head. Default: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub at: Option<String>,
-    /// Another branch, in the place of what is the conversation then: the one that leads to this entry. What is hidden stays
-    /// so there, too.
+    /// Read the branch that leads to this entry instead of the current path. What is hidden stays hidden there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// Which reading.
     #[serde(default, rename = "as")]
     pub projection: Projection,
-    /// At most so many entries: 1 to 1000; 50, without.
+    /// How many entries at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -428,7 +427,7 @@ pub struct CatchUp {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Backup {
-    /// The file to write, absolute; a dated one in the data directory, without.
+    /// The file to write, absolute. Default: a dated one in the data directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub to: Option<String>,

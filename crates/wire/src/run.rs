@@ -28,7 +28,7 @@ pub struct Run {
     /// The options for files, of a retry or an edit: they go back with what is taken back.
     #[serde(default, skip_serializing_if = "FileOptions::is_default")]
     pub files: FileOptions,
-    /// The model (`provider/model`); the configured one, without.
+    /// The model (`provider/model`). Default: the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The head that the author saw, for a retry or an edit.
@@ -56,7 +56,7 @@ pub enum RunStart {
         /// The last entry that the author saw.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
-        /// What becomes of it where another run goes on; it is refused, without.
+        /// What becomes of it where another run goes on. Default: it is refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         steer: Option<Steer>,
         /// They came through a pipe, and may be anybody's: an `@path` in them attaches no file.

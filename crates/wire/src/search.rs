@@ -50,7 +50,7 @@ pub struct Search {
     /// The order.
     #[serde(default)]
     pub sort: Sort,
-    /// At most so many hits: 1 to 1000; 20, without.
+    /// How many hits at most: 1 to 1000. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,

@@ -1,7 +1,7 @@
 //! Attributes of a file or a folder: what it has in addition to its kind, its bytes and its permission bits. These are
 //! its owner, special bits and extended attributes, access lists among them. No record has them. An apply copies them
 //! from the file that it replaces. For files that are removed or replaced the index keeps them. So a file that is made
-//! again gets them back, and so does one that returns in the place of a file with other attributes. Reads only.
+//! again gets them back, and so does one that returns instead of a file with other attributes. Reads only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -115,7 +115,7 @@ pub(crate) struct Gone {
 pub struct Changes {
     pub(crate) changes: Vec<FileChange>,
     pub(crate) attributes: BTreeMap<Version, Arc<Attributes>>,
-    /// The versions that get this also in the place of a file or folder that has other ones.
+    /// The versions that get this also instead of a file or folder that has other ones.
     pub(crate) given: BTreeSet<Version>,
 }
 

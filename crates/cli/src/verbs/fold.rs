@@ -1,4 +1,4 @@
-//! `retake fold`: a summary in the place of messages, in the prompt.
+//! `retake fold`: a summary instead of messages, in the prompt.
 
 use clap::Args;
 use retake_wire::Action;

@@ -35,7 +35,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(data(name)).expect("test data")
 }
 
-/// With the working folder of then in the place of this one.
+/// With the working folder of then instead of this one.
 fn with_old_paths(world: &World, text: &str) -> String {
     text.replace(world.folder().to_str().expect("UTF-8"), "/tmp/project")
 }

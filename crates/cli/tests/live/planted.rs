@@ -163,7 +163,7 @@ fn trial_27_repositories_below_the_workspace_are_protected_in_namespaces() {
     world.run(&["stop"]);
 }
 
-/// Whatever lies in the place of what git keeps there: the call ends, and so does the owner.
+/// Whatever lies instead of what git keeps there: the call ends, and so does the owner.
 #[test]
 fn trial_24_a_pipe_in_the_place_of_a_repository_causes_no_delay() {
     let model = Model::start();

@@ -132,7 +132,7 @@ impl Conversation {
         }
     }
 
-    /// Puts a summary in the place of the Normal entries of a range, in the prompt. Where one in force says the same in the place of the
+    /// Puts a summary instead of the Normal entries of a range, in the prompt. Where one in force says the same instead of the
     /// same entries, nothing changes.
     pub fn fold<R: Records>(&self, records: &R, by: &By, request: &FoldRequest) -> Result<Commit, R::Error> {
         self.writable()?;

@@ -46,7 +46,7 @@ pub(super) fn below(folder: &FilePath, look: &mut dyn Look) -> Option<Vec<FilePa
     Some(found)
 }
 
-/// Whether a folder is in the place of something else, and waits for a choice.
+/// Whether a folder is instead of something else, and waits for a choice.
 pub(super) fn is_in_place(plan: &PathPlan) -> bool {
     let is_folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
     plan.verdict == Verdict::Conflict(Clash::Kind)

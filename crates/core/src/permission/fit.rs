@@ -9,7 +9,7 @@ use super::{Rule, Ruling, glob};
 use crate::effect::{Intent, Touch};
 use crate::shell_line::Begins;
 
-/// What a rule names in the place of a tool, to speak of commands that reach the network.
+/// What a rule names instead of a tool, to speak of commands that reach the network.
 pub(super) const NETWORK: &str = "network";
 
 /// One thing that a call touches.

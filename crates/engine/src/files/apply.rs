@@ -1,5 +1,5 @@
 //! An action with its files: planned on what is there now, refused where something is left to be chosen, and then carried out
-//! as one step (`carry`).
+//! as one step (`carry_out`).
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub struct AppliedFiles {
     pub folders: Vec<FolderDone>,
     /// What was taken along.
     pub scope: Scope,
-    /// What becomes a person's own, and what stays. Said once, as all that follows: not to who repeats the request.
+    /// What becomes a person's own, and what stays. Like the fields below, it is empty for a repeated request.
     pub notes: Vec<Note>,
     /// What can't be taken back.
     pub effects: Effects,

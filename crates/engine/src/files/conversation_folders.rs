@@ -112,7 +112,7 @@ impl Engine {
         self.hold_all(own, rows).await
     }
 
-    /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is left, and a note says so. Where another folder stands in the place of one, all is refused: files and messages go together or not at all.
+    /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is left, and a note says so. Where another folder stands instead of one, all is refused: files and messages go together or not at all.
     pub(super) async fn workspaces_with(
         &self,
         conversation: ConversationId,

@@ -1,4 +1,4 @@
-//! Names of files for who types `@`: what they may mean, in little time, however large the folder is. Must never name what is
+//! Names of files for a person who types `@`: what they may mean, in little time, however large the folder is. Must never name what is
 //! outside of the folder, or what a rule keeps from being read.
 
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub struct PathLike {
 }
 
 impl Engine {
-    /// Names of files of a conversation's folder for who types them; none, where it has no folder.
+    /// Names of files of a conversation's folder for a person who types them; none, where it has no folder.
     pub async fn paths_of(&self, of: ConversationId, prefix: String, limit: usize) -> Result<Like> {
         let Some(folder) = self.store().summary(of).await?.folder else { return Ok(Like::default()) };
         let permission = self.permission(of).await?;

@@ -168,7 +168,7 @@ fn a_version_is_reported_once_and_what_changes_or_goes_is_reported_again() {
     assert!(told(&[file("/a", "three"), file("/b", "two")], &second).is_some());
 }
 
-/// A job of the agent can put a link in the place of a file after it was looked at.
+/// A job of the agent can put a link instead of a file after it was looked at.
 #[test]
 fn trial_23_a_path_into_which_a_link_has_come_since_is_not_read() {
     let world = world();

@@ -29,7 +29,7 @@ pub(super) struct Reworded {
 }
 
 impl Engine {
-    /// Says something else in the place of a message, in one step; no model is called. Words that waited for a run, and answer what
+    /// Says something else instead of a message, in one step; no model is called. Words that waited for a run, and answer what
     /// is gone by it, come back with what became of the step back.
     pub fn edit(
         self: &Arc<Self>,

@@ -120,7 +120,7 @@ impl Engine {
 pub struct RunSubscription(broadcast::Receiver<Arc<RunEvent>>);
 
 impl RunSubscription {
-    /// The next event, waiting for it; nothing for who has fallen too far behind.
+    /// The next event, waiting for it; none for a reader that has fallen too far behind.
     pub async fn next(&mut self) -> Option<Arc<RunEvent>> {
         self.0.recv().await.ok()
     }
@@ -161,7 +161,7 @@ impl Listening {
     }
 }
 
-/// Where a run's events go: to who started it, with each of their equal requests, and to all who follow. Nobody may be listening any
+/// Where a run's events go: to the client that started it, with each of their equal requests, and to all who follow. Nobody may be listening any
 /// more.
 #[derive(Clone)]
 pub(crate) struct Events {
@@ -251,7 +251,7 @@ impl Events {
         }
     }
 
-    /// Tells it to who started the run.
+    /// Tells it to the client that started the run.
     pub(super) fn answer(&self, event: RunEvent) {
         for own in &self.own {
             let is_late = *own.pending.borrow() >= PENDING;

@@ -1,4 +1,4 @@
-//! A hostile folder holds nobody up: special files and endless links in the place of git's files and ignore files (number 24).
+//! A hostile folder holds nobody up: special files and endless links instead of git's files and ignore files (number 24).
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! What was done, in words, and what is marked. Must never tell words that are hidden, but to who asks for just those.
+//! What was done, in words, and what is marked. Must never tell words that are hidden, but to clients that ask for just those.
 
 use retake_core::{Change, Head, MarkedLine, OpLine, Operation, Reason, Step, StepLine, StepTarget, shorten};
 use retake_wire::reply;

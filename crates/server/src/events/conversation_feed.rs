@@ -15,15 +15,15 @@ use crate::log::LogFailure as _;
 
 /// One conversation that is followed.
 pub(crate) struct ConversationFeed {
-    /// What the run at work has said, of what was told; and how often something had been erased when that began to be heard.
+    /// What the current run has said, as far as it was sent; and the number of erasures when that began.
     now: Mutex<(u64, RunNow)>,
     told: broadcast::Sender<Arc<Frame>>,
-    /// Somebody has gone.
+    /// A subscription has ended.
     left: Arc<Notify>,
 }
 
-/// Somebody who is in a feed.
-#[must_use = "who drops it has gone"]
+/// A subscription to a feed.
+#[must_use = "dropping it ends the subscription"]
 pub(super) struct FeedReceiver {
     told: Option<broadcast::Receiver<Arc<Frame>>>,
     left: Arc<Notify>,
@@ -259,7 +259,7 @@ mod tests {
         locked(&owner.hub.feeds).values().next().cloned()
     }
 
-    /// Who never reads holds as many frames as may be behind, and no more; and none when it is gone.
+    /// A client that never reads has at most the buffered frames waiting, and none when it is gone.
     #[tokio::test]
     async fn buffer_of_a_client_that_never_reads_is_bounded() {
         let home = tempfile::tempdir().expect("a folder");

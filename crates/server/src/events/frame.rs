@@ -22,7 +22,7 @@ impl Frame {
         Self { step: Some((from, to)), ..Self::new(age, Some(to.to_string()), event) }
     }
 
-    /// With an id that means something to who made it.
+    /// With an id that means something to its sender.
     pub(super) fn named(age: u64, id: String, event: Event) -> Self {
         Self::new(age, Some(id), event)
     }

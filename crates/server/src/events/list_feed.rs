@@ -26,7 +26,7 @@ pub(super) struct ListFeed {
     /// Tells the ids of this owner's events from those of another one.
     name: String,
     told: broadcast::Sender<Arc<Frame>>,
-    /// The last events, for who comes back.
+    /// The last events, for clients that reconnect.
     last: Mutex<Last>,
 }
 

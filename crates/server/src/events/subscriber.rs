@@ -161,7 +161,7 @@ impl Subscriber {
         Ok(())
     }
 
-    /// The next event; nothing for who has fallen too far behind, or when the owner ends.
+    /// The next event; none for a subscriber that has fallen too far behind, or when the owner ends.
     async fn next(&mut self) -> Option<Arc<Frame>> {
         loop {
             let frame = match self.first.pop_front() {

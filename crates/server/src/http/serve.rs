@@ -50,7 +50,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// As long as a terminal that is being looked at never takes.
+    /// Longer than a terminal that somebody looks at ever takes.
     pub const PATIENCE: Duration = Duration::from_secs(30);
 }
 
@@ -159,8 +159,8 @@ fn trouble(what: &str, error: &io::Error) -> Problem {
     }
 }
 
-/// The socket, for its user alone: its mode says so, and so does who comes. It goes where its folder is moved to: who finds it there is
-/// sent away, and is the next owner of that folder.
+/// The socket, for its user alone: its mode says so, and the user of each connection is checked. When the data folder has moved, new
+/// connections are closed: the next owner starts there.
 struct Own {
     socket: UnixListener,
     owner: InProcess,

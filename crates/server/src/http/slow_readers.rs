@@ -123,7 +123,7 @@ pub(super) struct Timed<T> {
     patience: Duration,
     /// What had been taken when a write began to wait, and until when it may.
     waits: Option<(u64, Pin<Box<Sleep>>)>,
-    /// Words in the place of what HTTP itself wrote, as far as they are not written yet.
+    /// Words instead of what HTTP itself wrote, as far as they are not written yet.
     words: Vec<u8>,
 }
 

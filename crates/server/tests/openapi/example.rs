@@ -117,7 +117,7 @@ fn kind(shape: &Value) -> &str {
     }
 }
 
-/// Whether a value may be in the place of this shape.
+/// Whether a value may be instead of this shape.
 fn is(shape: &Value, value: &Value) -> bool {
     let fits =
         shape["enum"].as_array().is_none_or(|words| words.contains(value)) && shape.get("const").is_none();

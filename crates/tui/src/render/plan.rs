@@ -146,7 +146,7 @@ pub(crate) fn steps(look: &Look, plan: &Plan) -> Text {
     Text::from(short) + content::sentences(look, lines, None) + dim_rest(all as u64, told)
 }
 
-/// What a fold puts its summary in the place of.
+/// What the summary of a fold replaces.
 fn covered(look: &Look, timeline: &TimelinePlan) -> Text {
     if timeline.covered == 0 {
         return Text::new();

@@ -117,7 +117,7 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> 
     Some(text + format!("{stays}the old words stay as a branch: {undo}{or} brings them back\n"))
 }
 
-/// What sending other words in the place of a message takes back: turns and files, as its plan said.
+/// What sending other words instead of a message takes back: turns and files, as its plan said.
 pub fn would_take_back(plan: &Plan) -> String {
     let counts = plan.timeline.taken_back;
     let mut pieces = vec![words::turns(counts)];

@@ -288,7 +288,7 @@ impl App {
         }
     }
 
-    /// Puts a pane in the place of a tab's conversation, or in front of the one that is there.
+    /// Puts a pane instead of a tab's conversation, or in front of the one that is there.
     fn open_pane(&mut self, id: TabId, pane: Box<dyn super::pane::Pane>) {
         let Some(at) = self.tabs.place(id) else { return };
         let no = self.tabs.new_pane();

@@ -28,7 +28,7 @@ pub(crate) fn settle(buffer: &mut Buffer) {
     }
 }
 
-/// What is drawn in the place of a cluster whose width is not certain, a piece for each letter; together they take the columns that the
+/// What is drawn instead of a cluster whose width is not certain, a piece for each letter; together they take the columns that the
 /// cluster was laid out in.
 fn certain(cluster: &str) -> Option<Vec<String>> {
     let (columns, alone) = (cluster.width(), cluster.chars().map(|c| c.width().unwrap_or(0)).sum::<usize>());

@@ -107,7 +107,7 @@ impl Composer {
         }
     }
 
-    /// Other words in the place of what is there, the cursor at their end. Several texts become paragraphs of one.
+    /// Other words instead of what is there, the cursor at their end. Several texts become paragraphs of one.
     pub(crate) fn set(&mut self, parts: &[Part]) {
         let mut texts = Vec::new();
         self.attached.clear();

@@ -45,7 +45,7 @@ impl Keymap {
         None
     }
 
-    /// Gives a command other keys, in the place of those it has; no keys switch them off. A key that another command has there goes
+    /// Gives a command other keys, instead of those it has; no keys switch them off. A key that another command has there goes
     /// over to this one.
     pub fn bind(&mut self, command: Command, keys: &[Key]) {
         let context = command.row().context;

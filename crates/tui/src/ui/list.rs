@@ -273,7 +273,7 @@ impl List {
         self.doing = Some((cx.ask(Request::SetArchived(set)), moves));
     }
 
-    /// Shows those that were put away in the place of the others, or these again.
+    /// Shows those that were put away instead of the others, or these again.
     fn turn(&mut self, cx: &mut Cx<'_>) {
         self.archive.is_shown = !self.archive.is_shown;
         self.rows.retain(|item| !matches!(item, Item::Talk(..)));

@@ -57,7 +57,7 @@ pub(crate) enum Act {
     Ask(Ticket, Box<Request>),
     /// Start a run.
     Run(Ticket, Box<Run>),
-    /// Follow this for a tab, in the place of what it followed; the list, without a tab.
+    /// Follow this for a tab, instead of what it followed; the list, without a tab.
     Follow(Option<TabId>, Follow),
     /// Follow nothing for a tab any more, or the list no more.
     Unfollow(Option<TabId>),

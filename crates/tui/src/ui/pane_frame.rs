@@ -87,7 +87,7 @@ impl PaneFrame<'_> {
     }
 }
 
-/// A line to type a name into, in the place of the keys.
+/// A line to type a name into, instead of the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Naming {
     /// What is named.
@@ -169,7 +169,7 @@ pub(crate) fn wrong(problem: &Problem) -> Text {
     text
 }
 
-/// What stands in the place of rows where there are none: what went wrong, that they are on their way, or what to know.
+/// What stands instead of rows where there are none: what went wrong, that they are on their way, or what to know.
 pub(crate) fn told(problem: Option<&Problem>, loading: bool, nothing: &str) -> String {
     match problem {
         Some(problem) => plain(problem),

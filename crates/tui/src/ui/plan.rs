@@ -67,7 +67,7 @@ impl PlanPane {
         Self::of(title, Proposal::new(action, Ends::Applied, Context::Confirm))
     }
 
-    /// Shows what saying something else in the place of a message would take back; Enter takes its words up.
+    /// Shows what saying something else instead of a message would take back; Enter takes its words up.
     pub(crate) fn edit(entry: &str) -> Self {
         let action = Action::Edit { entry: entry.to_owned() };
         Self::of("Edit", Proposal::new(action, Ends::Rewritten(entry.to_owned()), Context::Confirm))

@@ -139,7 +139,7 @@ pub enum PathChange {
     Made,
     /// Its permissions.
     Permissions,
-    /// It became another kind of thing, such as a folder in the place of a file.
+    /// It became another kind of thing, such as a folder instead of a file.
     Kind,
     /// The same lines.
     SamePlace,

@@ -1,4 +1,4 @@
-//! The reply to who catches up: the difference between what a client saw and what is now. It tells nothing of what came and
+//! The reply to a client that catches up: the difference between what a client saw and what is now. It tells nothing of what came and
 //! went meanwhile.
 
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,7 @@ pub struct Draft {
     /// was typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<Vec<Part>>,
-    /// The entry that these words were to be said in the place of.
+    /// The entry that these words were to replace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<String>,
 }

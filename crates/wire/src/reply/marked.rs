@@ -1,4 +1,4 @@
-//! What is hidden, dropped or excluded, for who asks for just that. Must never be told with anything else.
+//! What is hidden, dropped or excluded, for clients that ask for just that. Must never be part of another reply.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The reply to who asks how the owner is.
+//! The state of the owner.
 
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IdleEnd {
-    /// After how many seconds without clients, runs and jobs it ends by itself; never, without.
+    /// After how many seconds without clients, runs and jobs it ends by itself; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_s: Option<u64>,
     /// When it ends by itself unless something happens, Unix milliseconds.

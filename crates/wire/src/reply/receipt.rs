@@ -46,7 +46,7 @@ pub struct Receipt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub stays: Vec<String>,
-    /// Calls that went from the conversation, and that nothing takes back. Said once: not to who repeats the request.
+    /// Calls that went from the conversation, and that nothing takes back. Empty for a repeated request.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
     pub effects: Effects,
     /// Words that waited for a run and come back; bounded by the queue. A repeated request does not get them.

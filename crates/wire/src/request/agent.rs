@@ -49,7 +49,7 @@ pub struct JobOutput {
     pub conversation: String,
     /// The job, or a unique beginning or end of its id.
     pub job: String,
-    /// From this byte on; the end of it, without.
+    /// From this byte on. Default: the end of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
 }

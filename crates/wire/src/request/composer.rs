@@ -14,7 +14,7 @@ use crate::shape;
 pub struct DraftOf {
     /// The conversation.
     pub conversation: String,
-    /// Whose it is; the owner's user, without.
+    /// Whose draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
 }
@@ -25,7 +25,7 @@ pub struct DraftOf {
 pub struct SetDraft {
     /// The conversation.
     pub conversation: String,
-    /// Whose it is; the owner's user, without.
+    /// Whose draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
@@ -34,11 +34,11 @@ pub struct SetDraft {
     /// without; of those, words without a holder take the place of all that nobody holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<Vec<Vec<Part>>>,
-    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. All of it, without. Words of a
+    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. Default: all of it. Words of a
     /// holder take the place of what that one kept, whatever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<Vec<Part>>,
-    /// The entry that these words are to be said in the place of.
+    /// The entry that these words replace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<String>,
     /// The client that shows this content; while it lives, no other client gets it. Without a holder, the next client gets it.
@@ -57,7 +57,7 @@ pub struct DraftIn {
     /// The folder in which it would begin, absolute.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Whose it is; the owner's user, without.
+    /// Whose draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
 }
@@ -69,7 +69,7 @@ pub struct SetDraftIn {
     /// The folder in which it would begin, absolute.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Whose it is; the owner's user, without.
+    /// Whose draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
@@ -78,7 +78,7 @@ pub struct SetDraftIn {
     /// without; of those, words without a holder take the place of all that nobody holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<Vec<Vec<Part>>>,
-    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. All of it, without. Words of a
+    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. Default: all of it. Words of a
     /// holder take the place of what that one kept, whatever it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<Vec<Part>>,
@@ -97,7 +97,7 @@ pub struct SetDraftIn {
 pub struct ClaimDraft {
     /// The conversation.
     pub conversation: String,
-    /// Whose it is; the owner's user, without.
+    /// Whose draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
@@ -113,7 +113,7 @@ pub struct ClaimDraftIn {
     /// The folder in which it would begin, absolute.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Whose it is; the owner's user, without.
+    /// Whose draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
@@ -129,7 +129,7 @@ pub struct History {
     /// Only in conversations of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -146,7 +146,7 @@ pub struct Typed {
     /// What is typed so far, from the folder. Hidden files are named where their name is begun with its dot.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,

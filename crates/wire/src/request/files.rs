@@ -10,13 +10,13 @@ use crate::files::FileName;
 pub struct FilesDiff {
     /// The conversation.
     pub conversation: String,
-    /// Only these files and folders; all, without.
+    /// Only these files and folders. Default: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<FileName>,
-    /// Since when; before the last turn, without.
+    /// Since when. Default: before the last turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Until when; now, without.
+    /// Until when. Default: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }

@@ -17,7 +17,7 @@ pub const USUAL_HITS: usize = 20;
 pub struct Targets {
     /// The conversation.
     pub conversation: String,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -32,7 +32,7 @@ pub struct Targets {
 pub struct Marked {
     /// The conversation.
     pub conversation: String,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -47,7 +47,7 @@ pub struct Marked {
 pub struct Page {
     /// The conversation.
     pub conversation: String,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -62,7 +62,7 @@ pub struct Page {
 pub struct Tree {
     /// The conversation.
     pub conversation: String,
-    /// At most so many of both: 1 to 1000; 50, without.
+    /// How many of both at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -79,7 +79,7 @@ pub struct Alternatives {
     pub conversation: String,
     /// The answer, or any entry of its turn.
     pub entry: String,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -94,7 +94,7 @@ pub struct Alternatives {
 pub struct Jobs {
     /// The conversation.
     pub conversation: String,
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -107,7 +107,7 @@ pub struct Jobs {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspaces {
-    /// At most so many: 1 to 1000; 50, without.
+    /// How many at most: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,

@@ -30,7 +30,7 @@ pub struct Export {
     /// The format.
     #[serde(default)]
     pub format: Format,
-    /// Where the last chunk ended; the beginning, without.
+    /// Where the last chunk ended. Default: the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -43,15 +43,15 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportStart {
-    /// Title of the new conversation; that of the import, without.
+    /// Title of the new conversation. Default: that of the import.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
-    /// Its folder; that of the import, without. A full export is refused whose conversations work in another one.
+    /// Its folder. Default: that of the import. A full export is refused whose conversations work in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
-    /// How many lines of a file stand before its first one: lines are named by their numbers there. None, without.
+    /// How many lines of a file stand before its first one: lines are named by their numbers there. Default: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_before: u64,
     /// The request's id.
@@ -87,11 +87,11 @@ pub struct ExportWhole {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportWhole {
-    /// Title of the new conversation; that of the import, without.
+    /// Title of the new conversation. Default: that of the import.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
-    /// Its folder; that of the import, without. A full export is refused whose conversations work in another one.
+    /// Its folder. Default: that of the import. A full export is refused whose conversations work in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,

@@ -84,7 +84,7 @@ impl Plan {
         self.attributes.get(&version(path, record)?).map(Arc::as_ref)
     }
 
-    /// The same, where it is to be given also in the place of a file or folder that has other ones.
+    /// The same, where it is to be given also instead of a file or folder that has other ones.
     pub(super) fn given(&self, path: &FilePath, record: &Record) -> Option<&Attributes> {
         let version = version(path, record)?;
         self.given.contains(&version).then(|| self.attributes.get(&version).map(Arc::as_ref)).flatten()

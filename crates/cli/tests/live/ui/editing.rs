@@ -1,4 +1,4 @@
-//! Other words in the place of a message, and a rewind in a small window. Must never take back what was not said before.
+//! Other words instead of a message, and a rewind in a small window. Must never take back what was not said before.
 
 use super::{EMPTY, answers, three_turns};
 use crate::live::model::{Model, words};

@@ -88,7 +88,7 @@ impl Goal {
         }
     }
 
-    /// What goes or comes below a layer that stays need not touch what others wrote over that layer: it does so below both.
+    /// Changes below a layer that stays can be made without touching what others wrote over that layer: they are made below both.
     fn below(&self, stack: &Stack, disk: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         if !self.moved.below.is_empty() {
             return None;

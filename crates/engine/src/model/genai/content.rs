@@ -115,7 +115,7 @@ fn binary(kind: EndpointKind, media_type: String, source: Source, name: Option<S
     ContentPart::from_text(in_words(&media_type, source, name.as_deref()))
 }
 
-/// What stands in the place of bytes that a format does not take.
+/// What stands instead of bytes that a format does not take.
 fn in_words(media_type: &str, source: Source, name: Option<&str>) -> String {
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
     match source {

@@ -12,7 +12,7 @@ const ASIDE: &str = "aside";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Piece {
     pub(super) parts: Vec<Part>,
-    /// The entry that it is to be said in the place of.
+    /// The entry that it replaces.
     pub(super) edits: Option<String>,
     /// The client that shows it; without one, the next client gets it.
     pub(super) holder: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Place {
     pub(super) instead_of: Option<Vec<Part>>,
     /// Their holder shows them no more.
     pub(super) released: bool,
-    /// What moved aside for them, in the place of what had before; that stays, without.
+    /// What moved aside for them, instead of what had before; that stays, without.
     pub(super) aside: Option<Vec<Vec<Part>>>,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn written(mut pieces: Vec<Piece>) -> Vec<Part> {
     parts
 }
 
-/// All of them as one that nobody holds. What is put together is to be said in the place of nothing.
+/// All of them as one that nobody holds. What is put together is to be said instead of nothing.
 pub(super) fn joined(mut pieces: Vec<Piece>) -> Piece {
     match pieces.len() {
         1 => Piece { holder: None, ..pieces.remove(0) },

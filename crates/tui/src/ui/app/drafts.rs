@@ -207,7 +207,7 @@ impl App {
         }
     }
 
-    /// Gives the owner the draft of a tab, in the place of the one that it was given before.
+    /// Gives the owner the draft of a tab, instead of the one that it was given before.
     fn set_draft(&mut self, at: usize, conversation: String, released: bool) {
         let tab = &mut self.tabs[at];
         let stored = tab.to_store();
@@ -333,7 +333,7 @@ impl App {
         }
     }
 
-    /// Gives the owner the draft of the folder, in the place of what it was given before: what another terminal has given it stays.
+    /// Gives the owner the draft of the folder, instead of what it was given before: what another terminal has given it stays.
     fn set_draft_in(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
         let before = self.drafts.unbegun.kept.replace((parts.clone(), aside.clone()));
         let (folder, instead_of) = (self.known.folder.clone(), before.map(|(parts, _)| parts));

@@ -171,7 +171,7 @@ impl Tab {
         self.composer.is_empty() && !self.composer.is_popup_open() && self.draft.opening.is_none()
     }
 
-    /// The entry that what stands here is to be said in the place of.
+    /// The entry that what stands here replaces.
     pub(super) fn edited(&self) -> Option<String> {
         let edits =
             self.outgoing.rewriting.as_ref().map(|rewriting| &rewriting.entry).or(self.draft.edits.as_ref());

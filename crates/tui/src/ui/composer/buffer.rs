@@ -87,7 +87,7 @@ impl Buffer {
         }
     }
 
-    /// Text in the place of another, as a step of its own; the cursor behind it.
+    /// Text instead of another, as a step of its own; the cursor behind it.
     pub(super) fn replace(&mut self, range: Range<usize>, text: &str) {
         self.last = None;
         self.edit(range, text);

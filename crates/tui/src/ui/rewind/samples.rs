@@ -204,7 +204,7 @@ pub(crate) struct Owner {
     pub(crate) head: String,
     /// What it says to plans, the last one again and again; a conversation alone has no files in it.
     pub(crate) plans: VecDeque<Result<Plan, Problem>>,
-    /// What it says to who applies.
+    /// What it says to a client that applies.
     pub(crate) applies: VecDeque<Result<Receipt, Problem>>,
     /// Words that wait for a run.
     pub(crate) waiting: Vec<Words>,

@@ -103,7 +103,7 @@ impl Turns {
         true
     }
 
-    /// Others in the place of all of them; the marked one stays marked, where it is among them.
+    /// Others instead of all of them; the marked one stays marked, where it is among them.
     pub(crate) fn replace(&mut self, targets: Vec<Target>) {
         let marked = self.marked_entry();
         self.rows.clear();

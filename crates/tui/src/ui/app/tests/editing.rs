@@ -1,4 +1,4 @@
-//! Other words in the place of a message: what stands on the screen as long as they are written, and what is said once they are sent.
+//! Other words instead of a message: what stands on the screen as long as they are written, and what is said once they are sent.
 
 use retake_wire::{Action, FilesDone, Part, Problem, ProblemKind, Run, RunStart};
 
