@@ -10,6 +10,7 @@ mod merge;
 mod plan;
 mod record;
 mod renames;
+mod returning;
 mod shown;
 mod stack;
 #[cfg(test)]
@@ -19,15 +20,13 @@ mod whose;
 mod why_not;
 
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
-pub use coming::{Above, Coming};
 pub use file_path::{BadFilePath, FilePath};
 pub use git::{GitBack, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove};
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
-pub use plan::{
-    Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Replay, Verdict, Want, WantedPath,
-};
+pub use plan::{Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Verdict, Want, WantedPath};
 pub use record::{ContentHash, Record};
+pub use returning::{EarlierStep, Returning};
 pub use shown::{DiffHunks, LeftPath, WhyLeft};
 pub use stack::{Clashed, ClashedBy, DeltaId, Layer, Rebuilt, Stack};
 pub use whose::{Against, Becomes};

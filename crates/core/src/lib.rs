@@ -52,10 +52,10 @@ pub use digest::Digest;
 pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
-    Above, Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, Coming, ContentHash,
-    DeltaId, DiffHunks, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitRemark,
+    Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
+    DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitRemark,
     GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now,
-    PathMove, PathPlan, Rebuilt, Record, Replay, Stack, Uncertain, Uncovered, Unfit, Verdict, Want,
+    PathMove, PathPlan, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want,
     WantedPath, WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};

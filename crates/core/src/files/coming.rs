@@ -7,7 +7,7 @@ use super::stack::{DeltaId, Layer, Stack, what_is_left_in_all};
 
 /// Finds that out from what was done to the path, last step first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Coming {
+pub(super) struct Coming {
     delta: DeltaId,
     layers: Vec<Layer>,
     /// The layers with which a later step had put it in.
@@ -16,23 +16,23 @@ pub struct Coming {
 
 impl Coming {
     /// Of a delta that did this to the path.
-    pub fn new(delta: DeltaId, made: Vec<Layer>) -> Self {
+    pub(super) fn new(delta: DeltaId, made: Vec<Layer>) -> Self {
         Self { delta, layers: made, came: None }
     }
 
     /// Whose layers they are.
-    pub fn delta(&self) -> DeltaId {
+    pub(super) fn delta(&self) -> DeltaId {
         self.delta
     }
 
     /// The layers, as far as it is known.
-    pub fn layers(&self) -> &[Layer] {
+    pub(super) fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
     /// Looks at a step that was done before those that it has seen, and whether nobody chose anything for this path. Says whether
     /// no earlier one matters.
-    pub fn look_at(&mut self, step: &PathMove, is_merge: bool, bytes: &mut dyn MergeBytes) -> bool {
+    pub(super) fn look_at(&mut self, step: &PathMove, is_merge: bool, bytes: &mut dyn MergeBytes) -> bool {
         let (had, has) = (step.stack_before.of(self.delta), step.stack_after.of(self.delta));
         if had.is_empty() {
             self.came = Some(has).filter(|has| !has.is_empty()).or(self.came.take());
@@ -83,7 +83,7 @@ impl Coming {
 /// Finds the layers of a delta above others that come back: those that it had when it last lay above them. It may have lost what it
 /// did to them while they were away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Above {
+pub(super) struct Above {
     delta: DeltaId,
     below: Vec<DeltaId>,
     /// Its layers above the others, where there was such a time.
@@ -96,28 +96,28 @@ pub struct Above {
 
 impl Above {
     /// Of a delta that stays or comes back, above these that come back.
-    pub fn new(delta: DeltaId, below: Vec<DeltaId>) -> Self {
+    pub(super) fn new(delta: DeltaId, below: Vec<DeltaId>) -> Self {
         Self { delta, below, upon: None, since: None, came: false }
     }
 
     /// Whose layers they are.
-    pub fn delta(&self) -> DeltaId {
+    pub(super) fn delta(&self) -> DeltaId {
         self.delta
     }
 
     /// Its layers above the others. Nothing where it never lay above them, or somebody has chosen since what it does.
-    pub fn layers(&self) -> Option<&[Layer]> {
+    pub(super) fn layers(&self) -> Option<&[Layer]> {
         self.upon.as_deref()
     }
 
     /// Its layers above the others, where it comes back with these and they are what was left of those.
-    pub fn instead_of(&self, coming: &[Layer]) -> Option<&[Layer]> {
+    pub(super) fn instead_of(&self, coming: &[Layer]) -> Option<&[Layer]> {
         self.layers().filter(|_| self.since.as_deref() == Some(coming))
     }
 
     /// Looks at a step that was done before those that it has seen, and whether nobody chose anything for this path. Says whether
     /// no earlier one matters.
-    pub fn look_at(&mut self, step: &PathMove, is_merge: bool) -> bool {
+    pub(super) fn look_at(&mut self, step: &PathMove, is_merge: bool) -> bool {
         let is_in = |stack: &Stack, delta: &DeltaId| stack.layers().iter().any(|layer| layer.delta == *delta);
         let (had, has) = (step.stack_before.of(self.delta), step.stack_after.of(self.delta));
         for (stack, layers) in [(&step.stack_after, &has), (&step.stack_before, &had)] {
@@ -139,26 +139,26 @@ impl Above {
 
 impl PathMove {
     /// Whether the step did what layers come to, and nobody chose anything else, as far as the path alone tells it.
-    pub fn is_merge(&self, bytes: &mut dyn MergeBytes) -> bool {
+    pub(super) fn is_merge(&self, bytes: &mut dyn MergeBytes) -> bool {
         let (before, after) = (self.change.before.as_ref(), self.change.after.as_ref());
         let merged = self.stack_before.rebuild(before, self.stack_after.layers(), bytes);
         merged.is_ok_and(|merged| merged.record.as_ref() == after && merged.stack == self.stack_after)
     }
 
     /// Whether it needs other paths to be told: a file that came or went, now or before, may have been renamed.
-    pub fn is_told_by_others(&self) -> bool {
+    pub(super) fn is_told_by_others(&self) -> bool {
         let is_away = |stack: &Stack| stack.layers().iter().any(|layer| layer.after.is_none());
         self.change.before.is_none() || self.change.after.is_none() || is_away(&self.stack_before)
     }
 
     /// Whether a path with these layers is as the step left it, and is to have just the deltas that it had before.
-    pub fn led_from(&self, wanted: &[Layer], stack: &Stack) -> bool {
+    pub(super) fn led_from(&self, wanted: &[Layer], stack: &Stack) -> bool {
         let (out, into) = self.stack_before.difference(wanted);
         self.stack_after == *stack && out.is_empty() && into.is_empty()
     }
 
     /// Whether the step left a part of this delta in the path.
-    pub fn parted(&self, delta: DeltaId) -> bool {
+    pub(super) fn parted(&self, delta: DeltaId) -> bool {
         let (had, has) = (self.stack_before.of(delta), self.stack_after.of(delta));
         !had.is_empty() && !has.is_empty() && had != has
     }

@@ -16,7 +16,7 @@ use moved::Moved;
 
 pub use chosen::Chosen;
 use chosen::offered;
-pub use replay::{Moves, Replay};
+pub use replay::Moves;
 
 /// What a plan looks at.
 pub trait Look {
@@ -491,7 +491,7 @@ type Outcome = (Option<Verdict>, Option<Record>, Stack);
 mod chosen;
 mod goal;
 mod moved;
-mod replay;
+pub(super) mod replay;
 mod version;
 
 #[cfg(test)]

@@ -145,17 +145,17 @@ pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
     }
 }
 
-/// The deltas that were to leave a path and stay, so that what they took from it is not there.
+/// The deltas that were to leave a path and stay, so that what they took from it is not there, whatever is there now.
 fn left_gone(path: &PathPlan) -> Vec<DeltaId> {
-    let stays = |layer: &Layer| path.step.stack_after.layers().iter().any(|after| after.delta == layer.delta);
-    let is_left = |layer: &&Layer| path.out.contains(&layer.delta) && taken(layer).is_some() && stays(layer);
-    match path.step.change.after {
-        // A conflict is to be settled anyway.
-        None if !matches!(path.verdict, Verdict::Conflict(_)) => {
-            path.step.stack_before.layers().iter().filter(is_left).map(|layer| layer.delta).collect()
-        }
-        _ => Vec::new(),
+    // A conflict is to be settled anyway.
+    if matches!(path.verdict, Verdict::Conflict(_)) {
+        return Vec::new();
     }
+    let stays = |layer: &Layer| path.step.stack_after.layers().iter().any(|after| after.delta == layer.delta);
+    let is_there = |layer: &Layer| taken(layer) == telling(path.step.change.after.as_ref());
+    let is_gone = |layer: &&Layer| taken(layer).is_some() && !is_there(layer) && stays(layer);
+    let left = path.step.stack_before.layers().iter().filter(|layer| path.out.contains(&layer.delta));
+    left.filter(is_gone).map(|layer| layer.delta).collect()
 }
 
 /// Leaves a path as it is until something is chosen, because of what is at another one.

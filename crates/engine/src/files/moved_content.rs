@@ -28,7 +28,7 @@ impl Engine {
         while let Some(wanted_path) = wanted_paths.get(at) {
             let changes =
                 at >= asked || wanted_path.want != Want::Layers(wanted_path.stack.layers().to_vec());
-            let away = if changes { moved_away(wanted_path) } else { Vec::new() };
+            let away = if changes { wanted_path.moved_away() } else { Vec::new() };
             at += 1;
             for (delta, bytes) in away {
                 if read.insert(delta) {
@@ -65,14 +65,4 @@ impl Engine {
         let names = made.map(|(path, _)| path).collect();
         Ok(self.store().layers(conversation, workspace, names).await?)
     }
-}
-
-/// The deltas that stay in a path and have removed its file, also where they put a link or a folder there, with the bytes that were
-/// there.
-fn moved_away(wanted_path: &WantedPath) -> Vec<(DeltaId, ContentHash)> {
-    let Want::Layers(wanted) = &wanted_path.want else { return Vec::new() };
-    let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
-    let is_away = |layer: &&Layer| !matches!(layer.after, Some(Record::File { .. }));
-    let removed = wanted_path.stack.layers().iter().filter(stays).filter(is_away);
-    removed.filter_map(|layer| Some((layer.delta, layer.before.as_ref()?.hash()?))).collect()
 }

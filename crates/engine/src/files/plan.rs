@@ -405,8 +405,9 @@ impl Engine {
             }
         }
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
-        let entering = paths.into_values().collect();
-        let settling = Settling { stacks, entering, is_wanted: &is_wanted, reverses };
+        let paths = stacks.into_iter().zip(paths.into_values());
+        let paths = paths.map(|((path, stack), entering)| (path, stack, entering)).collect();
+        let settling = Settling { paths, is_wanted: &is_wanted, reverses };
         self.coming(conversation, held.no, settling).await
     }
 

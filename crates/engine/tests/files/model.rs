@@ -1,23 +1,33 @@
 //! Design invariant 7, and what `rewind.md` says of plans: whatever calls, users, another conversation, git, rewinds, undos,
 //! redos, drops and crashes do, files and conversation are those of a naive model. Every line has a name of its own that says
-//! who wrote it, and the model says which lines must be there; it must never be made from the code's rules, but from the spec.
+//! who wrote it, and the model says which lines must be there. The model itself is core's, whose own test runs it in memory:
+//! `core/tests/files`.
 
 mod acts;
+#[path = "../../../core/tests/files/chosen.rs"]
 mod chosen;
 mod disk;
+#[path = "../../../core/tests/files/expect.rs"]
 mod expect;
 mod faults;
 mod found;
-mod found_after;
-mod found_last;
-mod found_later;
-mod found_since;
+#[path = "../../../core/tests/files/model.rs"]
+mod model;
+#[path = "../../../core/tests/files/moved.rs"]
 mod moved;
+#[path = "../../../core/tests/files/naive.rs"]
 mod naive;
+#[path = "../../../core/tests/files/short.rs"]
+mod short;
+#[path = "../../../core/tests/files/steps.rs"]
 mod steps;
+#[path = "../../../core/tests/files/text.rs"]
 mod text;
+#[path = "../../../core/tests/files/told.rs"]
 mod told;
+#[path = "../../../core/tests/files/truth.rs"]
 mod truth;
+#[path = "../../../core/tests/files/view.rs"]
 mod view;
 mod world;
 

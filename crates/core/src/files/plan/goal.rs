@@ -115,6 +115,12 @@ impl Goal {
         if !self.reversed.iter().all(PathMove::is_of_layers_alone) {
             return None;
         }
+        // What others wrote between the layers that go is no layer: it would be lost.
+        let found = &self.reversed.last()?.stack_before;
+        let go = &found.layers()[found.kept(self.stack.layers())..];
+        if go.windows(2).any(|pair| pair[0].after != pair[1].before) {
+            return None;
+        }
         let exact = self.exact(stack, bytes)?;
         let merged = merge(last.change.after.as_ref(), disk, exact.record.as_ref(), bytes).ok()?;
         let mixed = exact.mixed || merged.mixed || merged.record != exact.record;
@@ -241,10 +247,16 @@ impl Goal {
             reversed.any(|made| made.delta == layer.delta)
         };
         let is_doubtful = |layer: &&Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
-        if !stack.layers().iter().filter(is_doubtful).any(|layer| !sure(layer)) {
+        // Also what only comes back on the way.
+        let is_in = |stack: &Stack, layer: &Layer| stack.layers().iter().any(|it| it.delta == layer.delta);
+        let found = self.reversed.last().map_or(&[][..], |made| made.stack_before.layers());
+        let back: Vec<&Layer> =
+            found.iter().filter(|layer| !is_in(stack, layer) && !is_in(&self.stack, layer)).collect();
+        let mut doubtful = stack.layers().iter().filter(is_doubtful).filter(|layer| !sure(layer));
+        if doubtful.next().is_none() && !back.iter().any(|layer| layer.grade.is_ambiguous()) {
             return None;
         }
-        let staying = stack.layers().iter().filter(|layer| layer.grade.is_ambiguous());
+        let staying = stack.layers().iter().chain(back).filter(|layer| layer.grade.is_ambiguous());
         let known = self.stack.together(&staying.cloned().collect::<Vec<_>>());
         let (gone, came) = stack.difference(known.layers());
         if gone.is_empty() && came.is_empty() {

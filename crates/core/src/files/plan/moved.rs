@@ -5,9 +5,22 @@
 use std::collections::BTreeMap;
 
 use super::super::merge::{Clash, MergeBytes, merge};
+use super::super::record::ContentHash;
 use super::super::renames::telling;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, WantedPath};
+
+impl WantedPath {
+    /// The deltas that stay in the path and have removed its file, also where they put a link or a folder there, with the bytes that
+    /// were there. Where they have made another path with these bytes, a plan has to know that one, too: changes go along into it.
+    pub fn moved_away(&self) -> Vec<(DeltaId, ContentHash)> {
+        let Want::Layers(wanted) = &self.want else { return Vec::new() };
+        let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
+        let is_away = |layer: &&Layer| !matches!(layer.after, Some(Record::File { .. }));
+        let removed = self.stack.layers().iter().filter(stays).filter(is_away);
+        removed.filter_map(|layer| Some((layer.delta, layer.before.as_ref()?.hash()?))).collect()
+    }
+}
 
 /// What becomes of a path because of what was moved.
 #[derive(Clone, Debug, Default)]

@@ -12,7 +12,7 @@ use crate::files::renames;
 pub type Moves = BTreeMap<FilePath, PathMove>;
 
 /// A step, planned again without any choice.
-pub struct Replay {
+pub(in crate::files) struct Replay {
     paths: BTreeMap<FilePath, PathPlan>,
     /// The other names of each path that was renamed.
     renamed: BTreeMap<FilePath, Vec<FilePath>>,
@@ -20,7 +20,7 @@ pub struct Replay {
 
 impl Replay {
     /// Plans a step again. It takes as long as the plan of the step did.
-    pub fn new(step: &Moves, bytes: &mut dyn MergeBytes) -> Self {
+    pub(in crate::files) fn new(step: &Moves, bytes: &mut dyn MergeBytes) -> Self {
         let wanted_path = |made: &PathMove| WantedPath {
             path: made.change.path.clone(),
             stack: made.stack_before.clone(),
@@ -40,12 +40,12 @@ impl Replay {
     }
 
     /// Whether the step did the same to this path: nobody chose anything else.
-    pub fn is_merge(&self, step: &PathMove) -> bool {
+    pub(in crate::files) fn is_merge(&self, step: &PathMove) -> bool {
         self.paths.get(&step.change.path).is_some_and(|path| path.step == *step)
     }
 
     /// The paths with which this one was renamed: what was done to one of them makes sense only with the others.
-    pub fn renamed_with(&self, path: &FilePath) -> BTreeSet<FilePath> {
+    pub(in crate::files) fn renamed_with(&self, path: &FilePath) -> BTreeSet<FilePath> {
         let (mut names, mut open) = (BTreeSet::new(), vec![path.clone()]);
         while let Some(name) = open.pop() {
             for other in self.renamed.get(&name).into_iter().flatten() {

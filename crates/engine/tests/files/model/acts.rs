@@ -1,56 +1,19 @@
 //! Rewinds, undos, redos, drops and branch switches: planned and applied, and held against what the model decides.
 
-use retake_core::{Action, Apply, Reason, Role, Seen};
-use retake_engine::{AppliedFiles, FileOptions, Result, Scope};
+use std::collections::BTreeMap;
+
+use retake_core::{Action, Apply, EntryId, Reason, Seen};
+use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, Result, Scope};
 
 use super::disk;
 use super::expect::{Asked, Expected, expect};
-use super::naive::{Act, Done, Files, Kept, Kind, Op, Outcome, Thing, Tree};
+use super::model::Step;
+use super::naive::{Act, Thing, Tree};
 use super::steps::{Aim, Chosen, Fault};
-use super::told::{self, Told};
-use super::world::{World, assert_same};
+use super::told::Told;
+use super::world::World;
 
 impl World {
-    /// What an action aims at, where there is something.
-    fn aim(&self, at: usize, aim: Aim) -> Option<Act> {
-        let talk = &self.talks[at];
-        let back = |list: &[usize], number: u8| {
-            list.iter().rev().nth(usize::from(number) % list.len().max(1)).copied()
-        };
-        let answers = || {
-            let answers = talk.timeline().into_iter();
-            answers.filter(|entry| talk.said[*entry].role == Role::Assistant).collect::<Vec<_>>()
-        };
-        let turn = |number: u8| {
-            let turns = talk.turns();
-            turns.iter().rev().nth(usize::from(number) % turns.len().max(1)).copied()
-        };
-        Some(match aim {
-            Aim::Rewind(number) => Act::Rewind(back(&talk.timeline(), number)?),
-            Aim::Turn(number) => Act::Rewind(turn(number)?.0),
-            Aim::Retry(number) => Act::Retry(back(&talk.timeline(), number)?),
-            Aim::Checkout(None) => Act::Checkout(None),
-            Aim::Checkout(Some(number)) => {
-                Act::Checkout(Some(back(&(0..talk.said.len()).collect::<Vec<_>>(), number)?))
-            }
-            Aim::Choose(number, alternative) => {
-                Act::Choose(back(&answers(), number)?, usize::from(alternative))
-            }
-            Aim::Restore(number) => {
-                let heads: Vec<usize> = (0..talk.heads.len()).collect();
-                Act::Restore(back(&heads, number)?)
-            }
-            Aim::Drop(number) => {
-                let (from, to) = turn(number)?;
-                Act::Drop(from, to)
-            }
-            Aim::Show if talk.dropped.is_empty() => return None,
-            Aim::Show => Act::Show(talk.dropped.iter().copied().collect()),
-            Aim::Undo(count) => Act::Undo(usize::from(count)),
-            Aim::Redo(count) => Act::Redo(usize::from(count)),
-        })
-    }
-
     fn action(&self, at: usize, act: &Act) -> Action {
         let id = |entry: &usize| self.talks[at].said[*entry].id;
         match act {
@@ -124,17 +87,21 @@ impl World {
         let done = self.done(id, apply, options, fault).await;
         let struck = self.faults.over();
         let saved = self.faults.saved();
-        let step = Step { act: &act, scope, chosen, outcome, expected, told, touches, saved: &saved };
+        let is_plain = chosen.0.is_empty() && chosen.1.is_none();
+        let names = chosen.0.iter().map(|(name, _)| name.str().to_owned()).collect();
+        let step =
+            Step { act: &act, scope, is_plain, names, outcome, expected, told, touches, saved: &saved };
+        let found = disk::all(&self.root());
         match done {
-            Ok(done) => self.was_done(at, step, Some(&done)),
+            Ok(done) => self.was_done(at, step, found, Some(!done.receipt.ops.is_empty())),
             Err(error) if struck => {
                 let is_done = self.is_decided().await;
                 if is_done {
-                    self.was_done(at, step, None);
+                    self.was_done(at, step, disk::all(&self.root()), None);
                 }
                 drop(error);
             }
-            Err(error) => self.was_refused(at, &step, &error),
+            Err(error) => self.was_refused(at, &step, &found, &error),
         }
         // What is no part of a record stays with its file. With another version may come what that one brought.
         let (skip, now) = (saved.as_ref().map(|(path, _)| path.clone()), disk::all(&self.root()));
@@ -207,126 +174,6 @@ impl World {
         if stays(&self.tree) && stays(after.as_ref().unwrap_or(&self.tree)) { fault } else { Fault::Never }
     }
 
-    /// It was refused: that must be for a reason, and nothing has changed.
-    fn was_refused(&self, at: usize, step: &Step<'_>, error: &retake_engine::EngineError) {
-        let act = step.act;
-        assert_same(&disk::all(&self.root()), &self.tree, &(act, "what is refused changes nothing", error));
-        let Some(told) = &step.told else { return };
-        let named = |name: &str| told.paths.iter().any(|path| path.path == name);
-        let is_unnamed = step.chosen.0.iter().any(|(name, _)| !named(name.str()));
-        let nothing = step.scope == Scope::Files && !told.moves();
-        assert!(told.conflicts() || is_unnamed || nothing, "{act:?} in {at}: {error:?}\n{told:#?}");
-        if let Some(op) = self.untouched(at, act, step) {
-            panic!("{act:?} of {op:?} where nobody has touched anything: {error:?}");
-        }
-    }
-
-    /// The operation that a plain undo or redo reverses, if nothing was written since.
-    fn untouched(&self, at: usize, act: &Act, step: &Step<'_>) -> Option<std::rc::Rc<Op>> {
-        let talk = &self.talks[at];
-        let plain = step.scope == Scope::Both && step.chosen.0.is_empty() && step.chosen.1.is_none();
-        let op = match act {
-            Act::Undo(0 | 1) => talk.done.last().and_then(|done| match done {
-                Done::Op(op) => Some(op),
-                Done::Turn(_) => None,
-            }),
-            Act::Redo(0 | 1) => talk.undone.last().map(|(_, op)| op).filter(|op| op.all == 1),
-            _ => None,
-        };
-        op.filter(|op| {
-            let files = op.files.as_ref();
-            plain && files.is_some_and(|it| it.trees.1 == self.tree && it.deltas == talk.deltas.len())
-        })
-        .cloned()
-    }
-
-    /// It was done.
-    fn was_done(&mut self, at: usize, step: Step<'_>, done: Option<&AppliedFiles>) {
-        let act = step.act;
-        let Some(expected) = step.expected else { panic!("{act:?} should be refused: {done:?}") };
-        let mut found = disk::all(&self.root());
-        if let Some((path, _)) = step.saved {
-            // That comes later.
-            let before = || expected.view.tree(&self.truth).remove(path);
-            let before = expected.exact.get(path).cloned().unwrap_or_else(before);
-            found.remove(path);
-            found.extend(before.map(|before| (path.clone(), before)));
-        }
-        let skip = step.saved.as_ref().map(|(path, _)| path.as_str());
-        if let Some(told) = &step.told {
-            assert!(!told.conflicts(), "{act:?} was done in spite of a conflict: {told:#?}");
-            told.is_so(&found, &self.tree, skip, act);
-        }
-        if step.scope == Scope::Conversation {
-            assert_same(&found, &self.tree, &(act, "the conversation alone"));
-        }
-        if step.touches {
-            told::holds(&self.tree, &found, &self.talks[at], &expected, &self.truth, act);
-        }
-        if let Some(op) = self.untouched(at, act, &Step { outcome: None, expected: None, told: None, ..step })
-        {
-            let files = op.files.as_ref().expect("it has some");
-            assert_same(&found, &files.trees.0, &(act, "what nobody touched comes back"));
-        }
-        let outcome = step.outcome.expect("expected");
-        let plain = step.scope == Scope::Both && step.chosen.0.is_empty() && step.chosen.1.is_none();
-        if !plain {
-            self.alone = None;
-        }
-        if let Some(alone) = self.alone.as_ref().filter(|_| at == 0)
-            && outcome.talk.dropped.is_empty()
-            && let Some(expected) = alone.get(&outcome.talk.tip)
-        {
-            assert_same(&found, expected, &(act, "nobody else was there"));
-        }
-        let nothing = outcome.is_nothing(act) && step.scope != Scope::Files;
-        let moves = step.told.as_ref().is_some_and(Told::moves);
-        let is_step = done.map_or(!nothing || moves, |done| !done.receipt.ops.is_empty());
-        assert!(is_step || nothing, "{act:?} made no operation: {done:?}");
-        let view = expected.view.clone();
-        let kept = (self.talks[at].kept.clone(), expected.kept.clone());
-        let views = (self.talks[at].view.clone(), view.clone());
-        let trees = (self.tree.clone(), found.clone());
-        let files_alone = step.scope == Scope::Files || nothing;
-        let mut talk = if files_alone { self.talks[at].clone() } else { outcome.talk.clone() };
-        (talk.view, talk.kept) = (view, expected.kept);
-        self.talks[at] = talk;
-        if found == self.tree {
-            // What is nobody's stays so.
-            self.settle(at);
-        } else {
-            self.put_back(at, found);
-        }
-        if is_step {
-            let deltas = self.talks[at].deltas.len();
-            let views = (views.0, self.talks[at].view.clone());
-            let files = (step.scope != Scope::Conversation).then_some(Files { trees, views, deltas });
-            let (kinds, act) =
-                if files_alone { (vec![Kind::Files], &Act::Checkout(None)) } else { (outcome.kinds, act) };
-            let ops = self.ops(at, kinds, files, (kept.0, &outcome.kept, kept.1));
-            self.talks[at].did(act, ops);
-        }
-    }
-
-    /// The operations of a step. What it does to files is the last one's.
-    fn ops(
-        &self,
-        at: usize,
-        kinds: Vec<Kind>,
-        files: Option<Files>,
-        (mut before, between, after): (Kept, &[Kept], Kept),
-    ) -> Vec<Op> {
-        let (talk, all) = (&self.talks[at], kinds.len());
-        let mut ops = Vec::new();
-        for (place, kind) in kinds.into_iter().enumerate() {
-            let then = if place + 1 == all { after.clone() } else { between[place].clone() };
-            let kept = (std::mem::replace(&mut before, then.clone()), then);
-            ops.push(Op { kind, files: None, kept, at: talk.said.len(), all, head: talk.ops });
-        }
-        ops.last_mut().expect("one at least").files = files;
-        ops
-    }
-
     /// After something went wrong: whether the step is done all the same, once what is open is settled.
     async fn is_decided(&mut self) -> bool {
         let intents = self.engine().kept().intents().await.expect("intents");
@@ -337,15 +184,32 @@ impl World {
     }
 }
 
-/// A step that was planned.
-struct Step<'a> {
-    act: &'a Act,
-    scope: Scope,
-    chosen: &'a Chosen,
-    outcome: Option<Outcome>,
-    expected: Option<Expected>,
-    told: Option<Told>,
-    /// Whether files are looked at.
-    touches: bool,
-    saved: &'a Option<(String, Thing)>,
+impl World {
+    /// What a plan says, in the model's words.
+    async fn told(&self, at: usize, planned: &PlannedFiles) -> Told {
+        assert!(planned.files.len() <= 1, "there is one folder");
+        let talk = &self.talks[at];
+        let deltas = self.engine().kept().deltas(talk.id).await.expect("deltas");
+        let mut entries = Vec::new();
+        for (line, entry) in deltas {
+            let place = talk.said.iter().position(|said| EntryId::eq(&said.id, &entry));
+            entries.push((line.id, place.expect("it was said")));
+        }
+        let plans = planned.files.iter().map(|folder| &folder.plan);
+        Told::new(plans, |no| entries.iter().find(|(of, _)| *of == no).map(|(_, entry)| *entry))
+    }
+
+    /// Whether all or nothing of what entries did is in the files, as the store has it; nothing, where a part of it is.
+    async fn applied(&self, at: usize) -> BTreeMap<usize, Option<bool>> {
+        let talk = &self.talks[at];
+        let mut applied: BTreeMap<usize, (bool, bool)> = BTreeMap::new();
+        for (line, entry) in self.engine().kept().deltas(talk.id).await.expect("deltas") {
+            let place = talk.said.iter().position(|said| EntryId::eq(&said.id, &entry)).expect("it was said");
+            let (all, none) = applied.entry(place).or_insert((true, true));
+            *all &= line.applied == line.paths;
+            *none &= line.applied == 0;
+        }
+        let known = applied.into_iter().map(|(entry, (all, none))| (entry, (all || none).then_some(all)));
+        known.collect()
+    }
 }

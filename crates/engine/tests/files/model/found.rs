@@ -1,53 +1,14 @@
-//! Sequences that the property test once found wrong, each told as short as it was.
+//! Sequences that the property test once found wrong, with crashes, git, links and attributes: those that need a disk.
 
 use retake_core::Choice;
-use retake_engine::Scope::{self, Both, Files};
+use retake_core::Scope::{Both, Files};
 
 use super::run;
-use super::steps::Do::{Act, Call, Say};
-use super::steps::Edit::{Copy, Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Write};
+use super::short::{A, B, C, DE, DEX, DX, G, act, call, check, choosing, turn, with_fault};
+use super::steps::Do::{self, Act, Git, Say};
+use super::steps::Edit::{Copy, Folder, Hard, Lines, Link, Mode, Remove, Rename, Tag, Write};
 use super::steps::Fault::{Dies, Fails, Never, Saves};
-use super::steps::{Aim, Bytes, Do, Edit, Fault, Name};
-
-pub(super) const A: Name = Name(0);
-pub(super) const B: Name = Name(1);
-pub(super) const C: Name = Name(2);
-pub(super) const DX: Name = Name(3);
-pub(super) const DEX: Name = Name(4);
-pub(super) const D: Name = Name(5);
-pub(super) const DE: Name = Name(6);
-pub(super) const G: Name = Name(7);
-
-/// Does the steps in one conversation, over a text in `a`.
-pub(super) fn check(steps: Vec<Do>) {
-    run(&[Lines(A, 0, 1)], &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
-}
-
-/// A call in a turn of its own.
-pub(super) fn turn(edits: &[Edit]) -> Do {
-    Call(true, edits.to_vec())
-}
-
-/// A call that goes on with a turn.
-pub(super) fn call(edits: &[Edit]) -> Do {
-    Call(false, edits.to_vec())
-}
-
-pub(super) fn act(aim: Aim) -> Do {
-    within(aim, Both)
-}
-
-pub(super) fn within(aim: Aim, scope: Scope) -> Do {
-    Act(aim, scope, (Vec::new(), None), Never)
-}
-
-pub(super) fn choosing(aim: Aim, name: Name, choice: Choice) -> Do {
-    Act(aim, Both, (vec![(name, choice)], None), Never)
-}
-
-pub(super) fn with_fault(aim: Aim, fault: Fault) -> Do {
-    Act(aim, Both, (Vec::new(), None), fault)
-}
+use super::steps::{Aim, Bytes, Fault};
 
 #[test]
 fn an_undo_that_is_interrupted_is_taken_back_whole() {
@@ -64,58 +25,6 @@ fn an_undo_that_is_interrupted_is_taken_back_whole() {
 }
 
 #[test]
-fn choice_for_all_paths_applies_without_conflicts() {
-    let yours = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Yours)), Never);
-    check(vec![
-        Do::Checkpoint,
-        Do::Edit(vec![Lines(A, 1, 1)]),
-        turn(&[Lines(A, 0, 1)]),
-        turn(&[Lines(A, 0, 1)]),
-        yours,
-    ]);
-}
-
-#[test]
-fn a_folder_that_is_needed_is_made_and_the_plan_says_so() {
-    let tree = [call(&[Folder(DE)]), call(&[Flat(D)])];
-    let skipped = choosing(Aim::Redo(1), DE, Choice::Skip);
-    check(tree.iter().cloned().chain([act(Aim::Rewind(0)), act(Aim::Undo(1)), skipped]).collect());
-    // The agent empties a folder, somebody removes it, and the agent puts a file in its place.
-    let emptied =
-        [turn(&[Lines(DX, 0, 1)]), turn(&[Remove(DX)]), Do::Edit(vec![Remove(D)]), turn(&[Flat(D)])];
-    check(emptied.into_iter().chain([act(Aim::Turn(1))]).collect());
-}
-
-#[test]
-fn a_folder_that_somebody_removed_is_made_again_for_a_file_that_comes_back() {
-    let emptied = [turn(&[Lines(DX, 0, 1)]), turn(&[Remove(DX)]), Do::Edit(vec![Remove(D)])];
-    check(emptied.into_iter().chain([act(Aim::Turn(0))]).collect());
-}
-
-#[test]
-fn a_line_of_a_person_below_a_layer_outlives_a_choice_and_a_rewind() {
-    for place in [0, 1] {
-        for choice in [Choice::Disk, Choice::Skip, Choice::Checkpoint] {
-            check(vec![
-                turn(&[Lines(A, 0, 1)]),
-                Do::Edit(vec![Lines(A, 2, 1)]),
-                turn(&[Lines(A, place, 1)]),
-                choosing(Aim::Drop(1), A, choice),
-                act(Aim::Turn(0)),
-            ]);
-        }
-    }
-}
-
-#[test]
-fn the_old_name_comes_back_with_the_persons_edit_and_without_the_agents() {
-    let both = [turn(&[Rename(A, B)]), turn(&[Lines(B, 0, 1)]), Do::Edit(vec![Lines(B, 2, 1)])];
-    check(both.into_iter().chain([act(Aim::Turn(1)), act(Aim::Undo(1)), act(Aim::Redo(1))]).collect());
-    let one = [turn(&[Rename(A, B)]), Do::Edit(vec![Lines(B, 2, 1)]), call(&[Lines(B, 0, 1)])];
-    check(one.into_iter().chain([act(Aim::Turn(0)), act(Aim::Undo(1))]).collect());
-}
-
-#[test]
 fn both_names_of_a_hard_link_go_back() {
     check(vec![
         turn(&[Lines(B, 1, 1)]),
@@ -126,65 +35,6 @@ fn both_names_of_a_hard_link_go_back() {
 }
 
 #[test]
-fn certain_changes_are_rewound_and_uncertain_ones_stay() {
-    let steps = [
-        (0, turn(&[Lines(A, 0, 1), Lines(B, 0, 1)])),
-        (1, Do::Begin(true)),
-        (0, turn(&[Lines(A, 2, 1), Lines(C, 0, 1)])),
-        (1, Do::End),
-        (0, act(Aim::Turn(1))),
-        (0, act(Aim::Undo(1))),
-    ];
-    run(&[Lines(A, 0, 1)], &steps);
-}
-
-#[test]
-fn answer_to_a_rewind_is_undone_with_it_and_its_files() {
-    let again = [turn(&[Lines(A, 0, 1)]), act(Aim::Retry(0)), call(&[Lines(A, 1, 1), Lines(B, 0, 1)])];
-    check(again.iter().cloned().chain([act(Aim::Undo(1)), act(Aim::Redo(1)), act(Aim::Undo(2))]).collect());
-}
-
-#[test]
-fn undo_takes_back_nothing_but_what_was_done_last() {
-    // Files went back alone: undoing what was said later does not bring them forward.
-    let behind = [turn(&[Lines(A, 0, 1)]), within(Aim::Turn(0), Files), Say];
-    check(behind.iter().cloned().chain([act(Aim::Undo(1)), act(Aim::Redo(1)), act(Aim::Undo(2))]).collect());
-    // Nor does undoing a rewind bring forward what another one had taken back.
-    check(vec![
-        call(&[Lines(B, 0, 1)]),
-        turn(&[Lines(A, 0, 1)]),
-        act(Aim::Turn(0)),
-        call(&[Lines(A, 0, 1)]),
-        within(Aim::Rewind(2), Files),
-        call(&[Lines(A, 0, 1)]),
-        act(Aim::Rewind(4)),
-        act(Aim::Undo(1)),
-    ]);
-}
-
-#[test]
-fn several_steps_undone_at_once_are_redone_one_by_one() {
-    let both = [turn(&[Lines(A, 0, 1)]), turn(&[Lines(B, 0, 1)]), act(Aim::Undo(2))];
-    check(both.iter().cloned().chain([act(Aim::Redo(1)), act(Aim::Redo(1)), act(Aim::Undo(2))]).collect());
-}
-
-#[test]
-fn two_copies_of_what_was_renamed_are_not_both_put_in_its_place() {
-    let copies = turn(&[Copy(A, B), Rename(A, C)]);
-    let saved = |name| Do::Edit(vec![Write(name, Bytes::Binary)]);
-    check(vec![copies, saved(B), saved(C), act(Aim::Turn(0))]);
-}
-
-#[test]
-fn permission_bits_go_along_with_what_was_renamed() {
-    let edits = [Lines(B, 3, 1), Mode(B)];
-    for count in 1..=2 {
-        let changed = Do::Edit(edits[2 - count..].to_vec());
-        check(vec![turn(&[Rename(A, B)]), changed, act(Aim::Turn(0)), act(Aim::Undo(1))]);
-    }
-}
-
-#[test]
 fn a_step_that_is_taken_back_belongs_to_nobody() {
     let yours = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Yours)), Never);
     let twice = [call(&[Remove(A)]), turn(&[Lines(A, 0, 1), Copy(A, C), Lines(DX, 0, 1)])];
@@ -192,66 +42,10 @@ fn a_step_that_is_taken_back_belongs_to_nobody() {
 }
 
 #[test]
-fn file_moved_with_its_folder_over_another_belongs_to_the_call() {
-    check(vec![
-        Do::Edit(vec![Lines(DX, 2, 1)]),
-        call(&[]),
-        Do::Edit(vec![Rename(D, G)]),
-        call(&[Lines(DEX, 0, 1)]),
-        call(&[Rename(D, G)]),
-        act(Aim::Turn(0)),
-    ]);
-}
-
-#[test]
-fn showing_a_message_settles_nothing_that_another_step_left() {
-    // The change of the mode was made while both conversations ran: undo leaves it, and it is no matter of the turn that is shown.
-    let steps = [
-        (0, call(&[Lines(A, 0, 1)])),
-        (0, act(Aim::Drop(0))),
-        (0, turn(&[Lines(A, 0, 1)])),
-        (1, Do::Begin(false)),
-        (0, turn(&[Mode(A)])),
-        (0, act(Aim::Undo(1))),
-        (0, act(Aim::Show)),
-    ];
-    run(&[Lines(A, 0, 1)], &steps);
-    // Nor does it bring forward what a rewind of the conversation alone has left.
-    check(vec![
-        turn(&[Lines(A, 0, 1)]),
-        turn(&[Lines(B, 0, 1)]),
-        turn(&[Lines(C, 0, 1)]),
-        act(Aim::Drop(2)),
-        within(Aim::Turn(0), Scope::Conversation),
-        act(Aim::Show),
-        act(Aim::Undo(1)),
-    ]);
-}
-
-#[test]
-fn a_line_of_a_person_between_two_layers_is_not_lost_with_the_lower_one() {
-    // The same place, three times: what the drop keeps, the rewind finds below.
-    for choice in [Choice::Checkpoint, Choice::Disk] {
-        check(vec![
-            turn(&[Lines(A, 0, 1)]),
-            Do::Edit(vec![Lines(A, 0, 1)]),
-            turn(&[Lines(A, 0, 1)]),
-            choosing(Aim::Drop(1), A, choice),
-            act(Aim::Turn(0)),
-        ]);
-    }
-}
-
-#[test]
 fn bits_of_a_hard_link_go_back_under_both_names() {
     check(vec![turn(&[Hard(A, B)]), turn(&[Mode(A)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
     // One name goes, and the other gets its bits back.
     check(vec![turn(&[Hard(A, B)]), call(&[Mode(A)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
-}
-
-#[test]
-fn a_rename_that_comes_again_loses_nothing_of_the_persons() {
-    check(vec![turn(&[Rename(A, B)]), act(Aim::Turn(0)), Do::Edit(vec![Lines(A, 0, 1)]), act(Aim::Undo(1))]);
 }
 
 #[test]
@@ -285,91 +79,8 @@ fn changes_of_a_killed_call_are_uncertain_and_stay() {
 }
 
 #[test]
-fn a_call_that_stays_keeps_its_change_when_an_undo_goes_past_it() {
-    // A call without a turn of its own, after a drop: undoing the drop takes back nothing of it.
-    for choice in [None, Some(Choice::Checkpoint)] {
-        let drop = Act(Aim::Drop(0), Both, (Vec::new(), choice), Never);
-        check(vec![turn(&[Lines(A, 1, 1)]), drop, call(&[Lines(A, 2, 1)]), act(Aim::Undo(1)), Say]);
-    }
-}
-
-#[test]
 fn bits_of_one_name_go_back_without_those_of_another() {
     check(vec![turn(&[Copy(A, B), Mode(B)]), turn(&[Hard(A, B)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
-}
-
-#[test]
-fn content_kept_without_a_change_is_the_persons_own() {
-    let disk = Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Disk)), Never);
-    let nothing = [turn(&[Lines(A, 0, 1)]), turn(&[Lines(A, 0, 0)]), act(Aim::Turn(1))];
-    check(nothing.into_iter().chain([disk, act(Aim::Drop(0))]).collect());
-}
-
-#[test]
-fn a_file_that_a_later_call_wrote_in_does_not_go_with_the_call_that_made_it() {
-    let skipped = Act(Aim::Turn(0), Both, (Vec::new(), Some(Choice::Skip)), Never);
-    check(vec![turn(&[Lines(DX, 0, 1)]), skipped, turn(&[Lines(DX, 0, 1)]), turn(&[]), act(Aim::Turn(0))]);
-    check(vec![turn(&[Lines(B, 0, 1)]), turn(&[Lines(B, 1, 1)]), act(Aim::Drop(1))]);
-}
-
-#[test]
-fn steps_that_cancel_each_other_clash_with_nothing() {
-    let exactly = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never);
-    check(vec![call(&[Rename(A, B)]), exactly, Do::Edit(vec![Lines(A, 0, 1)]), act(Aim::Undo(2))]);
-}
-
-#[test]
-fn an_exact_step_leaves_a_folder_in_which_another_conversation_wrote() {
-    let exactly = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never);
-    run(&[], &[(1, call(&[Lines(DEX, 0, 0)])), (0, call(&[Lines(D, 0, 0)])), (1, exactly)]);
-}
-
-#[test]
-fn content_kept_in_between_is_not_reverted_with_several_steps() {
-    run(
-        &[Lines(A, 0, 0)],
-        &[
-            (0, call(&[Write(DX, Bytes::Empty)])),
-            (0, call(&[Copy(DX, A)])),
-            (1, call(&[Lines(A, 0, 0)])),
-            (0, choosing(Aim::Rewind(0), A, Choice::Disk)),
-            (0, act(Aim::Undo(2))),
-        ],
-    );
-}
-
-#[test]
-fn content_kept_by_a_choice_stays_the_persons_after_a_checkout() {
-    let kept = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Disk)), Never);
-    check(vec![call(&[Lines(A, 0, 1)]), kept, act(Aim::Checkout(Some(63))), act(Aim::Rewind(0))]);
-}
-
-#[test]
-fn uncertain_content_may_conflict_with_returning_content() {
-    run(
-        &[Lines(A, 0, 0)],
-        &[
-            (0, call(&[Write(A, Bytes::Empty)])),
-            (1, Do::Begin(false)),
-            (0, act(Aim::Retry(0))),
-            (0, call(&[Lines(A, 0, 1)])),
-            (0, act(Aim::Undo(1))),
-        ],
-    );
-}
-
-#[test]
-fn intermediate_conflict_without_a_final_difference_is_no_conflict() {
-    run(
-        &[Lines(A, 0, 0)],
-        &[
-            (1, call(&[Lines(A, 0, 1)])),
-            (0, call(&[Write(A, Bytes::Empty)])),
-            (0, act(Aim::Restore(1))),
-            (1, act(Aim::Rewind(0))),
-            (0, act(Aim::Undo(2))),
-        ],
-    );
 }
 
 #[test]
@@ -394,60 +105,8 @@ fn a_file_whose_old_name_is_in_conflict_does_not_vanish_under_the_new_one() {
 }
 
 #[test]
-fn content_adopted_at_an_earlier_head_returns_with_it() {
-    let half = |aim| within(aim, Scope::Conversation);
-    run(
-        &[Lines(A, 0, 0)],
-        &[
-            (0, call(&[Lines(A, 0, 1)])),
-            (0, half(Aim::Undo(1))),
-            (0, act(Aim::Redo(1))),
-            (0, turn(&[Lines(A, 1, 0)])),
-            (0, Say),
-            (0, act(Aim::Rewind(4))),
-            (0, act(Aim::Restore(10))),
-        ],
-    );
-}
-
-#[test]
-fn skipped_path_keeps_certain_content_beside_uncertain_content() {
-    let skip = Act(Aim::Retry(0), Both, (vec![(A, Choice::Skip)], None), Never);
-    let merge = Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Merge)), Never);
-    run(
-        &[Lines(DE, 0, 0)],
-        &[
-            (1, call(&[Lines(A, 0, 0)])),
-            (0, call(&[Lines(A, 1, 1)])),
-            (0, call(&[Remove(B)])),
-            (1, Do::Begin(false)),
-            (0, call(&[Lines(A, 0, 1)])),
-            (0, skip),
-            (0, merge),
-        ],
-    );
-}
-
-#[test]
-fn a_checkout_of_a_dropped_call_ends_at_its_result() {
-    check(vec![call(&[Lines(A, 0, 0)]), act(Aim::Drop(0)), act(Aim::Checkout(Some(142)))]);
-}
-
-#[test]
 fn a_file_that_is_saved_while_bits_are_set_keeps_its_own() {
     check(vec![call(&[Mode(A)]), with_fault(Aim::Rewind(0), Fault::Saves(1, A))]);
-}
-
-#[test]
-fn a_renamed_file_stays_where_its_old_name_has_something_else() {
-    let half = within(Aim::Rewind(5), Scope::Conversation);
-    check(vec![
-        call(&[Rename(A, B)]),
-        turn(&[Lines(A, 0, 0)]),
-        turn(&[Lines(A, 0, 0)]),
-        half,
-        act(Aim::Rewind(0)),
-    ]);
 }
 
 #[test]
@@ -462,4 +121,299 @@ fn uncertain_change_is_reported_for_a_file_that_is_gone() {
             (1, act(Aim::Rewind(0))),
         ],
     );
+}
+
+#[test]
+fn content_below_a_call_whose_file_others_removed() {
+    let steps = [
+        (0, call(&[Lines(DEX, 0, 0)])),
+        (0, act(Aim::Drop(0))),
+        (0, Git(1)),
+        (0, Do::Edit(vec![Lines(DE, 0, 0)])),
+        (0, call(&[Hard(A, DE)])),
+        (0, Git(0)),
+        (0, act(Aim::Show)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_call_comes_again_where_a_choice_has_settled_what_others_put_in_its_place() {
+    let steps = [
+        (0, Git(1)),
+        (0, Git(0)),
+        (0, Do::Edit(vec![Lines(A, 0, 1)])),
+        (0, call(&[Write(A, Bytes::Empty)])),
+        (0, Git(1)),
+        (0, Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never)),
+        (0, act(Aim::Checkout(Some(0)))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_file_that_is_saved_just_as_the_step_would_leave_it_stays_when_the_step_is_taken_back() {
+    let steps = [
+        (0, call(&[Lines(B, 0, 0)])),
+        (0, Act(Aim::Rewind(0), Both, (Vec::new(), None), Saves(1, A))),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Act(Aim::Choose(0, 1), Both, (Vec::new(), None), Saves(1, A))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_file_that_is_saved_just_as_it_was_is_what_the_step_found() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, call(&[Link(G, A)])),
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, turn(&[Rename(G, A)])),
+        (0, Act(Aim::Turn(1), Both, (Vec::new(), None), Saves(17, A))),
+        (0, Act(Aim::Checkout(Some(130)), Both, (vec![(A, Choice::Checkpoint)], None), Saves(1, A))),
+    ];
+    run(&[Link(DE, A)], &steps);
+}
+
+#[test]
+fn file_restored_by_git_does_not_keep_a_removed_file() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Git(1)),
+        (1, call(&[Lines(A, 2, 0)])),
+        (0, call(&[Lines(A, 1, 0)])),
+        (0, Git(0)),
+        (0, act(Aim::Turn(0))),
+    ];
+    run(&[Lines(C, 0, 0)], &steps);
+}
+
+#[test]
+fn a_file_that_somebody_saved_under_a_later_removal_blocks_nothing() {
+    let steps = [
+        call(&[Lines(A, 0, 1)]),
+        Act(Aim::Rewind(0), Both, (Vec::new(), None), Saves(1, A)),
+        turn(&[Remove(A)]),
+        act(Aim::Drop(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn uncertain_content_that_was_exactly_reverted_returns_with_its_turn() {
+    check(vec![
+        Do::Edit(vec![Write(A, Bytes::Empty), Lines(A, 0, 0)]),
+        Do::Begin(false),
+        Do::Edit(vec![Lines(A, 1, 0)]),
+        Do::Kill,
+        choosing(Aim::Drop(0), A, Choice::Checkpoint),
+        act(Aim::Show),
+    ]);
+}
+
+#[test]
+fn bits_go_back_under_both_names_of_a_file_that_took_the_place_of_one_with_an_attribute() {
+    let steps =
+        [call(&[Lines(A, 0, 0)]), call(&[Tag(A)]), turn(&[Hard(C, A)]), turn(&[Mode(A)]), act(Aim::Retry(0))];
+    run(&[Lines(C, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn later_edit_does_not_block_undo_of_a_choice_that_changed_nothing() {
+    let steps = [
+        (0, call(&[Lines(A, 1, 0)])),
+        (0, turn(&[Lines(A, 2, 0)])),
+        (0, call(&[Lines(B, 0, 0)])),
+        (0, Git(0)),
+        (0, choosing(Aim::Drop(0), A, Choice::Disk)),
+        (0, call(&[Link(A, B)])),
+        (1, call(&[Link(A, A)])),
+        (0, act(Aim::Undo(1))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn uncertain_content_is_reported_at_the_name_that_a_kept_turn_moved_it_from() {
+    let steps = [
+        (0, call(&[Lines(A, 0, 0)])),
+        (0, Do::Begin(false)),
+        (1, call(&[Lines(A, 0, 1)])),
+        (0, Do::Kill),
+        (0, turn(&[Folder(A)])),
+        (0, call(&[Rename(A, B)])),
+        (0, act(Aim::Drop(1))),
+    ];
+    run(&[Remove(A)], &steps);
+}
+
+#[test]
+fn a_choice_for_a_file_that_went_after_it_was_linked_holds_for_the_other_name() {
+    check(vec![call(&[Hard(A, B)]), call(&[Remove(A)]), choosing(Aim::Undo(1), A, Choice::Skip)]);
+}
+
+#[test]
+fn a_file_that_is_saved_during_an_exact_step_had_become_what_was_asked_for() {
+    let exactly = Act(Aim::Rewind(0), Both, (vec![(A, Choice::Checkpoint)], None), Saves(8, A));
+    run(&[Lines(A, 0, 0)], &[(0, Do::Begin(false)), (1, call(&[Lines(A, 1, 0)])), (1, exactly)]);
+    check(vec![turn(&[Lines(A, 0, 1)]), with_fault(Aim::Turn(0), Saves(8, A))]);
+}
+
+#[test]
+fn a_choice_for_one_name_of_a_rename_holds_for_the_other_one_though_it_is_uncertain() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (1, Do::Begin(false)),
+            (0, call(&[Rename(A, DEX)])),
+            (0, Do::Kill),
+            (0, choosing(Aim::Undo(1), A, Choice::Skip)),
+        ],
+    );
+}
+
+#[test]
+fn uncertain_content_may_be_reported_at_the_name_that_another_removed() {
+    run(
+        &[Lines(B, 0, 0)],
+        &[
+            (0, call(&[Lines(A, 0, 0)])),
+            (0, Do::Begin(false)),
+            (1, call(&[Mode(A)])),
+            (0, Do::Edit(vec![Rename(A, C)])),
+            (1, act(Aim::Rewind(0))),
+        ],
+    );
+    // A choice is made for that name, too.
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, Do::Begin(false)),
+            (1, call(&[Lines(A, 0, 1)])),
+            (0, Do::Kill),
+            (0, call(&[Rename(A, B)])),
+            (1, choosing(Aim::Rewind(0), A, Choice::Skip)),
+        ],
+    );
+}
+
+#[test]
+fn bytes_that_are_back_already_are_in_no_conflict_whatever_their_bits() {
+    run(
+        &[Lines(A, 0, 0)],
+        &[
+            (0, Do::Git(1)),
+            (0, Do::Edit(vec![Mode(A)])),
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (1, call(&[Lines(A, 0, 0)])),
+            (0, Do::Git(0)),
+            (0, call(&[Write(A, Bytes::Empty)])),
+            (1, act(Aim::Restore(7))),
+        ],
+    );
+}
+
+#[test]
+fn content_left_by_a_choice_on_files_stays_the_persons_after_a_restore() {
+    let steps = [
+        (0, call(&[Hard(A, B)])),
+        (0, Act(Aim::Undo(1), Files, (Vec::new(), Some(Choice::Disk)), Never)),
+        (0, act(Aim::Restore(5))),
+        (0, act(Aim::Rewind(0))),
+    ];
+    run(&[Lines(A, 0, 0)], &steps);
+}
+
+#[test]
+fn a_version_that_replaced_one_with_a_persons_attribute_comes_without_it() {
+    let steps = [
+        Do::End,
+        call(&[Lines(A, 0, 0)]),
+        Do::Edit(vec![Tag(A)]),
+        call(&[Remove(A), Lines(A, 0, 0)]),
+        act(Aim::Undo(1)),
+        act(Aim::Restore(9)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_hard_link_whose_first_name_was_replaced_may_be_in_conflict() {
+    let steps = [
+        call(&[Hard(A, B), Link(A, A)]),
+        Do::Edit(vec![Lines(B, 0, 1)]),
+        turn(&[Lines(A, 0, 0)]),
+        turn(&[Lines(A, 0, 0)]),
+        act(Aim::Rewind(6)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn content_that_git_inserted_does_not_change_the_base_of_a_call() {
+    let steps = [
+        Git(1),
+        Do::Edit(vec![Lines(A, 0, 1)]),
+        call(&[Write(A, Bytes::Empty)]),
+        Git(0),
+        act(Aim::Undo(1)),
+        Do::Edit(vec![Write(A, Bytes::Empty)]),
+        turn(&[Lines(A, 0, 0)]),
+        Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Merge)), Never),
+        act(Aim::Undo(1)),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_copy_may_be_what_a_renamed_file_was_where_that_is_kept() {
+    let steps = [
+        Do::Edit(vec![Hard(A, C)]),
+        call(&[Hard(A, B)]),
+        call(&[Rename(A, DX)]),
+        choosing(Aim::Undo(1), A, Choice::Skip),
+    ];
+    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
+}
+
+#[test]
+fn a_line_that_another_conversation_put_back_goes_with_the_call_that_wrote_it() {
+    let steps = [
+        (0, Git(0)),
+        (0, call(&[Lines(A, 0, 2)])),
+        (0, Do::Edit(vec![Lines(A, 2, 1)])),
+        (0, Do::Begin(false)),
+        (1, call(&[Lines(A, 0, 0)])),
+        (1, choosing(Aim::Undo(1), A, Choice::Checkpoint)),
+        (0, Do::End),
+        (0, act(Aim::Restore(3))),
+    ];
+    run(&[Lines(A, 0, 1)], &steps);
+}
+
+#[test]
+fn trial_06_content_restored_by_git_as_several_calls_left_it_stays() {
+    let binary = ([Write(A, Bytes::Binary)], [Lines(A, 0, 1)]);
+    for (first, second) in [binary, ([Lines(A, 1, 1)], [Lines(A, 0, 1)])] {
+        for undo in [act(Aim::Undo(2)), choosing(Aim::Undo(2), A, Choice::Merge)] {
+            let steps =
+                [call(&first), call(&second), Git(1), act(Aim::Drop(0)), Git(0), undo, act(Aim::Undo(1))];
+            run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
+        }
+    }
+}
+
+#[test]
+fn equal_change_that_somebody_removed_does_not_return_with_its_turn() {
+    let steps = [
+        call(&[Lines(A, 0, 2)]),
+        Git(1),
+        act(Aim::Drop(0)),
+        Git(0),
+        act(Aim::Undo(1)),
+        Git(1),
+        act(Aim::Undo(1)),
+        act(Aim::Restore(1)),
+    ];
+    run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
 }

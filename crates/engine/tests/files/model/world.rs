@@ -1,6 +1,7 @@
 //! Does each step both with the engine and with the naive model, and looks at everything after it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +17,10 @@ use tempfile::TempDir;
 
 use super::disk;
 use super::faults::Faults;
-use super::naive::{Delta, Talk, Thing, Tree, difference};
+use super::model::{Model, assert_same};
+use super::naive::{Talk, Thing};
 use super::steps::{Do, Edit};
 use super::text::Mint;
-use super::truth::{News, Reg, Truth, Val};
-use super::view::{View, Who};
 
 /// So long may a call take to end.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -31,21 +31,28 @@ pub(super) struct World {
     engine: Option<Arc<Engine>>,
     pub(super) faults: Faults,
     pub(super) dir: TempDir,
-    pub(super) talks: Vec<Talk>,
+    model: Model,
     /// What happens in the calls that are open.
     events: [Option<BoxStream<'static, RunEvent>>; 2],
-    /// What is in the folder.
-    pub(super) tree: Tree,
-    /// What was in it when it was looked at last.
-    looked: Tree,
-    pub(super) truth: Truth,
     /// Attributes that a person has set, with the version that they set them on, which was looked at before.
     pub(super) set: BTreeMap<String, (Vec<u8>, Thing)>,
     /// Versions that were there since, with the attribute that each had last.
     pub(super) since: Vec<(String, Thing, Option<Vec<u8>>)>,
     mint: Mint,
-    /// While nobody but one conversation's calls has touched anything: the folder at each tip.
-    pub(super) alone: Option<HashMap<Option<usize>, Tree>>,
+}
+
+impl Deref for World {
+    type Target = Model;
+
+    fn deref(&self) -> &Model {
+        &self.model
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
 }
 
 impl World {
@@ -68,15 +75,10 @@ impl World {
             let made = engine.create(None, Some(folder), engine.by(None)).await.expect("created");
             talks.push(Talk::new(made.conversation));
         }
-        let tree = disk::all(&work);
-        let alone = Some([(None, tree.clone())].into());
-        let (events, looked) = ([None, None], tree.clone());
-        let mut truth = Truth::default();
-        let news = truth.advance(&tree, &BTreeMap::new());
-        talks.iter_mut().for_each(|talk: &mut Talk| learn(&mut talk.view, &news, Who::Base));
+        let (events, model) = ([None, None], Model::new(talks, disk::all(&work)));
         let engine = Some(engine);
         let (set, since) = (BTreeMap::new(), Vec::new());
-        Self { engine, faults, dir, talks, events, tree, looked, truth, set, since, mint, alone }
+        Self { engine, faults, dir, model, events, set, since, mint }
     }
 
     pub(super) fn engine(&self) -> &Arc<Engine> {
@@ -85,10 +87,6 @@ impl World {
 
     pub(super) fn root(&self) -> PathBuf {
         self.dir.path().join("work")
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.talks.iter().any(|talk| talk.open.is_some())
     }
 
     /// What the call of a conversation reads, and so waits for.
@@ -202,7 +200,8 @@ impl World {
             let last = self.talks[at].said.iter().position(|said| Some(said.id) == last);
             *entry = last.or(Some(self.talks[at].said.len() - 1));
         }
-        self.attribute(&entries, false);
+        self.see();
+        self.model.attribute(&entries, false);
         // One that was killed before it began to read has not heard of it yet.
         for (at, talk) in self.talks.iter().enumerate().filter(|(at, _)| killed[*at]) {
             let runs = async || {
@@ -267,78 +266,13 @@ impl World {
 
     /// The folder is looked at: what changed belongs to the calls that are open, or to nobody.
     pub(super) fn look(&mut self) {
-        self.look_when(None);
-    }
-
-    /// The same when the call of a conversation ends, with the entry that tells its result: what is its own belongs to that.
-    fn look_when(&mut self, ending: Option<(usize, usize)>) {
-        let open = self.talks.iter().filter(|talk| talk.open.is_some()).count();
-        let own = |at: usize| ending.filter(|(ending, _)| *ending == at).map(|(_, entry)| entry);
-        let entries: Vec<Option<usize>> =
-            self.talks.iter().enumerate().map(|(at, talk)| own(at).or(talk.open)).collect();
-        self.attribute(&entries, open == 1);
-    }
-
-    /// What changed since the last look was done by these.
-    fn attribute(&mut self, entries: &[Option<usize>], sure: bool) {
         self.see();
-        let before = std::mem::replace(&mut self.looked, self.tree.clone());
-        let news = self.truth.advance(&self.tree, &BTreeMap::new());
-        for (at, entry) in entries.iter().enumerate() {
-            let talk = &mut self.talks[at];
-            let who = entry.map_or(Who::Other, |entry| Who::Own(entry, sure));
-            learn(&mut talk.view, &news, who);
-            self.truth.come_back(&mut talk.view, &news, who);
-            if let Who::Own(entry, sure) = who
-                && !news.events.is_empty()
-            {
-                let changed = difference(&before, &self.tree).into_iter();
-                let before = changed.map(|(path, before, _)| (path, before)).collect();
-                let (events, ops) = (news.events.clone(), talk.ops);
-                talk.deltas.push(Delta { entry, sure, events, before, ops });
-                // What is seen of a call while more is said belongs to its entry: so it is at all tips from there on.
-                let since = |tip: &Option<usize>| talk.path_to(*tip).contains(&entry);
-                self.alone.iter_mut().for_each(|alone| alone.retain(|tip, _| !since(tip)));
-                self.remember(at);
-            }
-        }
-    }
-
-    /// A step has changed nothing on the disk.
-    pub(super) fn settle(&mut self, at: usize) {
-        let talk = &mut self.talks[at];
-        self.truth.begin_again(&mut talk.view);
-        for event in self.truth.apart(&talk.view) {
-            talk.view.write(&event, Who::Other);
-            talk.view.unsure.insert(event.reg.clone());
-        }
+        self.model.look(None);
     }
 
     /// The id of a request that was not made before.
     pub(super) fn request_id(&self) -> retake_core::RequestId {
         self.engine().new_entry_id().to_string().parse().expect("an id")
-    }
-
-    /// A step of a conversation has put files back: it is as its own view has it, and for the other it is somebody else's.
-    pub(super) fn put_back(&mut self, at: usize, tree: Tree) {
-        self.looked = tree.clone();
-        let hint = self.talks[at].view.hint();
-        let news = self.truth.advance(&tree, &hint);
-        self.tree = tree;
-        for (other, talk) in self.talks.iter_mut().enumerate() {
-            if other != at {
-                learn(&mut talk.view, &news, Who::Other);
-                self.truth.come_back(&mut talk.view, &news, Who::Other);
-                continue;
-            }
-            news.born.iter().for_each(|(text, body)| talk.view.begin(*text, body));
-            self.truth.begin_again(&mut talk.view);
-            // What is otherwise than the model has it: what lies below is not known either.
-            for event in self.truth.apart(&talk.view) {
-                talk.view.write(&event, Who::Other);
-                talk.view.unsure.insert(event.reg.clone());
-            }
-        }
     }
 
     async fn begin(&mut self, at: usize, says: bool) {
@@ -369,7 +303,8 @@ impl World {
         assert_eq!(ended.outcome, Outcome::Succeeded, "{:?}", ended.error);
         self.said(at, [Role::Tool]).await;
         let result = self.talks[at].said.len() - 1;
-        self.look_when(Some((at, result)));
+        self.see();
+        self.model.look(Some((at, result)));
         self.talks[at].open = None;
         self.remember(at);
     }
@@ -397,18 +332,6 @@ impl World {
         }
     }
 
-    /// Keeps what is in the folder at this tip, while one conversation is alone with it and nothing of it is dropped.
-    fn remember(&mut self, at: usize) {
-        let (tip, whole) = (self.talks[at].tip, self.talks[at].dropped.is_empty());
-        // What a call has changed belongs to its end.
-        let is_open = self.is_open();
-        match self.alone.as_mut().filter(|_| at == 0 && !is_open) {
-            Some(alone) if whole => drop(alone.insert(tip, self.tree.clone())),
-            Some(alone) => drop(alone.remove(&tip)),
-            None => {}
-        }
-    }
-
     async fn timeline(&self, id: ConversationId) -> Vec<EntryId> {
         let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 999, ..PageRequest::default() };
@@ -427,33 +350,6 @@ impl World {
     }
 }
 
-/// Somebody has written these.
-fn learn(view: &mut View, news: &News, who: Who) {
-    news.born.iter().for_each(|(text, body)| view.begin(*text, body));
-    news.events.iter().for_each(|event| view.write(event, who));
-    for path in &news.unclear {
-        let whole = Reg::Whole(path.clone());
-        let texts: Vec<usize> = view
-            .piles
-            .get(&whole)
-            .into_iter()
-            .flatten()
-            .filter_map(|item| match item.val {
-                Val::Text(text) => Some(text),
-                _ => None,
-            })
-            .collect();
-        let within: Vec<Reg> = view
-            .piles
-            .keys()
-            .filter(|reg| reg.text().is_some_and(|text| texts.contains(&text)))
-            .cloned()
-            .collect();
-        view.unsure.extend(within);
-        view.unsure.insert(whole);
-    }
-}
-
 /// Calls end also where a check has failed: their processes would outlive the test.
 impl Drop for World {
     fn drop(&mut self) {
@@ -464,10 +360,4 @@ impl Drop for World {
             }
         }
     }
-}
-
-/// Holds two trees against each other, and shows where they differ.
-pub(super) fn assert_same(found: &Tree, expected: &Tree, told: &dyn std::fmt::Debug) {
-    let apart: Vec<_> = difference(found, expected);
-    assert!(apart.is_empty(), "{told:?}\npath, found, expected: {apart:#?}");
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retake_core::Choice;
-use retake_engine::Scope;
+use retake_core::Scope;
 
 use super::naive::{Act, Back, Delta, Files, Kept, Outcome, Talk, Thing};
 use super::truth::{Reg, Val};
@@ -481,7 +481,8 @@ impl Made<'_> {
         self.expected.may.extend(both.iter().cloned());
         self.expected.free.extend(both);
         let said = |path: &String| (path.clone(), self.said_at(path));
-        self.expected.only_doubt = doubt.difference(&sure).map(said).collect();
+        let is_alone = |(_, said): &(String, BTreeSet<String>)| said.is_disjoint(&sure);
+        self.expected.only_doubt = doubt.difference(&sure).map(said).filter(is_alone).collect();
         self.expected.doubt = doubt;
     }
 }

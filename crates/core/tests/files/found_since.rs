@@ -1,12 +1,12 @@
 //! The sequences that the property test found since.
 
 use retake_core::Choice;
-use retake_engine::Scope::{Both, Conversation};
+use retake_core::Scope::{Both, Conversation};
 
-use super::found::{A, B, C, D, DE, DEX, DX, act, call, choosing, turn, within};
 use super::run;
-use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Copy, Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Write};
+use super::short::{A, B, C, D, DE, DEX, DX, act, call, choosing, turn, within};
+use super::steps::Do::{self, Act, Say};
+use super::steps::Edit::{Copy, Flat, Folder, Lines, Link, Mode, Remove, Rename, Write};
 use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
@@ -120,33 +120,6 @@ fn trial_02_a_redo_that_skipped_a_file_is_undone_though_others_wrote_into_it() {
 }
 
 #[test]
-fn content_that_git_inserted_does_not_change_the_base_of_a_call() {
-    let steps = [
-        Git(1),
-        Do::Edit(vec![Lines(A, 0, 1)]),
-        call(&[Write(A, Bytes::Empty)]),
-        Git(0),
-        act(Aim::Undo(1)),
-        Do::Edit(vec![Write(A, Bytes::Empty)]),
-        turn(&[Lines(A, 0, 0)]),
-        Act(Aim::Undo(1), Both, (Vec::new(), Some(Choice::Merge)), Never),
-        act(Aim::Undo(1)),
-    ];
-    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
-}
-
-#[test]
-fn a_copy_may_be_what_a_renamed_file_was_where_that_is_kept() {
-    let steps = [
-        Do::Edit(vec![Hard(A, C)]),
-        call(&[Hard(A, B)]),
-        call(&[Rename(A, DX)]),
-        choosing(Aim::Undo(1), A, Choice::Skip),
-    ];
-    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
-}
-
-#[test]
 fn content_remade_by_a_later_call_stays_its_own_after_the_choice_disk() {
     for again in [Write(DX, Bytes::Empty), Folder(D)] {
         let steps = [
@@ -178,21 +151,6 @@ fn trial_06_a_change_follows_a_rename_that_left_a_link_in_the_old_place() {
 }
 
 #[test]
-fn a_line_that_another_conversation_put_back_goes_with_the_call_that_wrote_it() {
-    let steps = [
-        (0, Git(0)),
-        (0, call(&[Lines(A, 0, 2)])),
-        (0, Do::Edit(vec![Lines(A, 2, 1)])),
-        (0, Do::Begin(false)),
-        (1, call(&[Lines(A, 0, 0)])),
-        (1, choosing(Aim::Undo(1), A, Choice::Checkpoint)),
-        (0, Do::End),
-        (0, act(Aim::Restore(3))),
-    ];
-    run(&[Lines(A, 0, 1)], &steps);
-}
-
-#[test]
 fn a_choice_in_undos_that_cancel_each_other_keeps_nothing() {
     let steps = [
         turn(&[Mode(A)]),
@@ -221,18 +179,6 @@ fn trial_06_content_restored_by_a_person_as_several_calls_left_it_stays_the_pers
                 steps.extend(after);
                 run(&base, &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
             }
-        }
-    }
-}
-
-#[test]
-fn trial_06_content_restored_by_git_as_several_calls_left_it_stays() {
-    let binary = ([Write(A, Bytes::Binary)], [Lines(A, 0, 1)]);
-    for (first, second) in [binary, ([Lines(A, 1, 1)], [Lines(A, 0, 1)])] {
-        for undo in [act(Aim::Undo(2)), choosing(Aim::Undo(2), A, Choice::Merge)] {
-            let steps =
-                [call(&first), call(&second), Git(1), act(Aim::Drop(0)), Git(0), undo, act(Aim::Undo(1))];
-            run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
         }
     }
 }
@@ -301,21 +247,6 @@ fn plan_may_list_unchanged_content_of_a_layer_that_a_choice_left() {
         act(Aim::Restore(0)),
     ];
     run(&[Lines(A, 0, 0)], &skip.map(|step| (0, step)));
-}
-
-#[test]
-fn equal_change_that_somebody_removed_does_not_return_with_its_turn() {
-    let steps = [
-        call(&[Lines(A, 0, 2)]),
-        Git(1),
-        act(Aim::Drop(0)),
-        Git(0),
-        act(Aim::Undo(1)),
-        Git(1),
-        act(Aim::Undo(1)),
-        act(Aim::Restore(1)),
-    ];
-    run(&[Lines(B, 0, 1)], &steps.map(|step| (0, step)));
 }
 
 #[test]

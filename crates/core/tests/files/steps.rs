@@ -6,7 +6,7 @@ use std::fmt;
 use proptest::prelude::*;
 use proptest::sample::select;
 use retake_core::Choice;
-use retake_engine::Scope;
+use retake_core::Scope;
 
 /// Files, and then folders.
 const NAMES: [&str; 8] = ["a", "b", "c", "d/x", "d/e/x", "d", "d/e", "g"];

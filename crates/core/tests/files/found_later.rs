@@ -1,19 +1,14 @@
 //! More sequences that the property test once found wrong.
 
 use retake_core::Choice;
-use retake_engine::Scope::{Both, Conversation, Files};
+use retake_core::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, D, DE, DEX, DX, G, act, call, check, choosing, turn, with_fault, within};
 use super::run;
+use super::short::{A, B, C, D, DE, DEX, DX, G, act, all, call, check, choosing, turn, within};
 use super::steps::Do::{self, Act, Say};
-use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Tag, Write};
-use super::steps::Fault::{Never, Saves};
+use super::steps::Edit::{Flat, Folder, Lines, Link, Mode, Remove, Rename, Write};
+use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
-
-/// The same choice for all paths.
-fn all(aim: Aim, choice: Choice) -> Do {
-    Act(aim, Both, (Vec::new(), Some(choice)), Never)
-}
 
 #[test]
 fn content_kept_by_a_choice_is_asked_about_again_when_its_undo_is_skipped() {
@@ -34,13 +29,6 @@ fn skipped_content_belongs_to_its_turn_also_when_merged_in_parts() {
         call(&[Lines(B, 0, 0)]),
         act(Aim::Rewind(0)),
     ]);
-}
-
-#[test]
-fn a_file_that_is_saved_during_an_exact_step_had_become_what_was_asked_for() {
-    let exactly = Act(Aim::Rewind(0), Both, (vec![(A, Choice::Checkpoint)], None), Saves(8, A));
-    run(&[Lines(A, 0, 0)], &[(0, Do::Begin(false)), (1, call(&[Lines(A, 1, 0)])), (1, exactly)]);
-    check(vec![turn(&[Lines(A, 0, 1)]), with_fault(Aim::Turn(0), Saves(8, A))]);
 }
 
 #[test]
@@ -75,19 +63,6 @@ fn skipped_content_belongs_to_its_turn_when_the_conversation_alone_returns() {
         turn(&[Lines(B, 0, 1)]),
         act(Aim::Turn(0)),
     ]);
-}
-
-#[test]
-fn a_choice_for_one_name_of_a_rename_holds_for_the_other_one_though_it_is_uncertain() {
-    run(
-        &[Lines(A, 0, 0)],
-        &[
-            (1, Do::Begin(false)),
-            (0, call(&[Rename(A, DEX)])),
-            (0, Do::Kill),
-            (0, choosing(Aim::Undo(1), A, Choice::Skip)),
-        ],
-    );
 }
 
 #[test]
@@ -194,31 +169,6 @@ fn a_turn_that_goes_from_below_another_clashes_only_with_what_was_written_in_its
 }
 
 #[test]
-fn uncertain_content_may_be_reported_at_the_name_that_another_removed() {
-    run(
-        &[Lines(B, 0, 0)],
-        &[
-            (0, call(&[Lines(A, 0, 0)])),
-            (0, Do::Begin(false)),
-            (1, call(&[Mode(A)])),
-            (0, Do::Edit(vec![Rename(A, C)])),
-            (1, act(Aim::Rewind(0))),
-        ],
-    );
-    // A choice is made for that name, too.
-    run(
-        &[Lines(A, 0, 0)],
-        &[
-            (0, Do::Begin(false)),
-            (1, call(&[Lines(A, 0, 1)])),
-            (0, Do::Kill),
-            (0, call(&[Rename(A, B)])),
-            (1, choosing(Aim::Rewind(0), A, Choice::Skip)),
-        ],
-    );
-}
-
-#[test]
 fn exact_choice_of_a_path_changes_nothing_at_its_other_name() {
     check(vec![
         call(&[Rename(A, DEX)]),
@@ -236,22 +186,6 @@ fn a_change_goes_out_of_a_file_that_was_renamed_though_another_one_took_its_old_
         act(Aim::Drop(1)),
         act(Aim::Undo(1)),
     ]);
-}
-
-#[test]
-fn bytes_that_are_back_already_are_in_no_conflict_whatever_their_bits() {
-    run(
-        &[Lines(A, 0, 0)],
-        &[
-            (0, Do::Git(1)),
-            (0, Do::Edit(vec![Mode(A)])),
-            (0, call(&[Write(A, Bytes::Empty)])),
-            (1, call(&[Lines(A, 0, 0)])),
-            (0, Do::Git(0)),
-            (0, call(&[Write(A, Bytes::Empty)])),
-            (1, act(Aim::Restore(7))),
-        ],
-    );
 }
 
 #[test]
@@ -360,17 +294,6 @@ fn content_adopted_since_stays_when_an_earlier_step_is_undone() {
 }
 
 #[test]
-fn content_left_by_a_choice_on_files_stays_the_persons_after_a_restore() {
-    let steps = [
-        (0, call(&[Hard(A, B)])),
-        (0, Act(Aim::Undo(1), Files, (Vec::new(), Some(Choice::Disk)), Never)),
-        (0, act(Aim::Restore(5))),
-        (0, act(Aim::Rewind(0))),
-    ];
-    run(&[Lines(A, 0, 0)], &steps);
-}
-
-#[test]
 fn others_content_conflicts_with_a_removed_change_that_returned() {
     let steps = [
         (1, call(&[Lines(A, 0, 0)])),
@@ -446,31 +369,6 @@ fn adopted_content_stays_over_two_more_undos() {
         act(Aim::Undo(1)),
         act(Aim::Undo(1)),
     ]);
-}
-
-#[test]
-fn a_version_that_replaced_one_with_a_persons_attribute_comes_without_it() {
-    let steps = [
-        Do::End,
-        call(&[Lines(A, 0, 0)]),
-        Do::Edit(vec![Tag(A)]),
-        call(&[Remove(A), Lines(A, 0, 0)]),
-        act(Aim::Undo(1)),
-        act(Aim::Restore(9)),
-    ];
-    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
-}
-
-#[test]
-fn a_hard_link_whose_first_name_was_replaced_may_be_in_conflict() {
-    let steps = [
-        call(&[Hard(A, B), Link(A, A)]),
-        Do::Edit(vec![Lines(B, 0, 1)]),
-        turn(&[Lines(A, 0, 0)]),
-        turn(&[Lines(A, 0, 0)]),
-        act(Aim::Rewind(6)),
-    ];
-    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub(super) struct Kept {
     pub(super) out: BTreeSet<usize>,
     /// Single things of entries that belong to the person.
     pub(super) single: BTreeSet<(usize, Reg)>,
+    /// The same by path, as plans said it: known only where nothing else keeps it.
+    pub(super) paths: BTreeSet<(usize, String)>,
 }
 
 impl Kept {
@@ -83,6 +85,7 @@ impl Kept {
             adopted: back(&self.adopted, &before.adopted, &after.adopted),
             out: back(&self.out, &before.out, &after.out),
             single: back(&self.single, &before.single, &after.single),
+            paths: back(&self.paths, &before.paths, &after.paths),
         }
     }
 }
@@ -113,6 +116,8 @@ pub(super) enum Kind {
 /// An operation.
 #[derive(Clone, Debug)]
 pub(super) struct Op {
+    /// Its number: 1, 2, 3 …
+    pub(super) no: usize,
     pub(super) kind: Kind,
     /// What it did to files; nothing, when it was about the conversation alone.
     pub(super) files: Option<Files>,
@@ -338,6 +343,7 @@ impl Talk {
             kept.adopted.retain(|entry| !brought.contains(entry));
             kept.out.retain(|entry| !brought.contains(entry));
             kept.single.retain(|(entry, _)| !brought.contains(entry));
+            kept.paths.retain(|(entry, _)| !brought.contains(entry));
         }
         kept
     }
@@ -403,7 +409,7 @@ impl Talk {
         }
     }
 
-    fn with(&self, kind: &Kind) -> Self {
+    pub(super) fn with(&self, kind: &Kind) -> Self {
         let mut talk = self.clone();
         match kind {
             Kind::Tip { after, .. } => talk.tip = *after,
@@ -489,12 +495,4 @@ impl Talk {
     pub(super) fn writers(&self) -> BTreeSet<usize> {
         self.deltas.iter().map(|delta| delta.entry).collect()
     }
-}
-
-/// What differs between two trees.
-pub(super) fn difference(before: &Tree, after: &Tree) -> Vec<(String, Option<Thing>, Option<Thing>)> {
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let both =
-        names.into_iter().map(|name| (name.clone(), before.get(name).cloned(), after.get(name).cloned()));
-    both.filter(|(_, before, after)| before != after).collect()
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use retake_core::Choice;
-use retake_engine::Scope;
+use retake_core::Scope;
 
 use super::expect::Made;
 use super::naive::{Act, Kept};
@@ -42,7 +42,9 @@ impl Made<'_> {
             let free = free && (choice != Choice::Skip || homes.any(|home| apart(&home)));
             let is_free = links.flatten().any(|other| apart(&other)) || free;
             // What becomes of these layers is not settled by the spec alone.
-            if choice == Choice::Yours || is_free && matches!(choice, Choice::Skip | Choice::Disk) {
+            let takes_doubt = choice == Choice::Merge && self.expected.doubt.contains(&path);
+            let is_left = is_free && matches!(choice, Choice::Skip | Choice::Disk);
+            if choice == Choice::Yours || takes_doubt || is_left {
                 let texts = self.homes_at(&path);
                 let regs = self.talk.view.piles.keys().chain(self.expected.view.piles.keys());
                 let mut here = regs.filter(|reg| is_at(reg, &path, &texts)).cloned().collect::<Vec<_>>();

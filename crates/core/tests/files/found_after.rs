@@ -1,13 +1,13 @@
 //! The sequences that the property test found after that.
 
 use retake_core::Choice;
-use retake_engine::Scope::{Both, Conversation, Files};
+use retake_core::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, D, DE, DEX, DX, G, act, call, turn};
 use super::run;
-use super::steps::Do::{self, Act, Begin, Git, Say};
-use super::steps::Edit::{Flat, Hard, Lines, Link, Mode, Remove, Rename, Write};
-use super::steps::Fault::{Never, Saves};
+use super::short::{A, B, C, D, DEX, DX, act, call, turn};
+use super::steps::Do::{self, Act, Begin, Say};
+use super::steps::Edit::{Flat, Lines, Link, Mode, Remove, Rename, Write};
+use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
 
 #[test]
@@ -38,20 +38,6 @@ fn other_bits_of_what_makes_way_block_nothing() {
 }
 
 #[test]
-fn content_below_a_call_whose_file_others_removed() {
-    let steps = [
-        (0, call(&[Lines(DEX, 0, 0)])),
-        (0, act(Aim::Drop(0))),
-        (0, Git(1)),
-        (0, Do::Edit(vec![Lines(DE, 0, 0)])),
-        (0, call(&[Hard(A, DE)])),
-        (0, Git(0)),
-        (0, act(Aim::Show)),
-    ];
-    run(&[Lines(A, 0, 0)], &steps);
-}
-
-#[test]
 fn undo_of_a_step_that_kept_the_file_and_of_the_call_before_takes_out_what_the_call_wrote() {
     let steps = [
         (0, call(&[Lines(A, 0, 1), Lines(A, 0, 1)])),
@@ -59,20 +45,6 @@ fn undo_of_a_step_that_kept_the_file_and_of_the_call_before_takes_out_what_the_c
         (0, call(&[Lines(A, 0, 0)])),
         (0, Act(Aim::Restore(1), Both, (Vec::new(), Some(Choice::Disk)), Never)),
         (0, act(Aim::Undo(2))),
-    ];
-    run(&[Lines(A, 0, 0)], &steps);
-}
-
-#[test]
-fn a_call_comes_again_where_a_choice_has_settled_what_others_put_in_its_place() {
-    let steps = [
-        (0, Git(1)),
-        (0, Git(0)),
-        (0, Do::Edit(vec![Lines(A, 0, 1)])),
-        (0, call(&[Write(A, Bytes::Empty)])),
-        (0, Git(1)),
-        (0, Act(Aim::Rewind(0), Both, (Vec::new(), Some(Choice::Checkpoint)), Never)),
-        (0, act(Aim::Checkout(Some(0)))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
 }
@@ -118,17 +90,6 @@ fn exactly_as_it_was_before_steps_that_cancel_each_other() {
         (0, act(Aim::Rewind(0))),
         (0, Do::Edit(vec![Mode(A)])),
         (0, Act(Aim::Undo(2), Both, (Vec::new(), Some(Choice::Checkpoint)), Never)),
-    ];
-    run(&[Lines(A, 0, 0)], &steps);
-}
-
-#[test]
-fn a_file_that_is_saved_just_as_the_step_would_leave_it_stays_when_the_step_is_taken_back() {
-    let steps = [
-        (0, call(&[Lines(B, 0, 0)])),
-        (0, Act(Aim::Rewind(0), Both, (Vec::new(), None), Saves(1, A))),
-        (0, call(&[Lines(A, 0, 0)])),
-        (0, Act(Aim::Choose(0, 1), Both, (Vec::new(), None), Saves(1, A))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
 }
@@ -211,17 +172,4 @@ fn bits_that_a_call_found_go_back_where_others_have_put_the_text_itself_back() {
         (0, act(Aim::Rewind(0))),
     ];
     run(&[Lines(A, 0, 0)], &steps);
-}
-
-#[test]
-fn a_file_that_is_saved_just_as_it_was_is_what_the_step_found() {
-    let steps = [
-        (0, call(&[Lines(A, 0, 0)])),
-        (0, call(&[Link(G, A)])),
-        (0, call(&[Lines(A, 0, 0)])),
-        (0, turn(&[Rename(G, A)])),
-        (0, Act(Aim::Turn(1), Both, (Vec::new(), None), Saves(17, A))),
-        (0, Act(Aim::Checkout(Some(130)), Both, (vec![(A, Choice::Checkpoint)], None), Saves(1, A))),
-    ];
-    run(&[Link(DE, A)], &steps);
 }

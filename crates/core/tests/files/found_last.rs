@@ -1,19 +1,14 @@
 //! The sequences that the property test found last.
 
 use retake_core::Choice;
-use retake_engine::Scope::{Both, Conversation, Files};
+use retake_core::Scope::{Both, Conversation, Files};
 
-use super::found::{A, B, C, D, DE, DEX, DX, G, act, call, check, choosing, turn};
 use super::run;
-use super::steps::Do::{self, Act, Git, Say};
-use super::steps::Edit::{Flat, Folder, Hard, Lines, Link, Mode, Remove, Rename, Tag, Write};
-use super::steps::Fault::{Never, Saves};
+use super::short::{A, B, C, D, DE, DEX, DX, G, act, all, call, check, choosing, turn};
+use super::steps::Do::{self, Act, Say};
+use super::steps::Edit::{Flat, Lines, Link, Mode, Remove, Rename, Write};
+use super::steps::Fault::Never;
 use super::steps::{Aim, Bytes};
-
-/// The same choice for all paths.
-fn all(aim: Aim, choice: Choice) -> Do {
-    Act(aim, Both, (Vec::new(), Some(choice)), Never)
-}
 
 #[test]
 fn a_later_turn_wrote_under_the_new_name_of_a_rename_that_is_dropped() {
@@ -30,19 +25,6 @@ fn folder_content_goes_when_exactly_the_file_in_its_place_was_chosen() {
         all(Aim::Undo(1), Choice::Checkpoint),
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
-}
-
-#[test]
-fn file_restored_by_git_does_not_keep_a_removed_file() {
-    let steps = [
-        (0, call(&[Lines(A, 0, 0)])),
-        (0, Git(1)),
-        (1, call(&[Lines(A, 2, 0)])),
-        (0, call(&[Lines(A, 1, 0)])),
-        (0, Git(0)),
-        (0, act(Aim::Turn(0))),
-    ];
-    run(&[Lines(C, 0, 0)], &steps);
 }
 
 #[test]
@@ -68,17 +50,6 @@ fn adopted_lines_go_along_to_the_name_for_which_the_checkpoint_was_chosen() {
         Act(Aim::Turn(1), Conversation, (Vec::new(), None), Never),
         call(&[Rename(A, B)]),
         Act(Aim::Turn(0), Both, (vec![(A, Choice::Checkpoint)], None), Never),
-    ];
-    run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
-}
-
-#[test]
-fn a_file_that_somebody_saved_under_a_later_removal_blocks_nothing() {
-    let steps = [
-        call(&[Lines(A, 0, 1)]),
-        Act(Aim::Rewind(0), Both, (Vec::new(), None), Saves(1, A)),
-        turn(&[Remove(A)]),
-        act(Aim::Drop(1)),
     ];
     run(&[Lines(A, 0, 0)], &steps.map(|step| (0, step)));
 }
@@ -270,40 +241,6 @@ fn removal_by_another_conversation_conflicts_also_after_its_turns_left_and_retur
 }
 
 #[test]
-fn uncertain_content_that_was_exactly_reverted_returns_with_its_turn() {
-    check(vec![
-        Do::Edit(vec![Write(A, Bytes::Empty), Lines(A, 0, 0)]),
-        Do::Begin(false),
-        Do::Edit(vec![Lines(A, 1, 0)]),
-        Do::Kill,
-        choosing(Aim::Drop(0), A, Choice::Checkpoint),
-        act(Aim::Show),
-    ]);
-}
-
-#[test]
-fn bits_go_back_under_both_names_of_a_file_that_took_the_place_of_one_with_an_attribute() {
-    let steps =
-        [call(&[Lines(A, 0, 0)]), call(&[Tag(A)]), turn(&[Hard(C, A)]), turn(&[Mode(A)]), act(Aim::Retry(0))];
-    run(&[Lines(C, 0, 0)], &steps.map(|step| (0, step)));
-}
-
-#[test]
-fn later_edit_does_not_block_undo_of_a_choice_that_changed_nothing() {
-    let steps = [
-        (0, call(&[Lines(A, 1, 0)])),
-        (0, turn(&[Lines(A, 2, 0)])),
-        (0, call(&[Lines(B, 0, 0)])),
-        (0, Git(0)),
-        (0, choosing(Aim::Drop(0), A, Choice::Disk)),
-        (0, call(&[Link(A, B)])),
-        (1, call(&[Link(A, A)])),
-        (0, act(Aim::Undo(1))),
-    ];
-    run(&[Lines(A, 0, 0)], &steps);
-}
-
-#[test]
 fn layers_above_a_file_that_a_person_moved_do_not_block_its_turn() {
     let steps = [
         (0, call(&[Lines(A, 0, 0)])),
@@ -450,20 +387,6 @@ fn folder_content_belongs_to_others_when_the_folder_replaced_an_adopted_file() {
 }
 
 #[test]
-fn uncertain_content_is_reported_at_the_name_that_a_kept_turn_moved_it_from() {
-    let steps = [
-        (0, call(&[Lines(A, 0, 0)])),
-        (0, Do::Begin(false)),
-        (1, call(&[Lines(A, 0, 1)])),
-        (0, Do::Kill),
-        (0, turn(&[Folder(A)])),
-        (0, call(&[Rename(A, B)])),
-        (0, act(Aim::Drop(1))),
-    ];
-    run(&[Remove(A)], &steps);
-}
-
-#[test]
 fn a_choice_for_one_name_holds_for_the_other_one_though_others_wrote_there() {
     let steps = [
         call(&[Rename(G, A)]),
@@ -472,9 +395,4 @@ fn a_choice_for_one_name_holds_for_the_other_one_though_others_wrote_there() {
         choosing(Aim::Undo(1), DX, Choice::Skip),
     ];
     run(&[Lines(G, 0, 0)], &steps.map(|step| (0, step)));
-}
-
-#[test]
-fn a_choice_for_a_file_that_went_after_it_was_linked_holds_for_the_other_name() {
-    check(vec![call(&[Hard(A, B)]), call(&[Remove(A)]), choosing(Aim::Undo(1), A, Choice::Skip)]);
 }

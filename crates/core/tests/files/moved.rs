@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::expect::Made;
 use super::naive::{Delta, Thing};
 use super::truth::{Reg, Val};
-use super::view::{Item, Who};
+use super::view::{Item, Theirs, Who, is_other};
 
 impl Delta {
     /// The paths between which it moved a text.
@@ -99,7 +99,10 @@ impl Made<'_> {
         let mut names = BTreeSet::new();
         for (reg, pile) in &self.talk.view.piles {
             for (at, item) in pile.iter().enumerate().skip(1).filter(|(_, item)| goes(item)) {
-                let is_over = matches!(pile[at - 1].val, Val::Other(Thing::File { .. }) | Val::Text(_));
+                // Also where a turn that goes had removed that one before.
+                let below = pile[..at].iter().rfind(|item| !goes(item));
+                let is_over = below
+                    .is_some_and(|item| matches!(item.val, Val::Other(Thing::File { .. }) | Val::Text(_)));
                 let Val::Text(text) = item.val else { continue };
                 if matches!(reg, Reg::Whole(_)) && is_over && pile[at + 1..].iter().any(stays) {
                     names.extend(self.homes(text));
@@ -110,4 +113,11 @@ impl Made<'_> {
         self.expected.may.extend(names.iter().cloned());
         self.expected.free.extend(names);
     }
+}
+
+/// Whether others wrote upon something, and what they wrote is there: no call that stays has removed it in between.
+pub(super) fn is_written_upon(above: &[Item], reg: &Reg, theirs: Theirs<'_>) -> bool {
+    let is_theirs = |item: &Item| is_other(item, reg, theirs);
+    let are_theirs = above.first().is_some_and(is_theirs) && above.last().is_some_and(is_theirs);
+    are_theirs && !above.iter().any(|item| item.val == Val::Absent && !is_theirs(item))
 }

@@ -1,16 +1,14 @@
 //! What a plan says, held against what the spec demands, and what is on the disk then, held against both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
-use retake_core::{Against, EntryId, Record, Verdict};
-use retake_engine::PlannedFiles;
+use retake_core::{Against, DeltaId, FilePlan, Record, Verdict};
 
 use super::expect::Expected;
 use super::naive::{Act, Talk, Thing, Tree};
 use super::truth::{Reg, Truth, Val};
 use super::view::{Item, Who};
-use super::world::World;
 
 /// What a plan says of a path.
 pub(super) struct PathTold {
@@ -39,19 +37,13 @@ pub(super) struct Told {
     pub(super) paths: Vec<PathTold>,
 }
 
-impl World {
-    /// What a plan says, in the model's words.
-    pub(super) async fn told(&self, at: usize, planned: &PlannedFiles) -> Told {
-        assert!(planned.files.len() <= 1, "there is one folder");
-        let talk = &self.talks[at];
-        let deltas = self.engine().kept().deltas(talk.id).await.expect("deltas");
-        let mut entries = Vec::new();
-        for (line, entry) in deltas {
-            let place = talk.said.iter().position(|said: &super::naive::Said| EntryId::eq(&said.id, &entry));
-            entries.push((line.id, place.expect("it was said")));
-        }
-        let entry = |no| entries.iter().find(|(of, _)| *of == no).map(|(_, entry)| *entry);
-        let paths = planned.files.iter().flat_map(|folder| &folder.plan.paths).map(|path| PathTold {
+impl Told {
+    /// What a plan says, in the model's words; with the entry that each delta belongs to.
+    pub(super) fn new<'a>(
+        plans: impl IntoIterator<Item = &'a FilePlan>,
+        entry: impl Fn(DeltaId) -> Option<usize>,
+    ) -> Self {
+        let paths = plans.into_iter().flat_map(|plan| &plan.paths).map(|path| PathTold {
             path: path.path.to_string(),
             verdict: path.verdict.clone(),
             against: path.against,
@@ -62,27 +54,9 @@ impl World {
             out: path.out.iter().filter_map(|no| entry(*no)).collect(),
             into: path.into.iter().filter_map(|no| entry(*no)).collect(),
         });
-        Told { paths: paths.collect() }
+        Self { paths: paths.collect() }
     }
-}
 
-impl World {
-    /// Whether all or nothing of what entries did is in the files, as the store has it; nothing, where a part of it is.
-    pub(super) async fn applied(&self, at: usize) -> BTreeMap<usize, Option<bool>> {
-        let talk = &self.talks[at];
-        let mut applied: BTreeMap<usize, (bool, bool)> = BTreeMap::new();
-        for (line, entry) in self.engine().kept().deltas(talk.id).await.expect("deltas") {
-            let place = talk.said.iter().position(|said| EntryId::eq(&said.id, &entry)).expect("it was said");
-            let (all, none) = applied.entry(place).or_insert((true, true));
-            *all &= line.applied == line.paths;
-            *none &= line.applied == 0;
-        }
-        let known = applied.into_iter().map(|(entry, (all, none))| (entry, (all || none).then_some(all)));
-        known.collect()
-    }
-}
-
-impl Told {
     pub(super) fn conflicts(&self) -> bool {
         self.paths.iter().any(|path| matches!(path.verdict, Verdict::Conflict(_)))
     }

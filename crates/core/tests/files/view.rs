@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::moved::is_written_upon;
 use super::naive::{Delta, Thing, Tree};
 use super::truth::{Body, Event, Reg, Truth, Val, same_but_bits};
 
@@ -74,7 +75,7 @@ fn is_folder(val: &Val) -> bool {
     matches!(val, Val::Other(Thing::Folder { .. }))
 }
 
-fn is_other(item: &Item, reg: &Reg, theirs: Theirs<'_>) -> bool {
+pub(super) fn is_other(item: &Item, reg: &Reg, theirs: Theirs<'_>) -> bool {
     match item.who {
         Who::Base => false,
         Who::Other => true,
@@ -238,15 +239,13 @@ impl View {
                 let is_change = |item: &Item| {
                     item.val != *target && !(is_folder(&item.val) && is_folder(&pile[last].val))
                 };
-                let is_upon =
-                    pile.get(last + 1).is_some_and(|item| is_other(item, reg, theirs) && is_change(item));
+                let above = &pile[last + 1..];
+                let is_upon = above.first().is_some_and(is_change) && is_written_upon(above, reg, theirs);
                 let is_away = reg.text().is_some_and(|text| before.path_of(text).is_none());
-                let clash =
-                    match is_other(top, reg, theirs) && top.val != *target && !nothing && is_upon && !is_away
-                    {
-                        true => Clash::Must,
-                        false => Clash::May,
-                    };
+                let clash = match top.val != *target && !nothing && is_upon && !is_away {
+                    true => Clash::Must,
+                    false => Clash::May,
+                };
                 add(&mut clashes, reg, clash);
             }
             let keeps: Vec<Item> = pile.iter().filter(|item| !goes(item)).cloned().collect();
@@ -486,10 +485,8 @@ impl View {
                 let has = |item: &Item| item.val == Val::Text(text);
                 if pile.iter().any(has) {
                     // Where a call that stays had taken the text away, others wrote upon nothing of it.
-                    let above = pile.iter().rposition(has).and_then(|at| pile.get(at + 1));
-                    let last = pile.last().expect("never empty");
-                    let other =
-                        above.is_some_and(|item| is_other(item, reg, theirs)) && is_other(last, reg, theirs);
+                    let above = pile.iter().rposition(has).map_or(&[][..], |at| &pile[at + 1..]);
+                    let other = is_written_upon(above, reg, theirs);
                     // Somebody may have had it under another name before.
                     let must = other && is_place && is_made(text) && before.homes_of(text).len() == 1;
                     add(clashes, reg, if must { Clash::Must } else { Clash::May });
