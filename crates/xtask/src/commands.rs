@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY, MDBOOK};
-use crate::{Finding, Tree, case_map, count, cycles, language, picture, report, root, suite, tidy};
+use crate::{Finding, Tree, case_map, count, cycles, language, mutants, picture, report, root, suite, tidy};
 
 /// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
 /// `cargo test` and `cargo xtask long` take new ones.
@@ -46,6 +46,8 @@ usage: cargo xtask COMMAND
   cases    print the map from the cases of docs/spec to tests
   count [CHECKOUT]
            count the statements of each crate, without tests; in another checkout, to compare two versions
+  mutants [--file PATH] [--shard K/N]
+           change core in one place at a time, and say which changes core's tests do not notice
   deny     check licences, bans and sources of dependencies; and security advisories, where their database can be had
   docs     build the guide as a web site in target/guide
   picture  run `retake` in a terminal and draw the README's picture of it";
@@ -75,6 +77,7 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
             write!(out, "{}", count(&Tree::read(&checkout)?))?;
             Ok(true)
         }
+        ["mutants", options @ ..] => mutants::run(options, (SEQUENCES, USUAL), out),
         ["deny"] => deny(out),
         ["docs"] => docs(out),
         ["picture"] => picture::remake(&root(), out).map(|()| true),

@@ -9,6 +9,7 @@ mod finding;
 mod lex;
 mod manifest;
 mod modules;
+mod mutants;
 mod picture;
 mod source;
 mod specs;

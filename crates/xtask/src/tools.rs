@@ -35,6 +35,14 @@ pub(crate) const CARGO_DENY: CargoTool = CargoTool {
     why: "it checks what we depend on",
 };
 
+/// Changes core, to see whether its tests notice.
+pub(crate) const CARGO_MUTANTS: CargoTool = CargoTool {
+    name: "cargo-mutants",
+    version: "27.1.0",
+    arguments: &["--debug"],
+    why: "it changes core, to see whether its tests notice",
+};
+
 /// Makes a web site of the guide.
 pub(crate) const MDBOOK: CargoTool = CargoTool {
     name: "mdbook",
