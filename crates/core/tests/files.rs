@@ -13,8 +13,8 @@ mod found_in_memory;
 mod found_last;
 mod found_later;
 mod found_since;
+mod ideal;
 mod log;
-mod model;
 mod moved;
 #[expect(dead_code, reason = "the engine's test, over a disk, uses all of it")]
 mod naive;

@@ -11,8 +11,8 @@ use retake_core::{
 use super::bytes::Versions;
 use super::expect::{Asked, expect};
 use super::folder;
+use super::ideal::{Model, Step, difference};
 use super::log::Log;
-use super::model::{Model, Step, difference};
 use super::naive::{Act, Outcome, Talk, Thing, Tree};
 use super::steps::{Aim, Do, Edit};
 use super::text::Mint;

@@ -11,12 +11,14 @@ mod disk;
 mod expect;
 mod faults;
 mod found;
-#[path = "../../../core/tests/files/model.rs"]
-mod model;
+#[path = "../../../core/tests/files/ideal.rs"]
+mod ideal;
 #[path = "../../../core/tests/files/moved.rs"]
 mod moved;
+#[expect(dead_code, reason = "core's own test uses all of it")]
 #[path = "../../../core/tests/files/naive.rs"]
 mod naive;
+#[expect(dead_code, reason = "core's own test uses all of it")]
 #[path = "../../../core/tests/files/short.rs"]
 mod short;
 #[path = "../../../core/tests/files/steps.rs"]

@@ -7,7 +7,7 @@ use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, Result, Scope};
 
 use super::disk;
 use super::expect::{Asked, Expected, expect};
-use super::model::Step;
+use super::ideal::Step;
 use super::naive::{Act, Thing, Tree};
 use super::steps::{Aim, Chosen, Fault};
 use super::told::Told;
@@ -97,16 +97,32 @@ impl World {
             Err(error) if struck => {
                 let is_done = self.is_decided().await;
                 if is_done {
-                    self.was_done(at, step, disk::all(&self.root()), None);
+                    let found = disk::all(&self.root());
+                    self.was_done(at, step, found, None);
                 }
                 drop(error);
             }
             Err(error) => self.was_refused(at, &step, &found, &error),
         }
+        self.check_attributes(&act, &there, &tags, saved.as_ref().map(|(path, _)| path));
+        if let Some((path, thing)) = saved {
+            self.alone = None;
+            self.tree.insert(path, thing);
+        }
+    }
+
+    /// Compares the attributes of all files with those before an action; `skip` is a path that was saved by a person meanwhile.
+    fn check_attributes(
+        &self,
+        act: &Act,
+        there: &Tree,
+        tags: &BTreeMap<String, Option<Vec<u8>>>,
+        skip: Option<&String>,
+    ) {
         // What is no part of a record stays with its file. With another version may come what that one brought.
-        let (skip, now) = (saved.as_ref().map(|(path, _)| path.clone()), disk::all(&self.root()));
+        let now = disk::all(&self.root());
         for (path, tag) in disk::tags(&self.root(), &now) {
-            let is_another = there.get(&path) != now.get(&path) || skip.as_ref() == Some(&path);
+            let is_another = there.get(&path) != now.get(&path) || skip == Some(&path);
             let is_same = tags.get(&path).is_none_or(|before| *before == tag);
             // What a person has set on a version stays with the file when that version goes.
             let set = self.set.get(&path).filter(|(_, on)| there.get(&path) == Some(on));
@@ -114,12 +130,8 @@ impl World {
             // A version that was there after that comes as it was.
             let mut since = self.since.iter().filter(|(of, ..)| *of == path);
             let came_so = since.any(|(_, thing, had)| now.get(&path) == Some(thing) && *had == tag);
-            let may_differ = is_another && (!is_theirs || came_so || skip.as_ref() == Some(&path));
+            let may_differ = is_another && (!is_theirs || came_so || skip == Some(&path));
             assert!(is_same || may_differ, "{act:?}: the attributes of {path}: {tag:?}");
-        }
-        if let Some((path, thing)) = saved {
-            self.alone = None;
-            self.tree.insert(path, thing);
         }
     }
 

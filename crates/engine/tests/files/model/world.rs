@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use super::disk;
 use super::faults::Faults;
-use super::model::{Model, assert_same};
+use super::ideal::{Model, assert_same};
 use super::naive::{Talk, Thing};
 use super::steps::{Do, Edit};
 use super::text::Mint;
@@ -245,7 +245,7 @@ impl World {
         if who == "person" {
             let tags = disk::tags(&root, &self.tree);
             for name in edits.iter().filter_map(Edit::tagged) {
-                let (thing, tag) = (self.tree.get(name), tags.get(name).cloned().flatten());
+                let (thing, tag) = (self.model.tree.get(name), tags.get(name).cloned().flatten());
                 if let (Some(thing), Some(tag)) = (thing.filter(|it| self.looked.get(name) == Some(it)), tag)
                 {
                     self.since.retain(|(path, ..)| path != name);
