@@ -355,8 +355,11 @@ impl<'a> Chat<'a> {
                 let models = models?;
                 let cause = english::model_cause(&models.cause);
                 let line = format!("model {}: {}", safe::line(&models.default), safe::line(&cause));
-                match &models.warning {
-                    Some(warning) => Ok(format!("{line}, but it cannot be used: {}", safe::line(warning))),
+                match &models.problem {
+                    Some(problem) => {
+                        let problem = english::problem(problem);
+                        Ok(format!("{line}, but it cannot be used: {}", safe::line(&problem)))
+                    }
                     None => Ok(line),
                 }
             }

@@ -5,6 +5,7 @@
 //! the readings.
 
 mod atom;
+mod confinement;
 mod content;
 mod conversation;
 mod decide;
@@ -18,6 +19,7 @@ mod id;
 mod kept;
 mod mark;
 mod marked;
+pub mod mcp;
 pub mod name;
 mod op;
 mod path;
@@ -45,6 +47,7 @@ mod verb;
 mod view;
 mod walk;
 
+pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
 pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
 pub use decide::{FoldRequest, MarkRequest, Targets};

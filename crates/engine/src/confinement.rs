@@ -1,5 +1,6 @@
 //! How the commands of an agent are confined, by the settings and on this machine, for clients to show.
 
+use retake_core::{NoSandbox, SandboxFact};
 use retake_tools::{Network, Sandbox, Sandboxed};
 
 use crate::settings::Settings;
@@ -8,7 +9,7 @@ use crate::settings::Settings;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confinement {
     /// Nothing that can be relied on, and why.
-    Free(String),
+    Free(NoSandbox),
     /// Files are confined, the network is open.
     NetworkOpen,
     /// Files are confined; a call that asks for the network gets it.
@@ -16,9 +17,6 @@ pub enum Confinement {
     /// Files are confined, the network is closed.
     NetworkClosed,
 }
-
-/// Why no sandbox confines commands, where the settings say so.
-const SWITCHED_OFF: &str = "permissions.sandbox is false";
 
 fn sandbox(settings: &Settings) -> Option<Sandbox> {
     let sandbox = || Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
@@ -28,7 +26,7 @@ fn sandbox(settings: &Settings) -> Option<Sandbox> {
 impl Confinement {
     /// What confines commands here.
     pub fn of(settings: &Settings) -> Self {
-        let Some(sandbox) = sandbox(settings) else { return Self::Free(SWITCHED_OFF.to_owned()) };
+        let Some(sandbox) = sandbox(settings) else { return Self::Free(NoSandbox::SwitchedOff) };
         match (sandbox.available(&[]), settings.permissions.network) {
             (Sandboxed::None(why) | Sandboxed::Exposed(why), _) => Self::Free(why),
             (Sandboxed::FilesOnly, _) | (Sandboxed::Full, Network::On) => Self::NetworkOpen,
@@ -37,14 +35,14 @@ impl Confinement {
         }
     }
 
-    /// What commands can do here that they could not where the machine has every mechanism, a sentence each.
-    pub fn weaknesses(settings: &Settings) -> Vec<String> {
+    /// What commands can do here that they could not where the machine has every mechanism.
+    pub fn weaknesses(settings: &Settings) -> Vec<SandboxFact> {
         sandbox(settings).map(|sandbox| sandbox.weaker()).unwrap_or_default()
     }
 
-    /// What confines commands on this machine and what does not, a sentence each.
-    pub fn report(settings: &Settings) -> Vec<String> {
-        let none = || vec![format!("nothing holds commands: {SWITCHED_OFF}")];
+    /// What confines commands on this machine and what does not.
+    pub fn report(settings: &Settings) -> Vec<SandboxFact> {
+        let none = || vec![SandboxFact::Unconfined(NoSandbox::SwitchedOff)];
         sandbox(settings).map_or_else(none, |sandbox| sandbox.told())
     }
 }

@@ -67,7 +67,7 @@ pub use exec::Exec;
 pub(crate) use exec::lives_on;
 pub use git_hooks::put_back;
 pub use known_folders::{FolderShown, PathShown};
-pub use note::{FolderRemark, GitFileChange, GitFileRole, Note};
+pub use note::{FolderRemark, GitFile, GitFileChange, GitFileRole, Note};
 pub use options::FileOptions;
 pub use origin::{DeltaOrigin, PlannedDeltas};
 pub use plan::{FolderPlan, PlannedFiles, Running};
@@ -77,7 +77,7 @@ pub use restore::Restore;
 pub use retake_core::Scope;
 pub use retention::{Prune, Pruned, Released};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
-pub use uncaptured::{Uncaptured, WhyUnseen};
+pub use uncaptured::{Blind, Uncaptured, WhyUnseen};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};

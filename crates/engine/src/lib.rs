@@ -54,11 +54,11 @@ pub use agent::{
 pub use confinement::Confinement;
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    AppliedFiles, AsOf, Asked, Below, ByCalls, Called, DeltaOrigin, Doing, EffectShown, Effects, ErasePlan,
-    ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
-    FolderShown, FolderStatus, GitFileChange, GitFileRole, Job, Named, Note, ObjectsErased, PathShown,
-    PlannedDeltas, PlannedFiles, Prune, Pruned, Released, Restore, Running, Scope, ShownDiff, Uncaptured,
-    WhyUnseen, headed_in, named_in, put_back, shown_in,
+    AppliedFiles, AsOf, Asked, Below, Blind, ByCalls, Called, DeltaOrigin, Doing, EffectShown, Effects,
+    ErasePlan, ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
+    FolderShown, FolderStatus, GitFile, GitFileChange, GitFileRole, Job, Named, Note, ObjectsErased,
+    PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned, Released, Restore, Running, Scope, ShownDiff,
+    Uncaptured, WhyUnseen, headed_in, named_in, put_back, shown_in,
 };
 pub use history::Prompts;
 pub use open::OpenRequest;

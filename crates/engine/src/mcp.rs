@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 
-use retake_core::{Hint, Remedy};
+use retake_core::mcp::{Approves, Note};
+use retake_core::{Field, Hint, Remedy, Rule};
 use retake_tools::CallEnvironment;
 use retake_tools::mcp::{
-    Allowed, Config, ConfigError, Deps, McpServers, Origin, ServerShown, State, Variables, Way, add,
-    beginning, remove,
+    Allowed, Config, ConfigError, Deps, Failure, McpServers, Origin, ServerShown, State, Variables, Way, add,
+    beginning, broken, remove,
 };
 
 use crate::Engine;
@@ -67,14 +68,14 @@ pub enum McpTransport {
 }
 
 /// The state of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum McpState {
     /// It is being started.
     Starting,
     /// Its tools can be called.
     Ready,
-    /// It cannot be used, and why.
-    Failed(String),
+    /// It cannot be used, and why: the field `what` has the kind of failure.
+    Failed(EngineError),
     /// A project names it, and no person has approved it yet.
     NeedsApproval,
     /// Its entry disables it.
@@ -82,7 +83,7 @@ pub enum McpState {
 }
 
 /// A server of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct McpServerInfo {
     /// Its name.
     pub name: String,
@@ -90,16 +91,18 @@ pub struct McpServerInfo {
     pub origin: &'static str,
     /// Its command or address, as its file says.
     pub command_line: String,
-    /// What an approval allows, a sentence each; empty where none is needed.
-    pub approval: Vec<String>,
+    /// What an approval allows; empty where none is needed.
+    pub approval: Vec<Approves>,
+    /// Rules that were made for another server of that name: they let calls of this one run unasked once it is approved.
+    pub rules: Vec<Rule>,
     /// A digest of its entry, which the approval is for.
     pub entry: String,
     /// Its state.
     pub state: McpState,
     /// Its tools, by name.
     pub tools: Vec<McpToolInfo>,
-    /// Remarks, a sentence each.
-    pub notes: Vec<String>,
+    /// Remarks.
+    pub notes: Vec<Note>,
 }
 
 /// A tool of a server.
@@ -118,7 +121,9 @@ impl From<ServerShown> for McpServerInfo {
         let state = match shown.state {
             State::Starting => McpState::Starting,
             State::Ready => McpState::Ready,
-            State::Failed(why) => McpState::Failed(why),
+            State::Failed(Failure { kind, why }) => {
+                McpState::Failed(EngineError::new(Kind::Refused, "mcp", why).with("what", kind.name()))
+            }
             State::NeedsApproval => McpState::NeedsApproval,
             State::Disabled => McpState::Disabled,
         };
@@ -129,6 +134,7 @@ impl From<ServerShown> for McpServerInfo {
             origin: shown.origin.name(),
             command_line: shown.way,
             approval: shown.asked,
+            rules: Vec::new(),
             entry: shown.entry,
             state,
             tools: tools.collect(),
@@ -163,10 +169,7 @@ impl Engine {
             let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
             let slot = self.started.slot(&folder);
             let mut slot = slot.lock().await;
-            let (config, allowed) = match &self.parts().mcp {
-                Some(files) => (Config::read(&files.servers, &folder), Allowed::at(&files.allowed)),
-                None => (Config::default(), Allowed::at(Path::new(""))),
-            };
+            let (config, allowed) = self.mcp_config(&folder);
             if let Some(servers) = slot.as_ref().filter(|servers| servers.are_of(&config, &allowed)) {
                 return Arc::clone(servers);
             }
@@ -193,24 +196,27 @@ impl Engine {
         })
     }
 
+    /// What the files say of the servers of a folder, by its real name.
+    fn mcp_config(&self, folder: &Path) -> (Config, Allowed) {
+        match &self.parts().mcp {
+            Some(files) => (Config::read(&files.servers, folder), Allowed::at(&files.allowed)),
+            None => (Config::default(), Allowed::at(Path::new(""))),
+        }
+    }
+
     /// The servers of a folder, or the one with this name, once they have started or failed; and what is wrong with the files.
     pub fn mcp_servers<'a>(
         &'a self,
         folder: &'a Path,
         name: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<(Vec<McpServerInfo>, Vec<String>)>> {
+    ) -> BoxFuture<'a, Result<(Vec<McpServerInfo>, Vec<EngineError>)>> {
         Box::pin(async move {
             let servers = self.servers(folder, None).await;
             servers.settled().await;
             let mut shown: Vec<McpServerInfo> = servers.shown().into_iter().map(Into::into).collect();
             let permission = self.permission_for_all();
-            for server in shown.iter_mut().filter(|server| server.state == McpState::NeedsApproval) {
-                // A rule that was made for another server of that name holds for this one, too.
-                let beginning = beginning(&server.name);
-                let rules = permission.allowing(&beginning);
-                server
-                    .approval
-                    .extend(rules.map(|rule| format!("the rule `{rule}` lets calls of it run unasked")));
+            for server in shown.iter_mut().filter(|server| matches!(server.state, McpState::NeedsApproval)) {
+                server.rules = permission.allowing(&beginning(&server.name)).cloned().collect();
             }
             if let Some(name) = name {
                 shown.retain(|server| server.name == name);
@@ -220,7 +226,11 @@ impl Engine {
                         .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
                 }
             }
-            Ok((shown, servers.told().to_vec()))
+            let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+            let (config, allowed) = self.mcp_config(&folder);
+            let broken = broken(&config, &allowed);
+            let problems = config.problems.into_iter().chain(broken).chain(config.warnings);
+            Ok((shown, problems.map(EngineError::from).collect()))
         })
     }
 
@@ -271,6 +281,27 @@ impl Engine {
     }
 }
 
+/// What is wrong with a file of servers, and where.
+fn fields_of(error: &ConfigError) -> Vec<(&'static str, Field)> {
+    let (what, path, line, key) = match error {
+        ConfigError::Unreadable { path, .. } => ("unreadable", Some(path), None, None),
+        ConfigError::Unwritable { path, .. } => ("unwritable", Some(path), None, None),
+        ConfigError::Syntax { path, line, .. } => ("syntax", Some(path), Some(line), None),
+        ConfigError::Wrong { path, line, key, .. } => ("wrong_value", Some(path), Some(line), Some(key)),
+        ConfigError::NoServers { path, .. } => ("no_servers", Some(path), None, None),
+        ConfigError::UnknownKey { path, line, key, .. } => ("unknown_key", Some(path), Some(line), Some(key)),
+        ConfigError::BadName(_) => ("bad_name", None, None, None),
+        ConfigError::BadEntry { .. } => ("bad_entry", None, None, None),
+        ConfigError::Exists { path, .. } => ("exists", Some(path), None, None),
+        ConfigError::Missing { path, .. } => ("missing", Some(path), None, None),
+    };
+    let path = path.map(|path| ("path", Field::Text(path.display().to_string())));
+    let line = line.map(|line| ("line", Field::Number(*line as u64)));
+    let key = key.map(|key| ("key", Field::Text(key.clone())));
+    let what = ("what", Field::Text(what.to_owned()));
+    std::iter::once(what).chain(path).chain(line).chain(key).collect()
+}
+
 impl From<ConfigError> for EngineError {
     fn from(error: ConfigError) -> Self {
         let kind = match &error {
@@ -279,6 +310,8 @@ impl From<ConfigError> for EngineError {
             ConfigError::Missing { .. } => Kind::NotFound,
             ConfigError::Syntax { .. }
             | ConfigError::Wrong { .. }
+            | ConfigError::NoServers { .. }
+            | ConfigError::UnknownKey { .. }
             | ConfigError::BadName(_)
             | ConfigError::BadEntry { .. } => Kind::Usage,
         };
@@ -289,6 +322,7 @@ impl From<ConfigError> for EngineError {
             other => other.hint().into(),
         };
         let cause = std::error::Error::source(&error).map(|cause| said(cause.to_string()));
-        Self { cause, ..Self::new(kind, "mcp", error.to_string()).hint(hint) }
+        let hint = (!error.hint().is_empty()).then_some(hint);
+        Self { cause, hint, fields: fields_of(&error), ..Self::new(kind, "mcp", error.to_string()) }
     }
 }

@@ -4,6 +4,7 @@ mod cause;
 mod done;
 mod note;
 mod report;
+mod sandbox;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -14,10 +15,11 @@ use retake_core::{
 use retake_engine::{EngineError, Kind};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
-pub(crate) use cause::{ask_cause, model_cause, uncovered_cause};
+pub(crate) use cause::{ask_cause, model_cause, unavailable_cause, uncovered_cause};
 pub(crate) use done::{description, marked, operation, step};
-pub(crate) use note::note;
+pub(crate) use note::{git_file, note};
 pub(crate) use report::{finding, repair};
+pub(crate) use sandbox::{sandbox_cause, sandbox_fact};
 
 /// A problem from an engine's failure.
 pub(crate) fn problem(error: EngineError) -> Problem {

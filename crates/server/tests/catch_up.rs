@@ -14,6 +14,7 @@ use super::world::{Desk, LARGEST, apply, get, label, mark, rewind, said, text, t
 /// What changed, but for what this machine lacks.
 async fn changes(desk: &Desk, of: &str, since: u64) -> Changes {
     let mut changes = get!(desk, Changes, Request::CatchUp(CatchUp { conversation: of.into(), since }));
+    changes.permissions.weaknesses.clear();
     changes.permissions.weaker.clear();
     changes
 }

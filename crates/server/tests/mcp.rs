@@ -36,8 +36,10 @@ async fn added_mcp_server_is_listed_until_it_is_removed() {
     assert_eq!(written.path, desk.file("mcp.json").display().to_string());
     let shown = list(&desk, "/").await.servers;
     assert_eq!((shown.len(), &*shown[0].name, shown[0].state), (1, "it", McpState::Failed));
-    let why = shown[0].why.as_deref().expect("it says why");
-    assert_eq!(why.lines().next(), Some("its process ended (exit code 1)"));
+    let problem = shown[0].problem.as_ref().expect("it says why");
+    assert_eq!(problem.fields["what"], "closed");
+    assert_eq!(problem.message.lines().next(), Some("its process ended (exit code 1)"));
+    assert_eq!(shown[0].why.as_ref(), Some(&problem.message));
     assert_eq!(desk.refused(add).await.kind, ProblemKind::Refused);
     get!(desk, Written, Request::McpRemove(McpRemove { name: "it".into() }));
     assert_eq!(list(&desk, "/").await, McpServers::default());
@@ -78,6 +80,12 @@ async fn invalid_mcp_file_is_reported_and_not_written() {
     let desk = Desk::new().await;
     std::fs::write(desk.file("mcp.json"), "{\n\"mcpServers\": {\n\"a\": 1}}").expect("written");
     let shown = list(&desk, "/").await;
+    let [problem] = &shown.file_problems[..] else { panic!("one problem: {shown:?}") };
+    let field = |name: &str| problem.fields[name].clone();
+    assert_eq!(
+        (field("what"), field("line"), field("key")),
+        ("wrong_value".into(), 3.into(), "mcpServers.a".into())
+    );
     let [problem] = &shown.problems[..] else { panic!("one problem: {shown:?}") };
     assert!(problem.contains("mcp.json, line 3: `mcpServers.a`: takes an object"), "{problem}");
     std::fs::write(desk.file("mcp.json"), "{").expect("written");

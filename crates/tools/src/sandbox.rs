@@ -14,6 +14,7 @@ mod told;
 use std::io;
 use std::path::PathBuf;
 
+use retake_core::NoSandbox;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
@@ -64,10 +65,10 @@ pub enum Sandboxed {
     Full,
     /// Files are confined; the net can't be closed.
     FilesOnly,
-    /// Files and net are held, but a folder that is to be hidden is below one that commands may write, and why.
-    Exposed(String),
+    /// Files and net are held, but a folder that is to be hidden is below one that commands may write.
+    Exposed(NoSandbox),
     /// It is not to be relied on, and why.
-    None(String),
+    None(NoSandbox),
 }
 
 impl Sandbox {
@@ -91,18 +92,18 @@ impl Sandbox {
     }
 
     /// Whether commands get namespaces of their own; else why not.
-    pub fn namespaces(&self) -> Result<(), String> {
+    pub fn namespaces(&self) -> Result<(), NoSandbox> {
         match &self.supervisor {
             Some(supervisor) => supervisor.namespaces(),
-            None => Err("this program does not supervise its commands".to_owned()),
+            None => Err(NoSandbox::Unsupervised),
         }
     }
 
     /// Where groups can be made that bound the memory of commands; else why not.
-    fn places(&self) -> Result<Vec<Place>, String> {
+    fn places(&self) -> Result<Vec<Place>, NoSandbox> {
         match &self.supervisor {
             Some(supervisor) => supervisor.places(),
-            None => Err("this program does not supervise its commands".to_owned()),
+            None => Err(NoSandbox::Unsupervised),
         }
     }
 
@@ -121,9 +122,7 @@ impl Sandbox {
             .iter()
             .chain(own)
             .find(|hidden| confinement.write.iter().any(|open| hidden.starts_with(open)));
-        let exposed = hidden.map(|hidden| {
-            format!("{} is to be hidden, and below a folder that commands may write", hidden.display())
-        });
+        let exposed = hidden.map(|hidden| NoSandbox::Exposed(hidden.clone()));
         match (rules::has_filter(), exposed) {
             (true, None) => Sandboxed::Full,
             (true, Some(why)) => Sandboxed::Exposed(why),

@@ -21,6 +21,7 @@ pub(crate) use plan::Plan;
 
 use crate::cgroup::{Bounds, Group, Place};
 use crate::processes::{OUTER, SUPERVISOR};
+use retake_core::NoSandbox;
 
 /// The first argument of the outer supervisor.
 const OUTSIDE: &str = "supervise-call";
@@ -44,7 +45,7 @@ const TRIAL: Bounds = Bounds { memory: 1 << 30, tasks: 1000 };
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
 /// Which programs were tried out for namespaces, and why they can't have them.
-static TRIED: Mutex<Option<HashMap<PathBuf, Result<(), String>>>> = Mutex::new(None);
+static TRIED: Mutex<Option<HashMap<PathBuf, Result<(), NoSandbox>>>> = Mutex::new(None);
 
 /// Where this process is the supervisor of a call, or lays out a page, it does its work and gives its exit code. A program that runs
 /// commands calls this at the beginning of its main function, before it starts any thread, and returns the exit code. Without this call,
@@ -75,7 +76,7 @@ fn refuse(why: &str) -> ExitCode {
 static PLACES: Mutex<Option<HashMap<PathBuf, Places>>> = Mutex::new(None);
 
 /// Where groups can be made, or why they can't.
-type Places = Result<Vec<Place>, String>;
+type Places = Result<Vec<Place>, NoSandbox>;
 
 /// How calls are supervised.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,9 +103,9 @@ impl Supervisor {
     }
 
     /// Whether calls get namespaces of their own: for processes, mounts and what processes share. Else why not.
-    pub fn namespaces(&self) -> Result<(), String> {
+    pub fn namespaces(&self) -> Result<(), NoSandbox> {
         if !self.namespaces {
-            return Err("they are switched off".to_owned());
+            return Err(NoSandbox::SwitchedOff);
         }
         let plan = Plan { namespaces: true, ..Plan::new("none", Path::new("/")) };
         let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,7 +120,7 @@ impl Supervisor {
         let tried = tried.get_or_insert_default();
         let find = || {
             let places = Place::find()?;
-            let group = Group::make(&places, "trial", TRIAL).map_err(|error| error.to_string())?;
+            let group = Group::make(&places, "trial", TRIAL).map_err(failed)?;
             let plan = Plan { namespaces, join: group.joins(), ..Plan::new("none", Path::new("/")) };
             self.try_out(&plan).map(|()| places)
         };
@@ -127,15 +128,15 @@ impl Supervisor {
     }
 
     /// Starts a supervisor that does all but start a command.
-    fn try_out(&self, plan: &Plan) -> Result<(), String> {
+    fn try_out(&self, plan: &Plan) -> Result<(), NoSandbox> {
         let mut trial = std::process::Command::new(&self.program);
         trial.arg0_retake().arg(OUTSIDE).args(plan.to_arguments()).stdin(std::process::Stdio::null());
-        let output = trial.output().map_err(|error| error.to_string())?;
+        let output = trial.output().map_err(failed)?;
         if output.status.success() {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(said.trim().rsplit(": ").next().unwrap_or_default().to_owned())
+        Err(NoSandbox::Failed(said.trim().rsplit(": ").next().unwrap_or_default().to_owned()))
     }
 
     /// A process that lays out a page.
@@ -157,6 +158,10 @@ impl Supervisor {
             .process_group(0);
         command
     }
+}
+
+fn failed(error: std::io::Error) -> NoSandbox {
+    NoSandbox::Failed(error.to_string())
 }
 
 /// Whether a command has the environment of this process, as far as it does not say otherwise.

@@ -33,6 +33,11 @@ impl Audience {
         english::condition(condition, &|remedy| self.command(remedy))
     }
 
+    /// What went wrong and what to do, in a sentence with this client's commands. Not safe for a terminal yet.
+    pub fn problem(self, problem: &Problem) -> String {
+        english::problem_with_hint(problem, &|remedy| self.command(remedy))
+    }
+
     /// The event with its hint in this client's words.
     pub fn word_event(self, event: RunEvent) -> RunEvent {
         match event {

@@ -1,8 +1,8 @@
 //! Whether there is a model of a name, and which one a conversation goes on with. Must never call a model gone that only nobody has
 //! listed: a provider elsewhere is not asked for its models.
 
-use retake_wire::Role;
 use retake_wire::reply::{Entry, Models};
+use retake_wire::{Role, UnavailableCause, english};
 
 use crate::text::safe;
 
@@ -23,9 +23,9 @@ pub enum Known {
 pub fn known(models: &Models, name: &str) -> Known {
     let name = name.trim();
     let listed = models.models.iter().find(|model| model.name == name);
-    match listed.map(|model| model.unavailable.as_deref()) {
+    match listed.map(|model| &model.unavailable_cause) {
         Some(None) => return Known::Listed,
-        Some(Some(why)) => return Known::Unusable(safe::line(why).into_owned()),
+        Some(Some(why)) => return Known::Unusable(worded(why)),
         None if models.default == name => return Known::Listed,
         None => {}
     }
@@ -35,10 +35,10 @@ pub fn known(models: &Models, name: &str) -> Known {
     let is_named = name.split_once('/').is_some_and(|(_, model)| !model.is_empty());
     match others.first() {
         Some(_) if is_named => {
-            let usable: Vec<_> = others.iter().filter(|model| model.unavailable.is_none()).collect();
+            let usable: Vec<_> = others.iter().filter(|model| model.unavailable_cause.is_none()).collect();
             let names: Vec<_> = usable.iter().take(5).map(|model| safe::line(&model.name)).collect();
             Known::Unlisted(match (names.as_slice(), others.first()) {
-                ([], Some(it)) => safe::line(it.unavailable.as_deref().unwrap_or_default()).into_owned(),
+                ([], Some(it)) => it.unavailable_cause.as_ref().map(worded).unwrap_or_default(),
                 _ => format!("it is not listed; what is: {}", names.join(", ")),
             })
         }
@@ -58,6 +58,11 @@ pub fn known(models: &Models, name: &str) -> Known {
             ))
         }
     }
+}
+
+/// Why a model can't be used.
+fn worded(cause: &UnavailableCause) -> String {
+    safe::line(&english::unavailable_cause(cause)).into_owned()
 }
 
 /// What a conversation goes on with in which nobody has chosen a model since it was opened.
@@ -97,15 +102,19 @@ mod tests {
     use super::*;
 
     fn models() -> Models {
-        let model = |(name, unavailable): (&str, Option<&str>)| Model {
+        let model = |(name, unavailable_cause): (&str, Option<UnavailableCause>)| Model {
             name: name.to_owned(),
-            unavailable: unavailable.map(str::to_owned),
-            context_tokens: None,
-            input_price: None,
-            output_price: None,
+            unavailable_cause,
+            ..Model::default()
         };
-        let all =
-            [("fake/m1", None), ("demo", None), ("openai/large", Some("no key")), ("far/MODEL", Some("x"))];
+        let no_key = UnavailableCause::KeyNotSet { variable: "KEY".to_owned() };
+        let no_models = UnavailableCause::NoModels { server: "far".to_owned() };
+        let all = [
+            ("fake/m1", None),
+            ("demo", None),
+            ("openai/large", Some(no_key)),
+            ("far/MODEL", Some(no_models)),
+        ];
         Models { default: "demo".into(), models: all.map(model).into(), ..Models::default() }
     }
 
@@ -116,8 +125,8 @@ mod tests {
             ("demo", Known::Listed),
             ("fake", Known::Listed),
             ("fake/m9", Known::Unlisted("it is not listed; what is: fake/m1".into())),
-            ("openai/large", Known::Unusable("no key".into())),
-            ("far/any", Known::Unlisted("x".into())),
+            ("openai/large", Known::Unusable("KEY is not set".into())),
+            ("far/any", Known::Unlisted("far runs, but has no model".into())),
         ] {
             assert_eq!(known(&models(), name), holds, "{name}");
         }

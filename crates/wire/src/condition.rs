@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::MarkVerb;
 use crate::files::FileName;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 
 mod cause;
 mod folder;
 
 pub use cause::{
-    LeftPath, ModelCause, PathCause, PathChange, ReadOnlyCause, UncertainWhen, UncoveredCause, UncoveredPath,
+    LeftPath, ModelCause, PathCause, PathChange, ReadOnlyCause, UnavailableCause, UncertainWhen,
+    UncoveredCause, UncoveredPath,
 };
 pub use folder::{FolderRemark, GitFileChange, GitFileRole};
 
@@ -50,7 +51,10 @@ pub enum Condition {
     UnseenCall {
         /// The call, in a line.
         call: String,
-        /// Why.
+        /// The code of what failed. Absent where an earlier version recorded it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<ProblemCode>,
+        /// What failed, as the message of a problem.
         why: String,
     },
     /// It is not known what a call did: it was cut off before there was a result.

@@ -4,17 +4,22 @@
 mod cause;
 mod files;
 mod folder;
+mod mcp;
 mod report;
 #[cfg(test)]
 mod rows;
+mod sandbox;
 
 use crate::action::MarkVerb;
 use crate::condition::{Condition, MarkCount, StepRefusal, UncoveredPath};
 use crate::hint::Remedy;
+use crate::problem::Problem;
 
-pub use cause::{ask_cause, model_cause, read_only_cause, uncovered_cause};
+pub use cause::{ask_cause, model_cause, read_only_cause, unavailable_cause, uncovered_cause};
 pub use files::{after_choice, left_path, path_cause};
+pub use mcp::{mcp_approval, mcp_remark};
 pub use report::{finding, repair};
+pub use sandbox::{sandbox_cause, sandbox_fact};
 
 /// Why a turn cannot be the target of a rewind that stops no run.
 pub const RUN_AT_WORK: &str = "a model is answering; stop it first";
@@ -37,7 +42,7 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::UnseenCalls { calls } => {
             format!("what {calls} earlier calls changed can't be seen either")
         }
-        Condition::UnseenCall { call, why } => format!("what `{call}` changed can't be seen: {why}"),
+        Condition::UnseenCall { call, why, .. } => format!("what `{call}` changed can't be seen: {why}"),
         Condition::CutOffCall { call } => {
             format!("what `{call}` did is not known: it was cut off before there was a result")
         }
@@ -170,6 +175,22 @@ fn not_covered(paths: &[UncoveredPath], more: u64, at_least: bool) -> String {
         (more, true) => format!(", and at least {more} more"),
     };
     format!("not covered, stays as it is: {}{more}", names.join(", "))
+}
+
+/// How a command ended.
+pub fn exit_code(code: i32) -> String {
+    format!("exit code {code}")
+}
+
+/// What went wrong, with its causes.
+pub fn problem(it: &Problem) -> String {
+    std::iter::once(&it.message).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+}
+
+/// What went wrong, with its causes, and what to do. `command` words a remedy as the reader does it.
+pub fn problem_with_hint(it: &Problem, command: &dyn Fn(&Remedy) -> String) -> String {
+    let hint = it.hint.iter().map(|hint| hint.worded(command));
+    std::iter::once(problem(it)).chain(hint).collect::<Vec<_>>().join("; ")
 }
 
 /// Why one of several steps was refused.

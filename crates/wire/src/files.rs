@@ -379,11 +379,11 @@ pub struct FilesDone {
     /// What else was done. A repeated request does not get it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// Deprecated, the next version leaves it out: `left_paths` as English sentences.
+    /// Deprecated, the next version leaves it out: `left_paths` as English sentences; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub left: Vec<String>,
-    /// Deprecated, the next version leaves it out: `conditions` as English sentences.
+    /// Deprecated, the next version leaves it out: `conditions` as English sentences; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub notes: Vec<String>,

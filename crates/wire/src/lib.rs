@@ -19,6 +19,7 @@ mod problem;
 pub mod reply;
 pub mod request;
 mod run;
+mod sandbox;
 mod search;
 #[cfg(feature = "schema")]
 mod shape;
@@ -35,7 +36,7 @@ pub use client::Client;
 pub use client::{HttpClient, Reach};
 pub use condition::{
     Condition, FolderRemark, GitFileChange, GitFileRole, LeftPath, MarkCount, ModelCause, PathCause,
-    PathChange, ReadOnlyCause, StepRefusal, UncertainWhen, UncoveredCause, UncoveredPath,
+    PathChange, ReadOnlyCause, StepRefusal, UnavailableCause, UncertainWhen, UncoveredCause, UncoveredPath,
 };
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
@@ -45,11 +46,13 @@ pub use files::{
 };
 pub use hint::{Hint, HintPiece, Remedy};
 pub use mcp::{
-    McpAdd, McpAllow, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools, McpWay,
+    McpAdd, McpAllow, McpApproval, McpOf, McpRemark, McpRemove, McpServer, McpServers, McpState, McpTool,
+    McpTools, McpWay,
 };
 pub use problem::{Problem, ProblemCode, ProblemKind};
 pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};
+pub use sandbox::{SandboxCause, SandboxFact};
 pub use search::{Hit, Hits, Search, Sort};
 pub use told::{call_line, call_words};

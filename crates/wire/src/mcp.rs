@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::Rule;
+use crate::problem::Problem;
 #[cfg(feature = "schema")]
 use crate::shape;
 
@@ -87,13 +89,17 @@ pub struct McpAllow {
 pub struct McpServers {
     /// They, in the order of their names: all of them, bounded by the files that name them.
     pub servers: Vec<McpServer>,
-    /// What is wrong with the files that name them, a sentence each; bounded by those files.
+    /// What is wrong with the files that name them, with `what`, `path`, `line` and `key` in its fields; bounded by those files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_problems: Vec<Problem>,
+    /// Deprecated, the next version leaves it out: `file_problems` as English sentences; bounded by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub problems: Vec<String>,
 }
 
 /// A server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServer {
     /// Its name.
@@ -102,29 +108,142 @@ pub struct McpServer {
     pub origin: String,
     /// Its command line or its address, as its file says.
     pub way: String,
-    /// What an approval allows, a sentence each: the whole entry of a project's server that nobody has approved yet.
+    /// What an approval allows: the whole entry of a project's server that nobody has approved yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approval: Vec<McpApproval>,
+    /// Deprecated, the next version leaves it out: `approval` as English sentences; bounded by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub asked: Vec<String>,
     /// A digest of its entry, folder and name.
     pub entry: String,
     /// How it is.
     pub state: McpState,
-    /// Why it can't be used.
+    /// Why it can't be used. Its field `what` is `unset_variable`, `bad_entry`, `not_started`, `silent`, `unauthorized`, `unreachable`,
+    /// `closed`, `refused` or `bad_reply`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+    /// Deprecated, the next version leaves it out: `problem` as an English sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: Option<String>,
     /// How many tools it offers.
     pub tools: u64,
-    /// What should be known of it, a sentence each.
+    /// What should be known of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<McpRemark>,
+    /// Deprecated, the next version leaves it out: `remarks` as English sentences; bounded by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub notes: Vec<String>,
 }
 
+/// Something that should be known of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum McpRemark {
+    /// A tool of it is left out: its name is empty or longer than 128 characters.
+    ToolName {
+        /// The beginning of its name.
+        tool: String,
+    },
+    /// A tool of it is left out: there is one of that name before it.
+    ToolTwice {
+        /// The beginning of its name.
+        tool: String,
+    },
+    /// A tool of it is left out: its schema is no object.
+    ToolWithoutSchema {
+        /// The beginning of its name.
+        tool: String,
+    },
+    /// A tool of it is left out: its schema describes no object.
+    ToolSchema {
+        /// The beginning of its name.
+        tool: String,
+    },
+    /// A tool of it is left out: its schema has more than 64 kB.
+    ToolSchemaTooLong {
+        /// The beginning of its name.
+        tool: String,
+    },
+    /// More of its tools are left out, for such reasons.
+    MoreToolsLeftOut {
+        /// Their number.
+        tools: u64,
+    },
+    /// It offers more tools than are used: the first 128.
+    TooManyTools {
+        /// It offers at least so many.
+        offered: u64,
+    },
+    /// Its tools changed, and cannot be listed.
+    ToolsNotListed {
+        /// Why.
+        detail: String,
+    },
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
+/// Something that an approval of a server allows. What acts on a terminal or is invisible stands in it as an escape.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum McpApproval {
+    /// It runs a command.
+    Command {
+        /// The command line, as a shell would need it.
+        line: String,
+    },
+    /// It runs in a folder.
+    Folder {
+        /// The folder, as a shell would need it.
+        folder: String,
+    },
+    /// It runs with a variable of its entry.
+    Variable {
+        /// `NAME=VALUE`, as a shell would need it.
+        variable: String,
+    },
+    /// It gets the agent's calls at an address.
+    Address {
+        /// The address.
+        address: String,
+    },
+    /// It gets a header.
+    Header {
+        /// `NAME: VALUE`.
+        header: String,
+    },
+    /// It is given a variable of the user's environment.
+    Given {
+        /// Its name.
+        variable: String,
+        /// It looks like a secret.
+        secret: bool,
+    },
+    /// A rule lets calls of it run unasked: it was made for another server of that name.
+    Rule {
+        /// The rule.
+        rule: Rule,
+    },
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
 /// How a server is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum McpState {
     /// It is being started.
+    #[default]
     Starting,
     /// Its tools can be called.
     Ready,

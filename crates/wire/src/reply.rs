@@ -14,9 +14,10 @@ mod tree;
 
 use serde::{Deserialize, Serialize};
 
-use crate::condition::{ModelCause, ReadOnlyCause};
+use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause};
 use crate::content::{Part, Role, Usage};
 use crate::mcp::{McpServers, McpTools};
+use crate::problem::Problem;
 use crate::search::Hits;
 
 pub use agent::{
@@ -26,8 +27,8 @@ pub use agent::{
 pub use changes::Changes;
 pub use composer::{Draft, HistoryPage, PathLine, Paths};
 pub use files::{
-    Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, LetGo, NotCovered, Pruned, State,
-    Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
+    Capture, Captures, Changed, Difference, Differences, FilesStatus, GoneFolder, Job, LetGo, NotCovered,
+    Pruned, State, Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
 pub use owner::{Doing, IdleEnd, JobAtWork, Status, Work};
@@ -448,18 +449,26 @@ pub struct Models {
     pub why: String,
     /// Why that one can't be used, where that is known without asking it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+    /// Deprecated, the next version leaves it out: `problem` as an English sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub warning: Option<String>,
     /// What is known: all of it, bounded by the endpoints and what each lists.
     pub models: Vec<Model>,
 }
 
 /// A model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// `provider/model`.
     pub name: String,
     /// Why it can't be used; absent when it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable_cause: Option<UnavailableCause>,
+    /// Deprecated, the next version leaves it out: `unavailable_cause` as an English sentence.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub unavailable: Option<String>,
     /// Its context size, where known.
     pub context_tokens: Option<u64>,

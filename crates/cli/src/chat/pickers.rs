@@ -203,7 +203,7 @@ pub(super) async fn conversation(chat: &mut Chat<'_>) -> Result<Option<String>> 
 /// A model.
 pub(super) fn model(chat: &mut Chat<'_>, models: &Models) -> Result<Option<String>> {
     let row = |_: &Look, model: &Model| Row {
-        disabled: model.unavailable.clone(),
+        disabled: model.unavailable_cause.as_ref().map(english::unavailable_cause),
         ..Row::new(
             &model.name,
             if model.name == models.default { english::model_cause(&models.cause) } else { String::new() },

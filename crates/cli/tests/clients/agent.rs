@@ -287,13 +287,14 @@ fn permissions_hold_from_the_first_message_on() {
     assert_snapshot!(Case::terminal(acts).see(&[]));
 }
 
-fn job(running: bool, ended: Option<&str>) -> JobLine {
+fn job(running: bool, exit_code: Option<i32>) -> JobLine {
     JobLine {
         job: "0199a000-0003-2".to_owned(),
         command: "npm run \x1b[2Jdev".to_owned(),
         running,
-        ended: ended.map(str::to_owned),
+        exit_code,
         printed: Some(12_345),
+        ..JobLine::default()
     }
 }
 
@@ -315,7 +316,7 @@ pub(super) fn reply(request: &Request) -> Reply {
             Reply::JobOutput(JobPrinted { job: job(true, None), from: 100, text, to: 12_345 })
         }
         Request::Jobs(_) => {
-            let jobs = vec![job(true, None), job(false, Some("ended with exit code 1")), job(false, None)];
+            let jobs = vec![job(true, None), job(false, Some(1)), job(false, None)];
             Reply::Jobs(Jobs { jobs, more: false })
         }
         Request::JobStop(_) => Reply::Jobs(Jobs { jobs: vec![job(false, None)], more: false }),
@@ -343,7 +344,7 @@ pub(super) fn reply(request: &Request) -> Reply {
                 Settled { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
             ],
             commands: Commands::Asking,
-            weaker: Vec::new(),
+            ..Permissions::default()
         }),
         Request::Waiting(_) | Request::Unqueue(_) => {
             let words = |text: &str| Words {

@@ -9,7 +9,7 @@ use retake_wire::reply::{
 };
 use retake_wire::{
     Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, Outcome, Part, Problem,
-    ProblemKind, Remedy, Reply, Request, Role, RunEvent, Usage,
+    ProblemKind, Remedy, Reply, Request, Role, RunEvent, SandboxFact, UnavailableCause, Usage,
 };
 
 use super::{branches, folder};
@@ -385,17 +385,17 @@ fn hits() -> Hits {
 }
 
 fn models() -> Models {
-    let model = |name: &str, unavailable: Option<&str>| Model {
+    let model = |name: &str, key: Option<&str>| Model {
         name: name.to_owned(),
-        unavailable: unavailable.map(str::to_owned),
+        unavailable_cause: key.map(|it| UnavailableCause::KeyNotSet { variable: it.to_owned() }),
         context_tokens: Some(128_000),
         input_price: Some(0.5),
-        output_price: None,
+        ..Model::default()
     };
     Models {
         default: "demo/echo".to_owned(),
         cause: ModelCause::Demo,
-        models: vec![model("demo/echo", None), model("openai/large", Some("OPENAI_API_KEY is not set"))],
+        models: vec![model("demo/echo", None), model("openai/large", Some("OPENAI_API_KEY"))],
         ..Models::default()
     }
 }
@@ -447,8 +447,8 @@ pub(super) fn reply(request: &Request) -> Reply {
             Reply::Written(Written { path: "/home/ada/copy.db".to_owned(), bytes: 1_234_567 })
         }
         Request::Doctor(_) => {
-            let sandbox = vec!["Landlock, seccomp and namespaces hold commands".to_owned()];
-            Reply::Report(Report { conversations: 2, entries: 1_210, sandbox, ..Report::default() })
+            let confinement = vec![SandboxFact::Confined { seccomp: true, namespaces: true }];
+            Reply::Report(Report { conversations: 2, entries: 1_210, confinement, ..Report::default() })
         }
         Request::History(_) => Reply::History(folder::history()),
         Request::ClaimDraft(_) | Request::ClaimDraftIn(_) => Reply::Draft(Draft::default()),

@@ -37,6 +37,7 @@ pub(super) fn status() -> FilesStatus {
     FilesStatus {
         folder: "/home/ada/\x1b[2J".to_owned(),
         further: Vec::new(),
+        gone_folders: Vec::new(),
         gone: Vec::new(),
         calls: vec![call("a", Grade::Seen, true), call("b\x1b[2J", Grade::Ambiguous, false)],
         others: vec![changed("mine", State::Made), changed("gone", State::Removed)],

@@ -1,8 +1,8 @@
 //! `retake workspace`, as a person sees it.
 
-use retake_wire::UncoveredCause;
 use retake_wire::reply::{LetGo, NotCovered, Pruned, Workspace, WorkspaceShown};
 use retake_wire::request::PruneHow;
+use retake_wire::{Problem, ProblemCode, UncoveredCause};
 
 use super::fixtures::{HERE, NOW};
 use super::scripted::{Act, Case};
@@ -14,7 +14,12 @@ pub(super) fn folder() -> WorkspaceShown {
             folder: "/home/ada/\x1b[2J".to_owned(),
             created_ms: NOW - 9 * 60_000,
         },
-        away: Some("the folder is not there, or is another one".to_owned()),
+        problem: Some(Problem {
+            code: ProblemCode::NoWorkspace,
+            message: "the workspace's folder /home/ada is not there".to_owned(),
+            ..Problem::default()
+        }),
+        away: None,
         conversations: vec![HERE.to_owned()],
         captures: 3,
         checkpoints: vec!["before lunch".to_owned()],

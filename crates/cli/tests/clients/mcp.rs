@@ -1,6 +1,8 @@
 //! `retake mcp`, as a person sees it.
 
-use retake_wire::{McpServer, McpServers, McpState, McpTool, McpTools, Reply};
+use retake_wire::{
+    McpApproval, McpRemark, McpServer, McpServers, McpState, McpTool, McpTools, Problem, ProblemCode, Reply,
+};
 
 use super::scripted::{Act, Case};
 
@@ -9,36 +11,39 @@ fn server(name: &str, state: McpState) -> McpServer {
         name: name.to_owned(),
         origin: "user".to_owned(),
         way: format!("uvx {name}"),
-        asked: match state {
+        approval: match state {
             McpState::NeedsApproval => vec![
-                format!("it runs uvx {name}"),
-                "it runs with the variable TOKEN='${GITHUB_TOKEN}'".to_owned(),
-                "it is given your variable GITHUB_TOKEN, which looks like a secret".to_owned(),
+                McpApproval::Command { line: format!("uvx {name}") },
+                McpApproval::Variable { variable: "TOKEN='${GITHUB_TOKEN}'".to_owned() },
+                McpApproval::Given { variable: "GITHUB_TOKEN".to_owned(), secret: true },
             ],
             _ => Vec::new(),
         },
         entry: format!("entry-of-{name}"),
         state,
-        why: None,
-        tools: 0,
-        notes: Vec::new(),
+        ..McpServer::default()
     }
+}
+
+fn problem(message: &str) -> Problem {
+    Problem { code: ProblemCode::Mcp, message: message.to_owned(), ..Problem::default() }
 }
 
 pub(super) fn servers() -> McpServers {
     let why = "its process ended (exit code 1); the last it said:\nno \x1b[2J licence".to_owned();
     McpServers {
         servers: vec![
-            McpServer { why: Some(why), ..server("broken", McpState::Failed) },
+            McpServer { problem: Some(problem(&why)), ..server("broken", McpState::Failed) },
             server("off", McpState::Disabled),
             McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsApproval) },
             McpServer {
                 tools: 2,
-                notes: vec!["left out its tool “x”".to_owned()],
+                remarks: vec![McpRemark::ToolTwice { tool: "x".to_owned() }],
                 ..server("time", McpState::Ready)
             },
         ],
-        problems: vec!["/home/ada/.mcp.json, line 2: this is no JSON".to_owned()],
+        file_problems: vec![problem("/home/ada/.mcp.json, line 2: this is no JSON")],
+        ..McpServers::default()
     }
 }
 
@@ -92,11 +97,11 @@ fn servers_are_added_and_removed() {
 fn a_projects_server_starts_only_after_an_explicit_yes() {
     let one = || {
         let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsApproval) };
-        Ok(Reply::McpServers(McpServers { servers: vec![theirs], problems: Vec::new() }))
+        Ok(Reply::McpServers(McpServers { servers: vec![theirs], ..McpServers::default() }))
     };
     let disabled = || {
         let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::Disabled) };
-        Ok(Reply::McpServers(McpServers { servers: vec![theirs], problems: Vec::new() }))
+        Ok(Reply::McpServers(McpServers { servers: vec![theirs], ..McpServers::default() }))
     };
     let seen = [
         // Of what was not shown as waiting, the entry that was looked at goes along: another one by then is refused.

@@ -5,7 +5,7 @@ use retake_wire::reply::{
     Conversations, EffectLine, EffectState, Effects, Entries, Finding, Models, Plan, Receipt, Repair, Report,
     Words,
 };
-use retake_wire::{EffectClass, Hits, ModelCause, Part, Problem, ProblemKind, Reply, Role};
+use retake_wire::{EffectClass, Hits, ModelCause, Part, Problem, ProblemKind, Reply, Role, SandboxFact};
 
 use super::files::files_plan;
 use super::fixtures;
@@ -188,7 +188,7 @@ fn a_damaged_store_is_reported() {
         }],
         repairs: vec![Repair::Indexes],
         details: vec!["Tree 7 page 26 cell 0".to_owned()],
-        sandbox: vec!["Landlock holds commands".to_owned()],
+        confinement: vec![SandboxFact::Confined { seccomp: false, namespaces: false }],
         ..Report::default()
     };
     let case = Case::script("").reply("doctor", Ok(Reply::Report(report)));

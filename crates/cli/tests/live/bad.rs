@@ -50,7 +50,7 @@ fn an_unknown_default_model_is_reported_and_the_list_still_works() {
         let listed = world.does(&["models"]);
         assert!(listed.contains("demo") && listed.contains("it can't be used: "), "{listed}");
         let models = world.json(&["models"]);
-        assert!(models["warning"].is_string() && models["default"] == default, "{models}");
+        assert!(models["problem"]["code"] == "model" && models["default"] == default, "{models}");
         let checked = world.run(&["config", "check"]);
         assert_eq!(checked.status.code(), Some(2), "{}", out(&checked));
         let said = out(&checked);

@@ -16,7 +16,8 @@ use super::attribution::Attributed;
 use super::conversation_folders::{HeldAll, shown_in};
 use super::git;
 use super::git_hooks::{self, Change, Planted, shown};
-use super::uncaptured::{self, Outside, WhyUnseen};
+use super::note::GitFile;
+use super::uncaptured::{self, Blind, Outside, WhyUnseen};
 use super::workspace::{Held, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -236,7 +237,7 @@ impl Engine {
                 Ok(looked) => after.push(looked),
                 Err(error) => {
                     remark(&mut say, &format!("\n[what it changed can't be seen: {error}]"));
-                    whys.push(error.to_string());
+                    whys.push(Blind { code: Some(error.code.to_owned()), why: error.to_string() });
                     unseen.get_or_insert(error);
                     blind.push(no);
                 }
@@ -252,7 +253,7 @@ impl Engine {
         if let Some(told) = &told {
             remark(&mut say, &format!("\n[{told}]"));
         }
-        let planted = planted.into_iter().map(|(path, how)| (path, WhyUnseen::Recorded(how)));
+        let planted = planted.into_iter().map(|(path, how)| (path, WhyUnseen::GitFile(how)));
         let uncovered = uncovered.into_iter().map(|(path, why)| (path, WhyUnseen::NotCovered(why)));
         let uncovered: Vec<_> = planted.chain(uncovered).collect();
         uncaptured::note(&mut say, &uncovered, &whys);
@@ -341,17 +342,18 @@ fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
 const PLANTED: usize = 4;
 
 /// A call's changes of hooks and settings of git, as a sentence. `captured` are those of files that captures cover.
-fn planted_notice(planted: &[(String, String)], captured: &[String]) -> Option<String> {
+fn planted_notice(planted: &[(String, GitFile)], captured: &[String]) -> Option<String> {
     let list = |all: Vec<String>| {
         let more = all.len().saturating_sub(PLANTED);
         let more = if more == 0 { String::new() } else { format!(", and {more} more") };
         (!all.is_empty()).then(|| format!("{}{more}", all[..all.len().min(PLANTED)].join(", ")))
     };
-    let stays = list(planted.iter().map(|(path, how)| format!("{path} ({how})")).collect()).map(|list| {
-        format!(
-            "while it ran, hooks or settings of git were changed, and a rewind does not undo that: {list}"
-        )
-    });
+    let stays =
+        list(planted.iter().map(|(path, how)| format!("{path} ({})", how.told())).collect()).map(|list| {
+            format!(
+                "while it ran, hooks or settings of git were changed, and a rewind does not undo that: {list}"
+            )
+        });
     let goes = list(captured.to_vec())
         .map(|list| format!("files that git runs or reads as settings were changed: {list}"));
     let told: Vec<String> = stays.into_iter().chain(goes).collect();

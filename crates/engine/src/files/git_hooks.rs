@@ -19,7 +19,7 @@ use retake_worktree::NamedBySettings;
 pub use self::back::put_back;
 use self::place::{What, read};
 use super::blocking;
-use super::note::{FolderRemark, GitFileChange, GitFileRole};
+use super::note::{FolderRemark, GitFile, GitFileChange, GitFileRole};
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -114,15 +114,15 @@ impl Engine {
         Ok((held, notes))
     }
 
-    /// Changes of hooks and settings of git, each with its kind and the command that reverts it, for the model.
+    /// Changes of hooks and settings of git, each with the command that reverts it.
     pub(super) fn planted(
         &self,
         id: &str,
         changes: impl Iterator<Item = (String, Change)>,
-    ) -> Vec<(String, String)> {
+    ) -> Vec<(String, GitFile)> {
         let (paths, changes): (Vec<String>, Vec<Change>) = changes.unzip();
-        let told = self.put_back_each(id, changes).into_iter().map(|(change, back)| change.told(back));
-        paths.into_iter().zip(told).collect()
+        let files = self.put_back_each(id, changes).into_iter().map(|(change, back)| change.file(back));
+        paths.into_iter().zip(files).collect()
     }
 
     /// Each change with the command that puts it back. What was there before is kept in a file whose name begins so.
@@ -272,19 +272,9 @@ impl Change {
         }
     }
 
-    /// What happened to it, and what it is to git, for the model. A person reads the same words: `wire/src/english/folder.rs`.
+    /// What happened to it, and what it is to git, for the model.
     pub(super) fn said(&self) -> String {
-        let how = match self.kind() {
-            GitFileChange::New => "new",
-            GitFileChange::Changed => "changed",
-            GitFileChange::Removed => "removed",
-        };
-        let what = match self.role() {
-            GitFileRole::Hook => "git runs it",
-            GitFileRole::Settings => "git does what it says",
-            GitFileRole::Rebase => "git runs its `exec` lines when the rebase goes on",
-        };
-        format!("{how}; {what}")
+        self.file(None).said()
     }
 
     /// The command that puts it back. What was there before is kept in this folder, under a name that begins so.
@@ -299,11 +289,8 @@ impl Change {
         }
     }
 
-    fn told(&self, back: Option<String>) -> String {
-        match back {
-            Some(back) => format!("{}; to put it back: {back}", self.said()),
-            None => format!("{}; what it was could not be kept", self.said()),
-        }
+    fn file(&self, command: Option<String>) -> GitFile {
+        GitFile { change: self.kind(), role: self.role(), command }
     }
 }
 
@@ -342,7 +329,7 @@ mod tests {
         let changes = before.changed(&after).into_iter().enumerate();
         let told = changes.map(|(at, change)| {
             let back = change.back(Some(spool), &format!("call-git-{at}"));
-            (change.path.display().to_string(), change.told(back))
+            (change.path.display().to_string(), change.file(back).told())
         });
         told.collect()
     }

@@ -28,8 +28,8 @@ const PAGE: usize = 256;
 pub struct FolderShown {
     /// Its row.
     pub row: WorkspaceInfo,
-    /// Whether it is there, and why it can't be worked in, where it can't.
-    pub away: Option<String>,
+    /// Why it can't be worked in, where it can't.
+    pub away: Option<EngineError>,
     /// Conversations that work in it, or whose calls have changed something there.
     pub conversations: Vec<ConversationId>,
     /// How many captures are kept.
@@ -90,7 +90,7 @@ impl Engine {
                 return Ok(shown);
             }
             match self.workspace_of(row).await {
-                Err(error) => shown.away = Some(error.to_string()),
+                Err(error) => shown.away = Some(error),
                 Ok(held) => {
                     let over = held.calls.ended(is_alive);
                     let (mut held, capture) = see(held, Sweep::Whole, Permission::Ask).await?;
@@ -161,7 +161,7 @@ impl Engine {
         }
         let (captures, checkpoints) = self.captures_of(row.no).await?;
         let unsettled = self.store().intents().await?.iter().any(|intent| intent.workspace == row.no);
-        let away = (!is_there(&row)).then(|| "the folder is not there, or is another one".to_owned());
+        let away = if is_there(&row) { None } else { self.root_of(&row).await.err() };
         let rules = &self.files.config()?.rules;
         Ok(FolderShown {
             away,

@@ -14,7 +14,7 @@ use retake_worktree::{Known, Sweep};
 
 use super::workspace::Held;
 use crate::Engine;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::process::command_line;
 
 /// So many of the last captures are looked through for what others have changed, and of the last deltas for what calls left.
@@ -31,8 +31,8 @@ pub struct FilesStatus {
     pub behind: usize,
     /// Calls of which processes still run.
     pub running: Vec<Job>,
-    /// Folders that are gone, a sentence each.
-    pub gone: Vec<String>,
+    /// Further folders that cannot be opened, and why.
+    pub gone: Vec<(PathBuf, EngineError)>,
 }
 
 /// The state of a folder.
@@ -96,7 +96,7 @@ impl Engine {
                         let folder = held.root.path().to_owned();
                         status.folders.push(self.folder_status(held, conversation, Some(folder)).await?);
                     }
-                    Err(error) => status.gone.push(error.to_string()),
+                    Err(error) => status.gone.push((folder, error)),
                 }
             }
             let snapshot = self.store().snapshot(conversation).await?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::blocking;
 use super::call_info::Called;
-
+use super::note::{GitFile, GitFileChange, GitFileRole};
 use super::options::FileOptions;
 use super::workspace::Held;
 use crate::Engine;
@@ -36,7 +36,7 @@ pub struct Uncaptured {
     /// At least so many more.
     pub more: u64,
     /// The last calls behind which a folder could not be looked at, oldest first, each with why.
-    pub blind: Vec<(Called, String)>,
+    pub blind: Vec<(Called, Blind)>,
     /// How many more there were before them.
     pub more_blind: usize,
 }
@@ -46,8 +46,19 @@ pub struct Uncaptured {
 pub enum WhyUnseen {
     /// They do not cover it.
     NotCovered(WhyNot),
-    /// What was recorded with the call, in words: of files that are git's own, and by earlier versions.
+    /// They do not look at git's own files.
+    GitFile(GitFile),
+    /// What an earlier version recorded with the call, in words.
     Recorded(String),
+}
+
+/// Why a folder could not be looked at behind a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blind {
+    /// The code of the failure. An earlier version recorded none.
+    pub code: Option<String>,
+    /// What failed, on what, and why.
+    pub why: String,
 }
 
 /// What is in a folder and not covered, as it was at a moment.
@@ -83,7 +94,7 @@ impl Outside {
 }
 
 /// Notes it in the result of the call.
-pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &[String]) {
+pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &[Blind]) {
     if paths.is_empty() && blind.is_empty() {
         return;
     }
@@ -100,17 +111,60 @@ struct Noted {
     entry: String,
     paths: Vec<(String, WhyUnseen)>,
     more: u64,
-    blind: Vec<String>,
+    blind: Vec<Blind>,
+}
+
+/// The names of changes and roles of git's files, as they are recorded.
+const CHANGES: [(GitFileChange, &str); 3] =
+    [(GitFileChange::New, "new"), (GitFileChange::Changed, "changed"), (GitFileChange::Removed, "removed")];
+const ROLES: [(GitFileRole, &str); 3] =
+    [(GitFileRole::Hook, "hook"), (GitFileRole::Settings, "settings"), (GitFileRole::Rebase, "rebase")];
+
+fn name_of<T: PartialEq>(names: &[(T, &'static str)], of: &T) -> Option<&'static str> {
+    names.iter().find(|(it, _)| it == of).map(|(_, name)| *name)
+}
+
+fn named<T: Copy>(names: &[(T, &str)], name: &Value) -> Option<T> {
+    names.iter().find(|(_, it)| name == it).map(|(it, _)| *it)
+}
+
+impl WhyUnseen {
+    fn written(&self) -> Value {
+        match self {
+            Self::NotCovered(why) => json!(why.name()),
+            Self::GitFile(GitFile { change, role, command }) => {
+                json!({ "change": name_of(&CHANGES, change), "role": name_of(&ROLES, role), "command": command })
+            }
+            Self::Recorded(words) => json!(words),
+        }
+    }
+
+    fn read(said: &Value) -> Option<Self> {
+        let words = |words: &str| {
+            WhyNot::from_name(words).map_or_else(|| Self::Recorded(words.to_owned()), Self::NotCovered)
+        };
+        let file = || {
+            let (change, role) = (named(&CHANGES, &said["change"])?, named(&ROLES, &said["role"])?);
+            let command = said["command"].as_str().map(str::to_owned);
+            Some(Self::GitFile(GitFile { change, role, command }))
+        };
+        said.as_str().map(words).or_else(file)
+    }
+}
+
+impl Blind {
+    fn read(said: &Value) -> Option<Self> {
+        let code = said["code"].as_str().map(str::to_owned);
+        Some(Self { code, why: said.as_str().or_else(|| said["why"].as_str())?.to_owned() })
+    }
 }
 
 impl Noted {
     fn written(&self) -> String {
         let Self { entry, paths, more, blind } = self;
-        let path = |(path, why): &(String, WhyUnseen)| match why {
-            WhyUnseen::NotCovered(why) => json!([path, why.name()]),
-            WhyUnseen::Recorded(words) => json!([path, words]),
-        };
-        let paths: Vec<Value> = paths.iter().map(path).collect();
+        let paths: Vec<Value> = paths.iter().map(|(path, why)| json!([path, why.written()])).collect();
+        let blind: Vec<Value> =
+            blind.iter().map(|Blind { code, why }| json!({ "code": code, "why": why })).collect();
         json!({ "entry": entry, "paths": paths, "more": more, "blind": blind }).to_string()
     }
 
@@ -119,15 +173,12 @@ impl Noted {
         let said: Value = serde_json::from_str(said).ok()?;
         let list = |key: &str| said[key].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let why = |words: String| {
-            WhyNot::from_name(&words).map_or(WhyUnseen::Recorded(words), WhyUnseen::NotCovered)
-        };
-        let path = |pair: &Value| Some((text(&pair[0])?, why(text(&pair[1])?)));
+        let path = |pair: &Value| Some((text(&pair[0])?, WhyUnseen::read(&pair[1])?));
         Some(Self {
             entry: text(&said["entry"])?,
             paths: list("paths").iter().filter_map(path).collect(),
             more: said["more"].as_u64().unwrap_or(0),
-            blind: list("blind").iter().filter_map(text).collect(),
+            blind: list("blind").iter().filter_map(Blind::read).collect(),
         })
     }
 }
@@ -172,6 +223,22 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_of_git_and_failures_are_recorded_by_code_and_words_of_an_earlier_version_are_read() {
+        let file = GitFile {
+            change: GitFileChange::New,
+            role: GitFileRole::Hook,
+            command: Some("rm 'x'".to_owned()),
+        };
+        let blind = Blind { code: Some("no_workspace".to_owned()), why: "it is gone".to_owned() };
+        let paths = vec![("x".to_owned(), WhyUnseen::GitFile(file))];
+        let noted = Noted { entry: "e".to_owned(), paths, more: 0, blind: vec![blind] };
+        let read = Noted::read(&noted.written()).expect("read");
+        assert_eq!((read.paths, read.blind), (noted.paths, noted.blind));
+        let old = Noted::read(r#"{"blind":["it is gone"],"entry":"e","more":0,"paths":[]}"#).expect("read");
+        assert_eq!(old.blind, [Blind { code: None, why: "it is gone".to_owned() }]);
+    }
 
     #[test]
     fn cause_is_recorded_by_name_and_words_of_an_earlier_version_are_kept() {

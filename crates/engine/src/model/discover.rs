@@ -63,14 +63,33 @@ impl std::fmt::Debug for Choice {
 }
 
 /// A model, or a provider, that could be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Offer {
     /// What to ask for: `provider/model`. Where it is not available, the model may be an example or missing.
     pub name: String,
-    /// Whether it can be used now, as far as can be known without asking it.
-    pub available: bool,
-    /// Why, or why not and what to do.
-    pub note: String,
+    /// Why it cannot be used now, as far as can be known without asking it; absent where it can.
+    pub unavailable: Option<Unavailable>,
+}
+
+/// Why a model cannot be used.
+#[derive(Clone, Debug)]
+pub enum Unavailable {
+    /// The key of its provider cannot be had.
+    Key(Arc<KeyError>),
+    /// Its provider is on this computer, and the settings say not to look for it.
+    NotSearched,
+    /// Its provider can be used, but no model of it is known.
+    NotNamed(KeySource),
+    /// The server of that name runs, but has no model.
+    NoModels(String),
+    /// Nothing answers at this address.
+    NoAnswer(String),
+    /// Nothing answers at this address in the time that the settings allow.
+    Late(String),
+    /// What answers at this address is no model server.
+    NoModelServer(String),
+    /// The server at this address answers with this HTTP status.
+    Status(String, u16),
 }
 
 /// Where a run's model comes from.
@@ -206,22 +225,16 @@ impl Models {
             }
         }
         // What can be used comes first; within both, the order of names.
-        offers.sort_by_key(|offer| !offer.available);
-        let note = "built in, no real model".to_owned();
-        let end = offers.iter().position(|offer| !offer.available).unwrap_or(offers.len());
-        offers.insert(end, Offer { name: Demo::NAME.into(), available: true, note });
+        offers.sort_by_key(|offer| offer.unavailable.is_some());
+        let end = offers.iter().position(|offer| offer.unavailable.is_some()).unwrap_or(offers.len());
+        offers.insert(end, Offer { name: Demo::NAME.into(), unavailable: None });
         offers
     }
 
     /// What the settings say of an endpoint's models, and whether its key is there.
     fn configured(&self, name: &str, endpoint: &Endpoint) -> Vec<Offer> {
         let key = endpoint.key.read(&self.environment);
-        let mut available = key.is_ok();
-        let mut note = match &key {
-            Ok(_) => key_note(&endpoint.key),
-            Err(KeyError::NotSet(name)) => format!("{name} is not set"),
-            Err(error) => format!("{error}; {}", error.hint()),
-        };
+        let mut unavailable = key.err().map(|error| Unavailable::Key(Arc::new(error)));
         let prefix = format!("{name}/");
         let usual = self.settings.usual_model(name).map(|model| format!("{prefix}{model}"));
         let mut names: Vec<String> =
@@ -229,20 +242,17 @@ impl Models {
         names.extend(usual.filter(|usual| !names.contains(usual)));
         if names.is_empty() {
             // Nobody knows a model of it, so that none can be called usable.
-            if available {
-                available = false;
-                note = match is_loopback(&endpoint.base_url) {
-                    true => "not looked for: local.find is false in the settings".into(),
-                    false => format!("{note}; name one of its models"),
-                };
-            }
+            unavailable.get_or_insert_with(|| match is_loopback(&endpoint.base_url) {
+                true => Unavailable::NotSearched,
+                false => Unavailable::NotNamed(endpoint.key.clone()),
+            });
             names.push(format!("{prefix}MODEL"));
         }
-        names.into_iter().map(|name| Offer { name, available, note: note.clone() }).collect()
+        names.into_iter().map(|name| Offer { name, unavailable: unavailable.clone() }).collect()
     }
 
     /// What the endpoints on this computer answer: name, title, models or what is wrong. All are asked at once.
-    async fn local(&self) -> Vec<(String, String, Result<Vec<String>, String>)> {
+    async fn local(&self) -> Vec<(String, String, Result<Vec<String>, Unavailable>)> {
         let title = |name: &str| {
             LOCAL.iter().find(|(known, _)| *known == name).map_or(name, |(_, title)| title).to_owned()
         };
@@ -258,19 +268,11 @@ impl Models {
             let asking = Box::pin(probe::models(endpoint, key));
             let found = match select(asking, self.clock.sleep(self.settings.local.find_within_ms.0)).await {
                 Either::Left((found, _)) => found,
-                Either::Right(_) => Err(format!("nothing answers at {} in time", endpoint.base_url)),
+                Either::Right(_) => Err(Unavailable::Late(endpoint.base_url.clone())),
             };
             (endpoint.name.clone(), title(&endpoint.name), found)
         });
         join_all(asked).await
-    }
-}
-
-fn key_note(key: &KeySource) -> String {
-    match key {
-        KeySource::None => "needs no key".into(),
-        KeySource::Env(name) => format!("{name} is set"),
-        KeySource::File(path) => format!("the key is in {}", path.display()),
     }
 }
 
@@ -279,16 +281,13 @@ fn usable(models: &[String]) -> Option<&String> {
     models.iter().find(|name| !name.to_lowercase().contains("embed"))
 }
 
-fn local_offers(name: &str, title: &str, found: &Result<Vec<String>, String>) -> Vec<Offer> {
-    let offer =
-        |model: &str, available, note: String| Offer { name: format!("{name}/{model}"), available, note };
+fn local_offers(name: &str, title: &str, found: &Result<Vec<String>, Unavailable>) -> Vec<Offer> {
+    let offer = |model: &str, unavailable| Offer { name: format!("{name}/{model}"), unavailable };
     match found {
         Ok(models) if models.is_empty() => {
-            vec![offer("MODEL", false, format!("{title} runs, but has no model"))]
+            vec![offer("MODEL", Some(Unavailable::NoModels(title.to_owned())))]
         }
-        Ok(models) => {
-            models.iter().map(|model| offer(model, true, format!("{title} on this computer"))).collect()
-        }
-        Err(problem) => vec![offer("MODEL", false, problem.clone())],
+        Ok(models) => models.iter().map(|model| offer(model, None)).collect(),
+        Err(why) => vec![offer("MODEL", Some(why.clone()))],
     }
 }

@@ -7,22 +7,26 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
+use super::discover::Unavailable;
 use super::genai::http_client;
 use crate::settings::{Endpoint, EndpointKind};
 
 /// Longest list of models that is read, in bytes.
 const MAX_BODY: usize = 4 << 20;
 
-/// The names of the models at an endpoint, or what is wrong, in short. The caller bounds the time.
-pub(super) async fn models(endpoint: &Endpoint, key: Option<SecretString>) -> Result<Vec<String>, String> {
+/// The names of the models at an endpoint, or what is wrong. The caller bounds the time.
+pub(super) async fn models(
+    endpoint: &Endpoint,
+    key: Option<SecretString>,
+) -> Result<Vec<String>, Unavailable> {
     let base_url = endpoint.base_url.trim_end_matches('/');
     let (url, list, name) = match endpoint.kind {
         EndpointKind::Ollama => (format!("{base_url}/api/tags"), "/models", "name"),
         EndpointKind::OpenAi | EndpointKind::Anthropic => (format!("{base_url}/models"), "/data", "id"),
         EndpointKind::Gemini => (format!("{base_url}/models"), "/models", "name"),
     };
-    let strange = || format!("what answers at {base_url} is no such server");
-    let silent = || format!("nothing answers at {base_url}");
+    let strange = || Unavailable::NoModelServer(base_url.to_owned());
+    let silent = || Unavailable::NoAnswer(base_url.to_owned());
     if !listens(&url).await {
         return Err(silent());
     }
@@ -33,7 +37,7 @@ pub(super) async fn models(endpoint: &Endpoint, key: Option<SecretString>) -> Re
     }
     let mut response = request.send().await.map_err(|_| silent())?;
     if !response.status().is_success() {
-        return Err(format!("{base_url} answers with HTTP {}", response.status().as_u16()));
+        return Err(Unavailable::Status(base_url.to_owned(), response.status().as_u16()));
     }
     let mut body = Vec::new();
     while let Some(bytes) = response.chunk().await.map_err(|_| strange())? {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
-use retake_engine::model::{ChosenBy, ModelErrorKind, Models, Offer};
-use retake_engine::secret::{Environment, KeySource};
+use retake_engine::model::{ChosenBy, ModelErrorKind, Models, Offer, Unavailable};
+use retake_engine::secret::{Environment, KeyError, KeySource};
 use retake_engine::settings::{Settings, Time};
 
 use super::Connection;
@@ -94,7 +94,7 @@ async fn the_list_says_what_is_there_and_what_is_missing() {
     let names = |available| {
         offers
             .iter()
-            .filter(move |offer: &&Offer| offer.available == available)
+            .filter(move |offer: &&Offer| offer.unavailable.is_none() == available)
             .map(|offer| offer.name.as_str())
     };
     let there: Vec<&str> = names(true).collect();
@@ -108,7 +108,9 @@ async fn the_list_says_what_is_there_and_what_is_missing() {
         ["anthropic/claude-sonnet-5", "gemini/gemini-3.5-flash", "llamacpp/MODEL", "lmstudio/MODEL"]
     );
     let anthropic = offers.iter().find(|offer| offer.name.starts_with("anthropic")).expect("listed");
-    assert_eq!(anthropic.note, "ANTHROPIC_API_KEY is not set");
+    assert!(
+        matches!(&anthropic.unavailable, Some(Unavailable::Key(key)) if matches!(&**key, KeyError::NotSet(name) if name == "ANTHROPIC_API_KEY"))
+    );
 }
 
 #[tokio::test]
@@ -121,15 +123,11 @@ async fn a_server_that_is_not_looked_for_has_no_model_to_use() {
     let offers = models.list().await;
     let offer = |name: &str| offers.iter().find(|offer| offer.name == name).expect(name);
     // The settings name this one, and whether it is there is known when it is asked.
-    assert!(offer("ollama/mine").available);
-    let unknown = [
-        ("llamacpp/MODEL", "not looked for: local.find is false in the settings"),
-        ("lmstudio/MODEL", "not looked for: local.find is false in the settings"),
-        ("far/MODEL", "needs no key; name one of its models"),
-    ];
-    for (name, note) in unknown {
-        assert_eq!((offer(name).available, offer(name).note.as_str()), (false, note), "{name}");
+    assert!(offer("ollama/mine").unavailable.is_none());
+    for name in ["llamacpp/MODEL", "lmstudio/MODEL"] {
+        assert!(matches!(offer(name).unavailable, Some(Unavailable::NotSearched)), "{name}");
     }
+    assert!(matches!(offer("far/MODEL").unavailable, Some(Unavailable::NotNamed(KeySource::None))));
 }
 
 #[tokio::test]

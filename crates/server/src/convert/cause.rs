@@ -1,9 +1,11 @@
 //! Causes of core and of the engine as causes of the wire.
 
+use std::path::Path;
+
 use retake_core::{AskCause as Ask, ReadOnly, WhyNot};
-use retake_engine::model::ChosenBy;
-use retake_engine::secret::KeySource;
-use retake_wire::{AskCause, ModelCause, ReadOnlyCause, UncoveredCause};
+use retake_engine::model::{ChosenBy, Unavailable};
+use retake_engine::secret::{KeyError, KeySource};
+use retake_wire::{AskCause, ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
 
 use crate::agent::rule;
 
@@ -19,11 +21,40 @@ pub(crate) fn model_cause(of: ChosenBy) -> ModelCause {
     match of {
         ChosenBy::Request => ModelCause::Requested,
         ChosenBy::Settings => ModelCause::Settings,
-        ChosenBy::Key(KeySource::None) => ModelCause::NoKeyNeeded,
-        ChosenBy::Key(KeySource::Env(variable)) => ModelCause::KeyVariable { variable },
-        ChosenBy::Key(KeySource::File(path)) => ModelCause::KeyFile { path: path.display().to_string() },
+        ChosenBy::Key(key) => key_cause(key),
         ChosenBy::LocalServer(server) => ModelCause::LocalServer { server },
         ChosenBy::Demo => ModelCause::Demo,
+    }
+}
+
+fn key_cause(of: KeySource) -> ModelCause {
+    match of {
+        KeySource::None => ModelCause::NoKeyNeeded,
+        KeySource::Env(variable) => ModelCause::KeyVariable { variable },
+        KeySource::File(path) => ModelCause::KeyFile { path: path.display().to_string() },
+    }
+}
+
+/// Why a model cannot be used.
+pub(crate) fn unavailable_cause(of: Unavailable) -> UnavailableCause {
+    let at = |path: &Path| path.display().to_string();
+    match of {
+        Unavailable::Key(error) => match &*error {
+            KeyError::NotSet(variable) => UnavailableCause::KeyNotSet { variable: variable.clone() },
+            KeyError::Unreadable { path, source } => {
+                UnavailableCause::KeyFileUnreadable { path: at(path), detail: source.to_string() }
+            }
+            KeyError::Open { path, mode } => UnavailableCause::KeyFileOpen { path: at(path), mode: *mode },
+            KeyError::Foreign { path } => UnavailableCause::KeyFileForeign { path: at(path) },
+            KeyError::NoKey { path } => UnavailableCause::KeyFileInvalid { path: at(path) },
+        },
+        Unavailable::NotSearched => UnavailableCause::NotSearched,
+        Unavailable::NotNamed(key) => UnavailableCause::NotNamed { key: key_cause(key) },
+        Unavailable::NoModels(server) => UnavailableCause::NoModels { server },
+        Unavailable::NoAnswer(address) => UnavailableCause::NoAnswer { address, late: false },
+        Unavailable::Late(address) => UnavailableCause::NoAnswer { address, late: true },
+        Unavailable::NoModelServer(address) => UnavailableCause::NoModelServer { address },
+        Unavailable::Status(address, status) => UnavailableCause::Status { address, status },
     }
 }
 

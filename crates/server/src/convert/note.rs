@@ -1,8 +1,8 @@
 //! Notes of the engine as conditions.
 
 use retake_core::{GitRemark, Reason};
-use retake_engine::{FolderRemark as Remark, GitFileChange, GitFileRole, Note};
-use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb};
+use retake_engine::{FolderRemark as Remark, GitFile, GitFileChange, GitFileRole, Note};
+use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb, UncoveredCause};
 
 /// The condition of a note.
 pub(crate) fn note(of: Note) -> Condition {
@@ -71,6 +71,12 @@ fn git(remark: GitRemark) -> FolderRemark {
             FolderRemark::GitWorktreeRemoved { folder, command }
         }
     }
+}
+
+/// Why captures do not see a file of git's own.
+pub(crate) fn git_file(of: GitFile) -> UncoveredCause {
+    let GitFile { change, role, command } = of;
+    UncoveredCause::GitFile { change: git_change(change), role: git_role(role), command }
 }
 
 fn git_change(change: GitFileChange) -> retake_wire::GitFileChange {

@@ -3,12 +3,12 @@
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::{Confinement, OfferedTool, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
-use retake_wire::{Problem, Reply, reply, request};
+use retake_wire::{Problem, Reply, SandboxFact, english, reply, request};
 
 use super::{limit, page};
 use crate::InProcess;
 use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
-use crate::convert::{problem, usage};
+use crate::convert::{problem, sandbox_cause, sandbox_fact, usage};
 
 impl InProcess {
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
@@ -79,29 +79,31 @@ impl InProcess {
         let rules = settled.for_good.into_iter().map(shown(true));
         let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
         let commands = self.commands();
-        let weaker = Confinement::weaknesses(&self.settings);
-        Ok(reply::Permissions { mode: mode(settled.mode), rules, commands, weaker })
+        let weaknesses: Vec<_> =
+            Confinement::weaknesses(&self.settings).into_iter().map(sandbox_fact).collect();
+        let weaker = weaknesses.iter().map(english::sandbox_fact).collect();
+        Ok(reply::Permissions { mode: mode(settled.mode), rules, commands, weaknesses, weaker })
     }
 
     /// What confines commands, by the settings and on this machine.
     fn commands(&self) -> reply::Commands {
         match Confinement::of(&self.settings) {
-            Confinement::Free(why) => reply::Commands::Free { why },
+            Confinement::Free(why) => {
+                let cause = sandbox_cause(why);
+                reply::Commands::Free { why: english::sandbox_cause(&cause), cause }
+            }
             Confinement::NetworkOpen => reply::Commands::Open,
             Confinement::NetworkOnRequest => reply::Commands::Asking,
             Confinement::NetworkClosed => reply::Commands::Closed,
         }
     }
 
-    /// What holds commands and what does not, rules of the settings that allow any command among it; a sentence each.
-    pub(super) fn told_of_sandbox(&self) -> Vec<String> {
-        let mut told = Confinement::report(&self.settings);
+    /// What confines commands and what does not, rules of the settings that allow any command among it.
+    pub(super) fn confinement(&self) -> Vec<SandboxFact> {
         let rules = self.engine.permission_for_all().rules;
-        let wide = rules.iter().filter(|rule| rule.allows_anything());
-        told.extend(wide.map(|rule| {
-            format!("the rule `{rule}` allows any command, because this program runs what its arguments name")
-        }));
-        told
+        let wide = rules.into_iter().filter(|it| it.allows_anything());
+        let wide = wide.map(|it| SandboxFact::WideRule { rule: rule(it) });
+        Confinement::report(&self.settings).into_iter().map(sandbox_fact).chain(wide).collect()
     }
 
     pub(super) async fn set_permissions(&self, set: request::SetPermissions) -> Result<Reply, Problem> {
@@ -170,8 +172,15 @@ fn bad_rule(bad: &BadRule) -> Problem {
 }
 
 fn job(job: retake_engine::JobShown) -> reply::JobLine {
-    let ended = job.code.map(|code| format!("ended with exit code {code}")).filter(|_| !job.running);
-    reply::JobLine { job: job.call, command: job.command, running: job.running, ended, printed: job.printed }
+    let exit_code = job.code.filter(|_| !job.running);
+    reply::JobLine {
+        job: job.call,
+        command: job.command,
+        running: job.running,
+        exit_code,
+        ended: exit_code.map(english::exit_code),
+        printed: job.printed,
+    }
 }
 
 fn waiting(all: Vec<Words>) -> Reply {

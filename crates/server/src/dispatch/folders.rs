@@ -1,7 +1,7 @@
 //! Requests about the folders that conversations work in, and what was seen of them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use retake_core::{Capture, DiffHunks, FileChange, WhyNot, WorkspaceInfo};
 use retake_engine::{EngineError, FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
@@ -131,17 +131,23 @@ fn workspace(row: WorkspaceInfo) -> reply::Workspace {
     }
 }
 
+fn gone_folder((folder, error): (PathBuf, EngineError)) -> reply::GoneFolder {
+    reply::GoneFolder { folder: folder.to_string_lossy().into_owned(), problem: problem(error) }
+}
+
 fn shown(folder: FolderShown) -> reply::WorkspaceShown {
     let examples = folder.uncovered.iter().take(EXAMPLES);
     let examples = examples.map(|one| {
         let cause = uncovered_cause(one.why);
         reply::NotCovered { path: one.path.clone(), why: english::uncovered_cause(&cause), cause }
     });
+    let problem = folder.away.map(problem);
     reply::WorkspaceShown {
         not_covered: folder.uncovered.len() as u64,
         examples: examples.collect(),
         workspace: workspace(folder.row),
-        away: folder.away,
+        away: problem.as_ref().map(|problem| problem.message.clone()),
+        problem,
         conversations: folder.conversations.iter().map(ToString::to_string).collect(),
         captures: folder.captures,
         checkpoints: folder.checkpoints.into_iter().filter_map(|row| row.name).collect(),
@@ -205,7 +211,9 @@ fn status_out(status: FilesStatus) -> reply::FilesStatus {
             }
         }
     }
-    reply::FilesStatus { uncovered: reasons.into_values().collect(), gone: status.gone, ..shown }
+    let gone_folders: Vec<_> = status.gone.into_iter().map(gone_folder).collect();
+    let gone = gone_folders.iter().map(|gone| gone.problem.message.clone()).collect();
+    reply::FilesStatus { uncovered: reasons.into_values().collect(), gone_folders, gone, ..shown }
 }
 
 fn by_calls(folder: Option<&Path>, it: retake_engine::ByCalls) -> reply::Changed {

@@ -1,20 +1,26 @@
 //! Requests about MCP servers. Must never tell the value of a variable or a header.
 
+use retake_core::mcp::{Approves, LeftOut, Note};
+use retake_engine::EngineError;
 use retake_engine::mcp::{McpServerInfo, McpState as State, McpTransport, McpWritten};
 use retake_wire::{
-    McpAdd, McpAllow, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools, McpWay, Problem,
-    Reply, reply,
+    McpAdd, McpAllow, McpApproval, McpOf, McpRemark, McpRemove, McpServer, McpServers, McpState, McpTool,
+    McpTools, McpWay, Problem, Reply, english, reply,
 };
 
 use super::absolute;
 use crate::InProcess;
+use crate::agent::rule;
 use crate::convert::problem;
 
 impl InProcess {
     pub(super) async fn mcp_list(&self, of: McpOf) -> Result<Reply, Problem> {
         let (shown, problems) = self.mcp_servers(&of).await?;
         let servers = shown.into_iter().map(server).collect();
-        Ok(Reply::McpServers(McpServers { servers, problems }))
+        let file_problems: Vec<_> = problems.into_iter().map(problem).collect();
+        let sentence = |it| english::problem_with_hint(it, &english::remedy);
+        let problems = file_problems.iter().map(sentence).collect();
+        Ok(Reply::McpServers(McpServers { servers, file_problems, problems }))
     }
 
     pub(super) async fn mcp_tools(&self, of: McpOf) -> Result<Reply, Problem> {
@@ -50,7 +56,7 @@ impl InProcess {
         self.engine.allow_server(&folder, &allow.name, allow.entry.as_deref()).map(written).map_err(problem)
     }
 
-    async fn mcp_servers(&self, of: &McpOf) -> Result<(Vec<McpServerInfo>, Vec<String>), Problem> {
+    async fn mcp_servers(&self, of: &McpOf) -> Result<(Vec<McpServerInfo>, Vec<EngineError>), Problem> {
         let folder = absolute(&of.folder)?;
         self.engine.mcp_servers(&folder, of.server.as_deref()).await.map_err(problem)
     }
@@ -60,23 +66,53 @@ fn written(written: McpWritten) -> Reply {
     Reply::Written(reply::Written { path: written.path.display().to_string(), bytes: written.bytes })
 }
 
+fn approves(of: Approves) -> McpApproval {
+    match of {
+        Approves::Command(line) => McpApproval::Command { line },
+        Approves::Folder(folder) => McpApproval::Folder { folder },
+        Approves::Variable(variable) => McpApproval::Variable { variable },
+        Approves::Address(address) => McpApproval::Address { address },
+        Approves::Header(header) => McpApproval::Header { header },
+        Approves::Given { variable, secret } => McpApproval::Given { variable, secret },
+    }
+}
+
+fn remark(of: Note) -> McpRemark {
+    match of {
+        Note::ToolLeftOut(tool, LeftOut::BadName) => McpRemark::ToolName { tool },
+        Note::ToolLeftOut(tool, LeftOut::SameName) => McpRemark::ToolTwice { tool },
+        Note::ToolLeftOut(tool, LeftOut::NoSchema) => McpRemark::ToolWithoutSchema { tool },
+        Note::ToolLeftOut(tool, LeftOut::BadSchema) => McpRemark::ToolSchema { tool },
+        Note::ToolLeftOut(tool, LeftOut::LongSchema) => McpRemark::ToolSchemaTooLong { tool },
+        Note::MoreLeftOut(tools) => McpRemark::MoreToolsLeftOut { tools: tools as u64 },
+        Note::TooMany(offered) => McpRemark::TooManyTools { offered: offered as u64 },
+        Note::NotListed(detail) => McpRemark::ToolsNotListed { detail },
+    }
+}
+
 fn server(shown: McpServerInfo) -> McpServer {
-    let (state, why) = match shown.state {
+    let (state, problem) = match shown.state {
         State::Starting => (McpState::Starting, None),
         State::Ready => (McpState::Ready, None),
-        State::Failed(why) => (McpState::Failed, Some(why)),
+        State::Failed(error) => (McpState::Failed, Some(problem(error))),
         State::NeedsApproval => (McpState::NeedsApproval, None),
         State::Disabled => (McpState::Disabled, None),
     };
+    let rules = shown.rules.into_iter().map(|it| McpApproval::Rule { rule: rule(it) });
+    let approval: Vec<_> = shown.approval.into_iter().map(approves).chain(rules).collect();
+    let remarks: Vec<_> = shown.notes.into_iter().map(remark).collect();
     McpServer {
         name: shown.name,
         origin: shown.origin.to_owned(),
         way: shown.command_line,
-        asked: shown.approval,
+        asked: approval.iter().map(english::mcp_approval).collect(),
+        approval,
         entry: shown.entry,
         state,
-        why,
+        why: problem.as_ref().map(|problem| problem.message.clone()),
+        problem,
         tools: shown.tools.len() as u64,
-        notes: shown.notes,
+        notes: remarks.iter().map(english::mcp_remark).collect(),
+        remarks,
     }
 }

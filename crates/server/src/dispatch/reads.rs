@@ -12,7 +12,7 @@ use retake_wire::{ModelCause, Problem, Reply, Search, english, reply, request};
 
 use super::{head, limit, page};
 use crate::InProcess;
-use crate::convert::{self, EXEC, model_cause, problem};
+use crate::convert::{self, EXEC, model_cause, problem, unavailable_cause};
 use crate::log::LogFailure as _;
 
 /// What is beside the log of a conversation.
@@ -363,21 +363,21 @@ impl InProcess {
 
     pub(super) async fn models(&self) -> Result<Reply, Problem> {
         let choice = self.engine.models().choose(None).await;
-        let (default, cause, warning) = match choice {
+        let (default, cause, problem) = match choice {
             Ok(choice) => (choice.model.name().to_owned(), model_cause(choice.why), None),
             // What there is can be listed all the same.
             Err(error) => {
-                let problem = problem(retake_engine::EngineError::model(&error));
                 let default = self.settings.model.default.clone().unwrap_or_default();
-                let told = std::iter::once(problem.message).chain(problem.causes).collect::<Vec<_>>();
-                (default, ModelCause::Settings, Some(told.join(": ")))
+                (default, ModelCause::Settings, Some(problem(retake_engine::EngineError::model(&error))))
             }
         };
         let offers = self.engine.models().list().await;
         let models = offers.into_iter().map(|offer| {
             let info = self.settings.model_info(&offer.name);
+            let unavailable_cause = offer.unavailable.map(unavailable_cause);
             reply::Model {
-                unavailable: (!offer.available).then_some(offer.note),
+                unavailable: unavailable_cause.as_ref().map(english::unavailable_cause),
+                unavailable_cause,
                 context_tokens: info.context_tokens,
                 input_price: info.input_price,
                 output_price: info.output_price,
@@ -385,7 +385,8 @@ impl InProcess {
             }
         });
         let why = english::model_cause(&cause);
-        Ok(Reply::Models(reply::Models { default, cause, why, warning, models: models.collect() }))
+        let (warning, models) = (problem.as_ref().map(english::problem), models.collect());
+        Ok(Reply::Models(reply::Models { default, cause, why, problem, warning, models }))
     }
 }
 

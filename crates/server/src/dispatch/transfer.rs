@@ -71,6 +71,7 @@ impl InProcess {
         let checked = self.engine.doctor(care).await.map_err(problem)?;
         let findings: Vec<_> = checked.problems.into_iter().map(convert::finding).collect();
         let repairs: Vec<_> = checked.mended.into_iter().map(convert::repair).collect();
+        let confinement = self.confinement();
         Ok(Reply::Report(reply::Report {
             conversations: checked.conversations,
             entries: checked.entries,
@@ -79,7 +80,8 @@ impl InProcess {
             details: checked.details,
             mended: repairs.iter().map(english::repair).collect(),
             repairs,
-            sandbox: self.told_of_sandbox(),
+            sandbox: confinement.iter().map(english::sandbox_fact).collect(),
+            confinement,
         }))
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Access;
 
 use super::{Bounds, JOIN};
+use retake_core::NoSandbox;
 
 /// Files that count processes ended for want of memory, in each version.
 pub(super) const EVENTS: [&str; 2] = ["memory.events", "memory.oom_control"];
@@ -70,8 +71,10 @@ impl Place {
     }
 
     /// Where this process may make groups whose memory is limited; else why not.
-    pub(crate) fn find() -> Result<Vec<Self>, String> {
-        let read = |path: &str| std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+    pub(crate) fn find() -> Result<Vec<Self>, NoSandbox> {
+        let read = |path: &str| {
+            std::fs::read_to_string(path).map_err(|error| NoSandbox::Failed(format!("{path}: {error}")))
+        };
         found(&read("/proc/self/cgroup")?, &read("/proc/self/mountinfo")?, &may_write)
     }
 }
@@ -89,7 +92,7 @@ struct Mount<'a> {
     controllers: Option<Vec<&'a str>>,
 }
 
-fn found(groups: &str, mounts: &str, may_write: &dyn Fn(&Path) -> bool) -> Result<Vec<Place>, String> {
+fn found(groups: &str, mounts: &str, may_write: &dyn Fn(&Path) -> bool) -> Result<Vec<Place>, NoSandbox> {
     let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(mount).collect();
     if let Some(place) = in_version_2(groups, &mounts, may_write) {
         return Ok(vec![place]);
@@ -100,8 +103,8 @@ fn found(groups: &str, mounts: &str, may_write: &dyn Fn(&Path) -> bool) -> Resul
     };
     match old("memory", Limits::OldMemory) {
         Some(memory) => Ok([memory].into_iter().chain(old("pids", Limits::OldTasks)).collect()),
-        None if mounts.is_empty() => Err("there are no control groups".to_owned()),
-        None => Err("this user may not make control groups that limit memory".to_owned()),
+        None if mounts.is_empty() => Err(NoSandbox::NoControlGroups),
+        None => Err(NoSandbox::NotPermitted),
     }
 }
 
@@ -206,6 +209,6 @@ mod tests {
         );
         let without = found(groups, mounts, &|path| !path.starts_with("/cg/memory"));
         assert!(without.is_err(), "{without:?}");
-        assert_eq!(found(groups, "", &|_| true), Err("there are no control groups".to_owned()));
+        assert_eq!(found(groups, "", &|_| true), Err(NoSandbox::NoControlGroups));
     }
 }

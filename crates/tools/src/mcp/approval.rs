@@ -3,44 +3,50 @@
 
 use std::collections::BTreeSet;
 
+use retake_core::mcp::Approves;
+
 use super::config::{Way, quoted};
 use super::expand::{Variables, named};
 use super::text::visible;
 
-/// All that is approved, a sentence each.
-pub(super) fn asked(way: &Way, variables: &Variables) -> Vec<String> {
+/// All that is approved.
+pub(super) fn asked(way: &Way, variables: &Variables) -> Vec<Approves> {
     let mut asked = Vec::new();
     let texts: Vec<&String> = match way {
         Way::Command { command, args, env, cwd } => {
-            asked.push(format!("it runs {}", visible(&way.line())));
-            asked.extend(cwd.iter().map(|cwd| format!("it runs in the folder {}", visible(&quoted(cwd)))));
-            asked.extend(env.iter().map(|(name, value)| {
-                format!("it runs with the variable {}", visible(&format!("{name}={}", quoted(value))))
-            }));
+            asked.push(Approves::Command(visible(&way.line())));
+            asked.extend(cwd.iter().map(|cwd| Approves::Folder(visible(&quoted(cwd)))));
+            asked.extend(
+                env.iter()
+                    .map(|(name, value)| Approves::Variable(visible(&format!("{name}={}", quoted(value))))),
+            );
             let values = env.iter().map(|(_, value)| value);
             [command].into_iter().chain(args).chain(values).chain(cwd).collect()
         }
         Way::Url { url, headers } => {
-            asked.push(format!("it gets the agent's calls at {}", visible(url)));
+            asked.push(Approves::Address(visible(url)));
             asked.extend(
-                headers.iter().map(|(name, value)| {
-                    format!("it gets the header {}", visible(&format!("{name}: {value}")))
-                }),
+                headers.iter().map(|(name, value)| Approves::Header(visible(&format!("{name}: {value}")))),
             );
             [url].into_iter().chain(headers.iter().map(|(_, value)| value)).collect()
         }
     };
     let yours: BTreeSet<&str> = texts.into_iter().flat_map(|text| named(text)).collect();
-    asked.extend(yours.into_iter().map(|name| {
-        let secret = if variables.is_secret(name) { ", which looks like a secret" } else { "" };
-        format!("it is given your variable {name}{secret}")
-    }));
+    asked.extend(
+        yours
+            .into_iter()
+            .map(|name| Approves::Given { variable: name.to_owned(), secret: variables.is_secret(name) }),
+    );
     asked
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn given(variable: &str, secret: bool) -> Approves {
+        Approves::Given { variable: variable.to_owned(), secret }
+    }
 
     fn pair(name: &str, value: &str) -> (String, String) {
         (name.to_owned(), value.to_owned())
@@ -58,14 +64,16 @@ mod tests {
         assert_eq!(
             asked(&command, &variables),
             [
-                "it runs './${TOOL:-run}' '--key=${OPENAI_API_KEY}' 'a\\u{202e}b\\n\\u{3164}c\\u{ad}'",
-                "it runs in the folder '${HOME}/x y'",
-                "it runs with the variable LD_PRELOAD=./x.so",
-                "it runs with the variable P='${PORT} ${PORT}'",
-                "it is given your variable HOME",
-                "it is given your variable OPENAI_API_KEY, which looks like a secret",
-                "it is given your variable PORT",
-                "it is given your variable TOOL",
+                Approves::Command(
+                    "'./${TOOL:-run}' '--key=${OPENAI_API_KEY}' 'a\\u{202e}b\\n\\u{3164}c\\u{ad}'".to_owned()
+                ),
+                Approves::Folder("'${HOME}/x y'".to_owned()),
+                Approves::Variable("LD_PRELOAD=./x.so".to_owned()),
+                Approves::Variable("P='${PORT} ${PORT}'".to_owned()),
+                given("HOME", false),
+                given("OPENAI_API_KEY", true),
+                given("PORT", false),
+                given("TOOL", false),
             ]
         );
         let url = Way::Url {
@@ -75,10 +83,10 @@ mod tests {
         assert_eq!(
             asked(&url, &variables),
             [
-                "it gets the agent's calls at https://${HOST}/mcp",
-                "it gets the header Authorization: Bearer ${GITHUB_TOKEN}",
-                "it is given your variable GITHUB_TOKEN, which looks like a secret",
-                "it is given your variable HOST",
+                Approves::Address("https://${HOST}/mcp".to_owned()),
+                Approves::Header("Authorization: Bearer ${GITHUB_TOKEN}".to_owned()),
+                given("GITHUB_TOKEN", true),
+                given("HOST", false),
             ]
         );
     }

@@ -151,8 +151,8 @@ pub struct Config {
     pub servers: Vec<Entry>,
     /// What is wrong with a file; what is not wrong in it counts.
     pub problems: Vec<ConfigError>,
-    /// Warnings about it, a sentence each.
-    pub warnings: Vec<String>,
+    /// Warnings about it.
+    pub warnings: Vec<ConfigError>,
 }
 
 impl Config {
@@ -265,13 +265,8 @@ impl Reading<'_> {
             None if document.is_empty() => {}
             None => {
                 let has = document.keys().map(|key| format!("“{}”", super::text::line(key, 40)));
-                let has: Vec<_> = has.take(3).collect();
-                let warning = format!(
-                    "{} names no server: it has {}, and no “{SERVERS}”",
-                    self.path.display(),
-                    has.join(", ")
-                );
-                config.warnings.push(warning);
+                let (path, keys) = (self.path.to_owned(), has.take(3).collect());
+                config.warnings.push(ConfigError::NoServers { path, keys });
             }
         }
         Ok(found)
@@ -295,10 +290,8 @@ impl Reading<'_> {
             ["command", "args", "env", "cwd", "url", "headers", "type", "disabled", "confined", "write"];
         for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
             let (key, line) = (super::text::line(key, 40), self.line(&[SERVERS, name, key]));
-            let path = self.path.display();
-            config
-                .warnings
-                .push(format!("{path}, line {line}: “{key}” of the server “{name}” means nothing here"));
+            let (path, server) = (self.path.to_owned(), name.to_owned());
+            config.warnings.push(ConfigError::UnknownKey { path, line, key, server });
         }
         let disabled = self.flag(name, fields, "disabled", false)?;
         let confined = self.flag(name, fields, "confined", true)?;

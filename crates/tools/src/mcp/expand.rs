@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::config::Way;
+use super::failure::{Failure, FailureKind};
 use crate::call_environment::CallEnvironment;
 use crate::secret::Secrets;
 
@@ -68,7 +69,7 @@ pub(super) struct Expanded {
 
 impl Expanded {
     /// Puts the variables in; else which of them is not set.
-    pub(super) fn of(way: &Way, variables: &Variables) -> Result<Self, String> {
+    pub(super) fn of(way: &Way, variables: &Variables) -> Result<Self, Failure> {
         let mut put = Vec::new();
         let mut text = |text: &String| expand(text, variables, &mut put);
         let way = match way {
@@ -98,7 +99,7 @@ impl Expanded {
 }
 
 /// A path with its variables in place.
-pub(super) fn path(text: &str, variables: &Variables) -> Result<PathBuf, String> {
+pub(super) fn path(text: &str, variables: &Variables) -> Result<PathBuf, Failure> {
     let expanded = expand(text, variables, &mut Vec::new())?;
     match (expanded.strip_prefix("~/"), variables.get("HOME")) {
         (Some(below), Some(home)) => Ok(PathBuf::from(home).join(below)),
@@ -108,8 +109,8 @@ pub(super) fn path(text: &str, variables: &Variables) -> Result<PathBuf, String>
 
 fn pairs(
     pairs: &[(String, String)],
-    mut text: impl FnMut(&String) -> Result<String, String>,
-) -> Result<Vec<(String, String)>, String> {
+    mut text: impl FnMut(&String) -> Result<String, Failure>,
+) -> Result<Vec<(String, String)>, Failure> {
     pairs.iter().map(|(key, value)| Ok((key.clone(), text(value)?))).collect()
 }
 
@@ -150,7 +151,7 @@ pub(super) fn named(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A text with its variables in place.
-fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) -> Result<String, String> {
+fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut expanded = String::new();
     for piece in pieces(text) {
         let (name, otherwise) = match piece {
@@ -166,7 +167,10 @@ fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) ->
                 expanded.push_str(value);
             }
             (None, Some(otherwise)) => expanded.push_str(otherwise),
-            (None, None) => return Err(format!("the environment variable {name} is not set")),
+            (None, None) => {
+                let why = format!("the environment variable {name} is not set");
+                return Err(FailureKind::UnsetVariable.with(why));
+            }
         }
     }
     Ok(expanded)
@@ -193,7 +197,7 @@ mod tests {
         ];
         for (text, expected) in rows {
             let got = expand(text, &variables, &mut Vec::new());
-            assert_eq!(got.as_deref().map_err(String::as_str), expected, "{text}");
+            assert_eq!(got.as_deref().map_err(|failure| &*failure.why), expected, "{text}");
         }
         let way =
             Way::Url { url: "http://x/${TOKEN}".into(), headers: vec![("A".into(), "${X} written".into())] };

@@ -19,6 +19,8 @@ use rmcp::transport::{DynamicTransportError, IntoTransport};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Map, Value};
 
+use super::failure::{Failure, FailureKind};
+
 /// So long is waited until a cancellation is on its way.
 const CANCEL: Duration = Duration::from_secs(1);
 
@@ -31,7 +33,7 @@ pub(super) enum Trouble {
     /// The connection is closed.
     Closed,
     /// This came instead.
-    Said(String),
+    Said(Failure),
 }
 
 /// What is done about messages that nobody asked for.
@@ -96,7 +98,8 @@ impl Pending {
     pub(super) async fn answer(&mut self) -> Result<Value, Trouble> {
         let answer = (&mut self.0.rx).await.map_err(|_| Trouble::Closed)?;
         let answer: ServerResult = answer.map_err(|error| no_answer(&error))?;
-        serde_json::to_value(answer).map_err(|error| Trouble::Said(error.to_string()))
+        serde_json::to_value(answer)
+            .map_err(|error| Trouble::Said(FailureKind::BadReply.with(error.to_string())))
     }
 
     /// Tells the server that nobody waits any more.
@@ -111,12 +114,16 @@ impl Pending {
 fn no_hello(error: &ClientInitializeError) -> Trouble {
     if error.is_authorization_required() {
         let how = "it asks for authorization: give it a header, such as `Authorization: Bearer ${TOKEN}`";
-        return Trouble::Said(how.to_owned());
+        return Trouble::Said(FailureKind::Unauthorized.with(how));
     }
+    let mut kind = FailureKind::BadReply;
     let said = match error {
         ClientInitializeError::ConnectionClosed(_) => return Trouble::Closed,
         ClientInitializeError::TransportError { error, .. } => return not_sent(error),
-        ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
+        ClientInitializeError::JsonRpcError(error) => {
+            kind = FailureKind::Refused;
+            error.message.to_string()
+        }
         ClientInitializeError::ConflictInitResponseId(..)
         | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
             "it answers what was not asked".to_owned()
@@ -126,18 +133,20 @@ fn no_hello(error: &ClientInitializeError) -> Trouble {
         }
         other => other.to_string(),
     };
-    Trouble::Said(super::text::line(&said, REASON))
+    Trouble::Said(kind.with(super::text::line(&said, REASON)))
 }
 
 fn no_answer(error: &ServiceError) -> Trouble {
-    let said = match error {
+    let (kind, said) = match error {
         ServiceError::TransportClosed => return Trouble::Closed,
-        ServiceError::McpError(error) => error.message.to_string(),
+        ServiceError::McpError(error) => (FailureKind::Refused, error.message.to_string()),
         ServiceError::TransportSend(error) => return not_sent(error),
-        ServiceError::Cancelled { .. } => "the server took the request back".to_owned(),
-        other => other.to_string(),
+        ServiceError::Cancelled { .. } => {
+            (FailureKind::Refused, "the server took the request back".to_owned())
+        }
+        other => (FailureKind::BadReply, other.to_string()),
     };
-    Trouble::Said(super::text::line(&said, REASON))
+    Trouble::Said(kind.with(super::text::line(&said, REASON)))
 }
 
 /// A message that can't be sent through a pipe finds it closed; why, its process says better.
@@ -151,7 +160,7 @@ fn not_sent(error: &DynamicTransportError) -> Trouble {
         Some(StreamableHttpError::<reqwest::Error>::Client(cause)) => chain(cause),
         _ => chain(error),
     };
-    Trouble::Said(super::text::line(&said, REASON))
+    Trouble::Said(FailureKind::Unreachable.with(super::text::line(&said, REASON)))
 }
 
 /// An error and its causes, without repetitions.

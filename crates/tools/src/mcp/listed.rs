@@ -3,12 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use retake_core::mcp::{LeftOut, MOST, Note};
 use serde_json::Value;
 
 use super::text;
-
-/// So many tools of one server are used: all of them stand in every prompt.
-const MOST: usize = 128;
 
 /// So many pages are read.
 const PAGES: usize = 50;
@@ -40,7 +38,7 @@ pub(super) struct Listed {
 #[derive(Default)]
 pub(super) struct Listing {
     tools: BTreeMap<String, Listed>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
     offered: usize,
     pages: usize,
     cursors: Vec<String>,
@@ -74,7 +72,7 @@ impl Listing {
     fn tool(&mut self, tool: &Value) {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         if let Some(why) = self.refused(name, tool) {
-            self.notes.push(format!("left out its tool “{}”: {why}", text::line(name, 60)));
+            self.notes.push(Note::ToolLeftOut(text::line(name, 60), why));
             return;
         }
         let field = |key| tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
@@ -91,35 +89,35 @@ impl Listing {
         self.tools.insert(name.to_owned(), Listed { tool: name.to_owned(), about, schema, reads });
     }
 
-    fn refused(&self, name: &str, tool: &Value) -> Option<&'static str> {
+    fn refused(&self, name: &str, tool: &Value) -> Option<LeftOut> {
         if name.is_empty() || name.len() > LONGEST_NAME {
-            return Some("its name is empty or longer than 128 characters");
+            return Some(LeftOut::BadName);
         }
         if self.tools.contains_key(name) {
-            return Some("there is one of that name before it");
+            return Some(LeftOut::SameName);
         }
         let Some(Value::Object(schema)) = tool.get("inputSchema") else {
-            return Some("its schema is no object");
+            return Some(LeftOut::NoSchema);
         };
         let is = |key: &str, fits: fn(&Value) -> bool| schema.get(key).is_none_or(fits);
         if !is("type", |kind| kind == "object")
             || !is("properties", Value::is_object)
             || !is("required", Value::is_array)
         {
-            return Some("its schema describes no object");
+            return Some(LeftOut::BadSchema);
         }
-        (tool["inputSchema"].to_string().len() > LARGEST_SCHEMA).then_some("its schema has more than 64 kB")
+        (tool["inputSchema"].to_string().len() > LARGEST_SCHEMA).then_some(LeftOut::LongSchema)
     }
 
     /// The tools in the order of their names, and what is to be told of them.
-    pub(super) fn done(mut self) -> (Vec<Listed>, Vec<String>) {
+    pub(super) fn done(mut self) -> (Vec<Listed>, Vec<Note>) {
         let more = self.notes.len().saturating_sub(NAMED);
         self.notes.truncate(NAMED);
         if more > 0 {
-            self.notes.push(format!("left out {more} more of its tools, for such reasons"));
+            self.notes.push(Note::MoreLeftOut(more));
         }
         if self.tools.len() == MOST && self.offered > MOST {
-            self.notes.push(format!("it offers {} tools and more; the first {MOST} are used", self.offered));
+            self.notes.push(Note::TooMany(self.offered));
         }
         (self.tools.into_values().collect(), self.notes)
     }
@@ -135,7 +133,7 @@ mod tests {
         let mut listing = Listing::default();
         assert_eq!(listing.page(json!({ "tools": tools })), Ok(None));
         let (tools, notes) = listing.done();
-        (tools.into_iter().map(|tool| tool.tool).collect(), notes)
+        (tools.into_iter().map(|tool| tool.tool).collect(), notes.iter().map(ToString::to_string).collect())
     }
 
     #[test]

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use retake_core::mcp::{Approves, Note};
 use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::sync::watch;
 
 use super::config::{Entry, Way};
 use super::expand::{Expanded, Variables};
+use super::failure::{Failure, FailureKind};
 use super::http;
 use super::link::{Link, Trouble};
 use super::listed::{Listed, Listing};
@@ -45,7 +47,7 @@ pub(super) struct Server {
 pub(super) struct Known {
     pub(super) state: State,
     pub(super) tools: Vec<Listed>,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// A connection, and what lies behind it.
@@ -79,8 +81,8 @@ impl Server {
         &self.entry.name
     }
 
-    /// What a person has to approve, a sentence each.
-    pub(super) fn asked(&self) -> Vec<String> {
+    /// What a person has to approve.
+    pub(super) fn asked(&self) -> Vec<Approves> {
         super::approval::asked(&self.entry.way, &self.deps.variables)
     }
 
@@ -133,7 +135,7 @@ impl Server {
             && let Err(why) = self.list(&live).await
         {
             // The tools of before are still there to be tried.
-            self.known().notes = vec![format!("its tools changed, and can't be listed: {why}")];
+            self.known().notes = vec![Note::NotListed(why.why)];
         }
     }
 
@@ -185,7 +187,7 @@ impl Server {
     }
 
     /// The connection; a new one, if the old one is closed.
-    async fn live(&self) -> Result<Arc<Live>, String> {
+    async fn live(&self) -> Result<Arc<Live>, Failure> {
         let mut slot = self.live.lock().await;
         if let Some(live) = slot.as_ref().filter(|live| live.link.is_open()) {
             return Ok(Arc::clone(live));
@@ -200,7 +202,7 @@ impl Server {
         Ok(live)
     }
 
-    async fn start(&self) -> Result<Live, String> {
+    async fn start(&self) -> Result<Live, Failure> {
         let expanded = Expanded::of(&self.entry.way, &self.deps.variables)?;
         let changed = Arc::clone(&self.changed);
         let limit = self.deps.start_limit;
@@ -219,7 +221,8 @@ impl Server {
                 let set_environment = |built: &mut Command| set_environment(built, &self.deps.variables, env);
                 let started = Process::start(start, set_environment).await.map_err(|error| {
                     let name = super::text::line(command, 200);
-                    expanded.hide(&format!("its command `{name}` can't be started: {error}"))
+                    let why = expanded.hide(&format!("its command `{name}` can't be started: {error}"));
+                    FailureKind::NotStarted.with(why)
                 })?;
                 let (process, input, output) = started;
                 let flow = Arc::new(Flow::default());
@@ -229,17 +232,22 @@ impl Server {
                 (Some((process, flow)), opened)
             }
             Way::Url { url, headers } => {
-                let transport = http::transport(url, headers).map_err(|why| expanded.hide(&why))?;
+                let transport = http::transport(url, headers)
+                    .map_err(|why| FailureKind::BadEntry.with(expanded.hide(&why)))?;
                 (None, tokio::time::timeout(limit, Link::open(transport, changed)).await)
             }
         };
         let trouble = match opened {
             Ok(Ok(link)) => return Ok(Live { link, process, expanded }),
             Ok(Err(trouble)) => trouble,
-            Err(_) => Trouble::Said(format!("it did not say hello within {}", seconds(limit))),
+            Err(_) => silent(format!("it did not say hello within {}", seconds(limit))),
         };
-        let why = explain(process.as_ref(), &expanded, trouble).await;
-        Err(if process.is_some() && self.sandbox().is_some() { format!("{why}\n{HELD}") } else { why })
+        let mut failure = explain(process.as_ref(), &expanded, trouble).await;
+        if process.is_some() && self.sandbox().is_some() {
+            failure.why.push('\n');
+            failure.why.push_str(HELD);
+        }
+        Err(failure)
     }
 
     /// What holds its process: nothing where its entry says so, or the kernel can't.
@@ -248,31 +256,29 @@ impl Server {
     }
 
     /// Where its entry lets it write, beside.
-    fn write(&self) -> Result<Vec<PathBuf>, String> {
+    fn write(&self) -> Result<Vec<PathBuf>, Failure> {
         let put_in = |path: &String| super::expand::path(path, &self.deps.variables);
         self.entry.write.iter().map(put_in).collect()
     }
 
-    async fn list(&self, live: &Live) -> Result<(), String> {
+    async fn list(&self, live: &Live) -> Result<(), Failure> {
         self.changed.store(false, Ordering::Relaxed);
         let limit = self.deps.start_limit;
         let mut listing = Listing::default();
         let pages = async {
             let mut cursor = None;
             loop {
-                let page = live.link.list(cursor).await;
-                match page {
-                    Ok(page) => cursor = listing.page(page).map_err(Trouble::Said)?,
-                    Err(trouble) => return Err(trouble),
-                }
+                let page = live.link.list(cursor).await?;
+                let bad = |why| Trouble::Said(FailureKind::BadReply.with(why));
+                cursor = listing.page(page).map_err(bad)?;
                 if cursor.is_none() {
-                    return Ok(());
+                    return Ok::<_, Trouble>(());
                 }
             }
         };
         let listed = match tokio::time::timeout(limit, pages).await {
             Ok(listed) => listed,
-            Err(_) => Err(Trouble::Said(format!("it did not list its tools within {}", seconds(limit)))),
+            Err(_) => Err(silent(format!("it did not list its tools within {}", seconds(limit)))),
         };
         if let Err(trouble) = listed {
             return Err(explain(live.process.as_ref(), &live.expanded, trouble).await);
@@ -285,10 +291,10 @@ impl Server {
     /// Why a call came to nothing.
     async fn broken(&self, live: &Live, trouble: Trouble) -> String {
         let (why, again) = match trouble {
-            Trouble::Said(why) => (live.expanded.hide(&why), ""),
+            Trouble::Said(failure) => (live.expanded.hide(&failure.why), ""),
             Trouble::Closed => {
                 let why = explain(live.process.as_ref(), &live.expanded, Trouble::Closed).await;
-                (why, "\nThe next call starts it again.")
+                (why.why, "\nThe next call starts it again.")
             }
         };
         format!("the call of the MCP server “{}” failed: {why}{again}", self.name())
@@ -296,26 +302,31 @@ impl Server {
 }
 
 /// Trouble in words, with what the server said last where that helps.
-async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, trouble: Trouble) -> String {
-    let (why, last) = match (process, trouble) {
+async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, trouble: Trouble) -> Failure {
+    let closed = |why: String| FailureKind::Closed.with(why);
+    let (failure, last) = match (process, trouble) {
         (Some((process, flow)), Trouble::Closed) => {
             let why = match flow.why() {
                 Some(why) => why.to_owned(),
                 None => process.outcome(LAST).await,
             };
-            (why, process.last_words())
+            (closed(why), process.last_words())
         }
-        (None, Trouble::Closed) => ("it closed the connection".to_owned(), String::new()),
-        (Some((process, _)), Trouble::Said(why)) => (why, process.last_words()),
-        (None, Trouble::Said(why)) => (why, String::new()),
+        (None, Trouble::Closed) => (closed("it closed the connection".to_owned()), String::new()),
+        (Some((process, _)), Trouble::Said(failure)) => (failure, process.last_words()),
+        (None, Trouble::Said(failure)) => (failure, String::new()),
     };
     let last = if last.is_empty() { last } else { format!("; the last it said:\n{last}") };
-    expanded.hide(&format!("{why}{last}"))
+    failure.kind.with(expanded.hide(&format!("{failure}{last}")))
 }
 
 /// The environment of a server: the user's without keys, and what its entry names.
 fn set_environment(command: &mut Command, variables: &Variables, env: &[(String, String)]) {
     command.env_clear().envs(variables.for_servers()).envs(env.iter().map(|(name, value)| (name, value)));
+}
+
+fn silent(why: String) -> Trouble {
+    Trouble::Said(FailureKind::Silent.with(why))
 }
 
 fn seconds(time: Duration) -> String {

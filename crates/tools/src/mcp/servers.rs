@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
+use retake_core::mcp::{Approves, Note};
 use tokio::task::AbortHandle;
 
 use super::allowed::Allowed;
-use super::config::{Config, Entry, Origin};
+use super::config::{Config, ConfigError, Entry, Origin};
 use super::expand::Variables;
+use super::failure::Failure;
 use super::names::Names;
 use super::server::Server;
 use super::tool::McpTool;
@@ -75,7 +77,7 @@ pub enum State {
     /// Its tools can be called.
     Ready,
     /// It can't be used, and why.
-    Failed(String),
+    Failed(Failure),
     /// A project names it, and nobody has approved it yet.
     NeedsApproval,
     /// Its entry says that it is not to be used.
@@ -91,16 +93,16 @@ pub struct ServerShown {
     pub origin: Origin,
     /// Its command or address, as its file says.
     pub way: String,
-    /// What is approved, a sentence each; nothing where no approval is needed.
-    pub asked: Vec<String>,
+    /// What is approved; nothing where no approval is needed.
+    pub asked: Vec<Approves>,
     /// A digest of its entry, which is what a person approves.
     pub entry: String,
     /// How it is.
     pub state: State,
     /// Its tools, in the order of their names.
     pub tools: Vec<ToolShown>,
-    /// What should be known of it, a sentence each.
-    pub notes: Vec<String>,
+    /// What should be known of it.
+    pub notes: Vec<Note>,
 }
 
 /// A tool of a server, for people.
@@ -221,11 +223,6 @@ impl McpServers {
         self.servers.iter().map(shown).collect()
     }
 
-    /// What is wrong with the files, a sentence each.
-    pub fn told(&self) -> &[String] {
-        &self.told
-    }
-
     /// What a person should know before a turn, a sentence each: files that are wrong, servers that are not there.
     pub fn notices(&self) -> Vec<String> {
         let notice = |server: &Arc<Server>| {
@@ -284,10 +281,15 @@ fn state(entry: &Entry, allowed: &Allowed) -> State {
 }
 
 fn told(config: &Config, allowed: &Allowed) -> Vec<String> {
-    let sentence = |problem: &super::config::ConfigError| {
+    let sentence = |problem: &ConfigError| {
         let cause = std::error::Error::source(problem).map_or_else(String::new, |cause| format!(": {cause}"));
         format!("{problem}{cause}; {}", problem.hint())
     };
-    let broken = config.servers.iter().find_map(|entry| allowed.holds(entry).err());
-    config.problems.iter().chain(&broken).map(sentence).chain(config.warnings.iter().cloned()).collect()
+    let warnings = config.warnings.iter().map(ToString::to_string);
+    config.problems.iter().chain(&broken(config, allowed)).map(sentence).chain(warnings).collect()
+}
+
+/// What is wrong with the list of those that may be started.
+pub fn broken(config: &Config, allowed: &Allowed) -> Option<ConfigError> {
+    config.servers.iter().find_map(|entry| allowed.holds(entry).err())
 }

@@ -10,6 +10,8 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
+use retake_core::NoSandbox;
+
 use super::{Confinement, Net, filter, reading};
 use crate::regular;
 
@@ -23,10 +25,8 @@ const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 const TERMINALS: [&str; 3] = ["/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 /// Whether the kernel confines files; else why not.
-pub(super) fn files() -> Result<(), String> {
-    confined_files().and_then(Ruleset::create).map(drop).map_err(|_| {
-        "the kernel has no Landlock, it is switched off, or it is older than Linux 6.2".to_owned()
-    })
+pub(super) fn files() -> Result<(), NoSandbox> {
+    confined_files().and_then(Ruleset::create).map(drop).map_err(|_| NoSandbox::NoLandlock)
 }
 
 /// Whether the kernel and this build can refuse sockets.

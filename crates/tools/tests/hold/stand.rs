@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use retake_core::ToolOutcome;
+use retake_core::{SandboxFact, ToolOutcome};
 use retake_testkit::again;
 use retake_tools::{Network, Output, Sandbox, Sandboxed, ShellConfig, Tool, shell_tools};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(crate) struct Ground {
     pub(crate) how: How,
     pub(crate) stage: Stage,
     /// What holds commands, as a person is told.
-    pub(crate) told: Vec<String>,
+    pub(crate) told: Vec<SandboxFact>,
     tools: Vec<Arc<dyn Tool>>,
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn everywhere(test: &str, part: impl AsyncFn(How)) {
     match supervisor().namespaces() {
         Ok(()) => part(How::Namespaces).await,
         Err(why) => {
-            assert!(!has_namespaces(), "this machine has namespaces: {why}");
+            assert!(!has_namespaces(), "this machine has namespaces: {why:?}");
         }
     }
     part(How::WithoutNamespaces).await;

@@ -92,12 +92,15 @@ fn unknown_keys_and_files_of_other_programs_are_reported() {
     project(&world, "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"colour\": \"red\"}}}");
     let [warning] = &world.config().warnings[..] else { panic!("one warning") };
     assert!(
-        warning.ends_with(".mcp.json, line 2: “colour” of the server “a” means nothing here"),
+        warning.to_string().ends_with(".mcp.json, line 2: “colour” of the server “a” means nothing here"),
         "{warning}"
     );
     project(&world, "{\"servers\": {}}");
     let [warning] = &world.config().warnings[..] else { panic!("one warning") };
-    assert!(warning.ends_with("names no server: it has “servers”, and no “mcpServers”"), "{warning}");
+    assert!(
+        warning.to_string().ends_with("names no server: it has “servers”, and no “mcpServers”"),
+        "{warning}"
+    );
 }
 
 #[test]

@@ -170,7 +170,7 @@ async fn trial_26_a_server_gets_no_more_memory_and_writes_no_larger_files_than_a
         let used = std::fs::read_to_string(world.folder().join("used")).expect("written");
         assert!(!may_limit() || !used.contains("400000000"), "{how:?}: {used}");
         if let State::Failed(why) = only(&servers).state {
-            assert!(why.contains("permissions.memory_mb"), "{how:?}: {why}");
+            assert!(why.why.contains("permissions.memory_mb"), "{how:?}: {why}");
         }
     })
     .await;

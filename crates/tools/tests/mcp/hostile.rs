@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{EffectClass, ToolOutcome, Touch};
-use retake_tools::mcp::State;
+use retake_tools::mcp::{Failure, FailureKind, State};
 use serde_json::json;
 
 use super::world::{Caller, World, ask, ask_as, fails, failure, gone, only, said, tool};
@@ -37,7 +37,8 @@ async fn a_silent_server_fails_at_its_time_limit_and_other_servers_work() {
         .expect("written");
     let servers = world.connect().await;
     let states: Vec<_> = servers.shown().into_iter().map(|server| server.state).collect();
-    assert_eq!(states, [State::Failed("it did not say hello within 1 s".into()), State::Ready]);
+    let silent = Failure { kind: FailureKind::Silent, why: "it did not say hello within 1 s".to_owned() };
+    assert_eq!(states, [State::Failed(silent), State::Ready]);
     assert_eq!(said(&servers, "mcp__b__echo", json!({"x": 1})).await, r#"{"x": 1}"#);
 }
 

@@ -117,7 +117,7 @@ pub(super) fn only(servers: &McpServers) -> ServerShown {
 /// Why the one server of these can't be used.
 pub(super) fn failure(servers: &McpServers) -> String {
     match only(servers).state {
-        State::Failed(why) => why,
+        State::Failed(failure) => failure.why,
         other => panic!("it is {other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use retake_wire::reply::{
     Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Todo, TodoState, Tools, Waiting,
 };
-use retake_wire::{EffectClass, Mode, Rule, Ruling, Usage};
+use retake_wire::{EffectClass, Mode, Rule, Ruling, Usage, english};
 
 use super::content::{self, block};
 use super::entries::dim;
@@ -39,9 +39,9 @@ pub fn short(job: &str) -> &str {
 
 /// Whether a job runs, or how it ended.
 pub fn state(job: &JobLine) -> String {
-    match (&job.ended, job.running) {
+    match (job.exit_code, job.running) {
         (_, true) => "running".to_owned(),
-        (Some(ended), false) => safe::line(ended).into_owned(),
+        (Some(code), false) => english::exit_code(code),
         (None, false) => "ended".to_owned(),
     }
 }
@@ -220,7 +220,9 @@ pub fn commands(held: &Commands) -> String {
         Commands::Asking => "have a network only where their call asks for it",
         Commands::Open => "reach the network",
         Commands::Closed => "reach no network",
-        Commands::Free { why } => return format!("no sandbox holds commands: {why}"),
+        Commands::Free { cause, .. } => {
+            return format!("no sandbox holds commands: {}", english::sandbox_cause(cause));
+        }
     };
     format!("commands write only in the workspace and in temporary folders, and {net}")
 }
@@ -230,8 +232,8 @@ pub fn permissions(look: &Look, may: &Permissions) -> Text {
     let line = format!("mode {}: the model {}", may.mode.name(), mode(may.mode));
     let mut text = block(look, &line, 0, None);
     text.push(block(look, &commands(&may.commands), 0, None));
-    for weaker in &may.weaker {
-        text.push(block(look, &safe::line(weaker), 0, None));
+    for weakness in &may.weaknesses {
+        text.push(block(look, &safe::line(&english::sandbox_fact(weakness)), 0, None));
     }
     let rows = (1..).zip(&may.rules).map(|(number, settled)| {
         let (ruling, style) = match settled.rule.ruling {
@@ -320,8 +322,12 @@ mod tests {
         let shown = |ruling, tool: &str, what: &str| {
             let rule = Rule { ruling, tool: tool.to_owned(), what: Some(what.to_owned()) };
             let rules = vec![Settled { rule, for_good: true }];
-            let may =
-                Permissions { mode: Mode::Ask, rules, commands: Commands::default(), weaker: Vec::new() };
+            let may = Permissions {
+                mode: Mode::Ask,
+                rules,
+                commands: Commands::default(),
+                ..Permissions::default()
+            };
             let look = Look { columns: 200, now_ms: 0, ids: false };
             permissions(&look, &may).to_string()
         };

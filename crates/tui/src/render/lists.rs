@@ -217,6 +217,8 @@ pub fn prices(model: &Model) -> String {
 
 /// Models, and which one is used.
 pub fn models(look: &Look, models: &Models) -> Text {
+    let why_not =
+        |it: &Model| it.unavailable_cause.as_ref().map(english::unavailable_cause).unwrap_or_default();
     let rows: Vec<_> = models
         .models
         .iter()
@@ -226,14 +228,15 @@ pub fn models(look: &Look, models: &Models) -> Text {
                 cell(safe::line(&it.name)),
                 cell(context(it)).right(),
                 cell(prices(it)),
-                cell(safe::line(it.unavailable.as_deref().unwrap_or_default())).style(Style::Warn),
+                cell(safe::line(&why_not(it))).style(Style::Warn),
             ]
         })
         .collect();
     let (default, cause) = (safe::line(&models.default), english::model_cause(&models.cause));
     let why = format!("{default} is used when none is named: {}", safe::line(&cause));
-    let warning = models.warning.as_deref().map(|warning| {
-        let warning = safe::line(warning);
+    let warning = models.problem.as_ref().map(|problem| {
+        let warning = english::problem(problem);
+        let warning = safe::line(&warning);
         let line =
             format!("! it can't be used: {warning}; name another one with `--model`, or set model.default");
         text![(Style::Warn, line), "\n"]
@@ -256,8 +259,8 @@ pub fn report(report: &Report) -> Text {
     for (style, sign, line) in mended.chain(wrong) {
         text.push(text![(style, sign), format!(" {}\n", safe::line(&line))]);
     }
-    for sandbox in &report.sandbox {
-        text.push(format!("sandbox: {}\n", safe::line(sandbox)));
+    for fact in &report.confinement {
+        text.push(format!("sandbox: {}\n", safe::line(&english::sandbox_fact(fact))));
     }
     if report.findings.is_empty() {
         text.push(text![(Style::Good, "healthy"), "\n"]);

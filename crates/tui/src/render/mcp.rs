@@ -1,9 +1,10 @@
 //! MCP servers and their tools. Must never show what a server says as it says it: it may act on a terminal.
 
-use retake_wire::{McpServer, McpServers, McpState, McpTools};
+use retake_wire::{McpServer, McpServers, McpState, McpTools, english};
 
 use super::table::{cell, table};
 use super::words;
+use crate::hint::Audience;
 use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe};
@@ -32,11 +33,12 @@ pub fn servers(look: &Look, it: &McpServers) -> Text {
     let warn = |line: String| text![(Style::Warn, "!"), " ", line, "\n"];
     for server in &it.servers {
         let name = safe::line(&server.name);
-        for line in server.why.iter().chain(&server.notes) {
-            text.push(warn(format!("{name}: {}", safe::line(line))));
+        let why = server.problem.iter().map(english::problem);
+        for line in why.chain(server.remarks.iter().map(english::mcp_remark)) {
+            text.push(warn(format!("{name}: {}", safe::line(&line))));
         }
-        for line in &server.asked {
-            text.push(warn(format!("{name}: {}", safe::line(line))));
+        for part in &server.approval {
+            text.push(warn(format!("{name}: {}", safe::line(&english::mcp_approval(part)))));
         }
         if server.state == McpState::NeedsApproval {
             text.push(warn(format!(
@@ -44,8 +46,9 @@ pub fn servers(look: &Look, it: &McpServers) -> Text {
             )));
         }
     }
-    for problem in &it.problems {
-        text.push(warn(safe::line(problem).into_owned()));
+    for problem in &it.file_problems {
+        let problem = Audience::Shell.problem(problem);
+        text.push(warn(safe::line(&problem).into_owned()));
     }
     text
 }

@@ -22,8 +22,8 @@ pub fn shown(look: &Look, it: &WorkspaceShown) -> Text {
         name(&it.workspace.folder),
         words::when(look, it.workspace.created_ms)
     ));
-    if let Some(away) = &it.away {
-        text.push(text![(Style::Warn, "!"), format!(" {}\n", safe::line(away))]);
+    if let Some(problem) = &it.problem {
+        text.push(text![(Style::Warn, "!"), format!(" {}\n", safe::line(&problem.message))]);
     }
     if it.unsettled {
         text.push(text![

@@ -184,7 +184,13 @@ impl Choose {
             let right = lists::context(&it);
             let now = current.as_ref() == Some(&it.name);
             let pick = Pick::Model(Some(it.name.clone()));
-            Choice { about, right, now, why_not: it.unavailable, ..Choice::new(it.name, pick) }
+            Choice {
+                about,
+                right,
+                now,
+                why_not: it.unavailable_cause.as_ref().map(english::unavailable_cause),
+                ..Choice::new(it.name, pick)
+            }
         };
         let choices = std::iter::once(usual).chain(models.models.into_iter().map(one)).collect();
         self.show(choices);
@@ -208,7 +214,8 @@ impl Choose {
             let key = format!("{number} {rule}");
             Choice { key, right: until.to_owned(), ..Choice::new(rule, Pick::Rule(settled.rule.clone())) }
         }));
-        self.about = [vec![agent::commands(&may.commands)], may.weaker.clone()].concat();
+        let weaknesses = may.weaknesses.iter().map(english::sandbox_fact);
+        self.about = std::iter::once(agent::commands(&may.commands)).chain(weaknesses).collect();
         self.show(choices);
     }
 

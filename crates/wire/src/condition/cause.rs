@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::folder::{GitFileChange, GitFileRole};
 use crate::files::{Against, FileName};
 
 /// A path that is not covered.
@@ -47,7 +48,17 @@ pub enum UncoveredCause {
     Unreadable,
     /// The version that it would get is not kept any more.
     NotKept,
-    /// The call recorded why in words: of files that are git's own, and by earlier versions.
+    /// It is a file that git runs or obeys, in a folder of git's own.
+    GitFile {
+        /// How it changed.
+        change: GitFileChange,
+        /// What git does with it.
+        role: GitFileRole,
+        /// The shell command that puts it back. Absent where what it was could not be kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+    },
+    /// An earlier version recorded why in words.
     Recorded {
         /// The words.
         detail: String,
@@ -196,6 +207,78 @@ pub enum ReadOnlyCause {
     Damaged {
         /// What the store says.
         detail: String,
+    },
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
+/// Why a model cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum UnavailableCause {
+    /// The environment variable with the key of its provider is not set.
+    KeyNotSet {
+        /// The variable.
+        variable: String,
+    },
+    /// The file with the key of its provider cannot be read.
+    KeyFileUnreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        detail: String,
+    },
+    /// Other users can read the file with the key of its provider.
+    KeyFileOpen {
+        /// The file.
+        path: String,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The file with the key of its provider belongs to another user.
+    KeyFileForeign {
+        /// The file.
+        path: String,
+    },
+    /// The file does not hold one key on one line.
+    KeyFileInvalid {
+        /// The file.
+        path: String,
+    },
+    /// Its provider is on this computer, and the setting `local.find` is false.
+    NotSearched,
+    /// Its provider can be used, but no model of it is known: a request has to name one.
+    NotNamed {
+        /// Where its key is.
+        key: ModelCause,
+    },
+    /// The server runs, but has no model.
+    NoModels {
+        /// The name of the server.
+        server: String,
+    },
+    /// Nothing answers at the address.
+    NoAnswer {
+        /// The address.
+        address: String,
+        /// Something may answer later than the setting `local.find_within_ms` allows.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        late: bool,
+    },
+    /// What answers at the address is no model server.
+    NoModelServer {
+        /// The address.
+        address: String,
+    },
+    /// The server refuses to list its models.
+    Status {
+        /// The address.
+        address: String,
+        /// The HTTP status.
+        status: u16,
     },
     /// A code of a newer owner.
     #[serde(other)]

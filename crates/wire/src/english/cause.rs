@@ -1,7 +1,7 @@
 //! The English sentences about causes: why something is as it is. Must never repeat what the cause is of: its caller names that.
 
 use crate::ask_cause::AskCause;
-use crate::condition::{ModelCause, ReadOnlyCause, UncoveredCause};
+use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
 
 /// Why nothing can be written in a conversation.
 pub fn read_only_cause(it: &ReadOnlyCause) -> String {
@@ -25,6 +25,37 @@ pub fn model_cause(it: &ModelCause) -> String {
         ModelCause::LocalServer { server } => format!("{server} runs on this computer"),
         ModelCause::Demo => "there is no key and no model server on this computer".to_owned(),
         ModelCause::Unknown => super::UNKNOWN.to_owned(),
+    }
+}
+
+/// Why a model cannot be used, and what to do.
+pub fn unavailable_cause(it: &UnavailableCause) -> String {
+    match it {
+        UnavailableCause::KeyNotSet { variable } => format!("{variable} is not set"),
+        UnavailableCause::KeyFileUnreadable { path, detail } => {
+            format!("cannot read the key file {path} ({detail}); put the key, alone on one line, into it")
+        }
+        UnavailableCause::KeyFileOpen { path, mode } => {
+            format!("the key file {path} can be read by others (mode {mode:03o}); chmod 600 {path}")
+        }
+        UnavailableCause::KeyFileForeign { path } => {
+            format!("the key file {path} does not belong to you; chown it to yourself, then chmod 600 {path}")
+        }
+        UnavailableCause::KeyFileInvalid { path } => {
+            format!(
+                "the key file {path} does not hold one key on one line; put the key, alone on one line, into it"
+            )
+        }
+        UnavailableCause::NotSearched => "not looked for: local.find is false in the settings".to_owned(),
+        UnavailableCause::NotNamed { key } => format!("{}; name one of its models", model_cause(key)),
+        UnavailableCause::NoModels { server } => format!("{server} runs, but has no model"),
+        UnavailableCause::NoAnswer { address, late: false } => format!("nothing answers at {address}"),
+        UnavailableCause::NoAnswer { address, late: true } => format!("nothing answers at {address} in time"),
+        UnavailableCause::NoModelServer { address } => {
+            format!("what answers at {address} is no such server")
+        }
+        UnavailableCause::Status { address, status } => format!("{address} answers with HTTP {status}"),
+        UnavailableCause::Unknown => super::UNKNOWN.to_owned(),
     }
 }
 
@@ -57,7 +88,10 @@ pub fn ask_cause(it: &AskCause) -> String {
 /// Why a path is not covered.
 pub fn uncovered_cause(it: &UncoveredCause) -> String {
     let sentence = match it {
-        UncoveredCause::Recorded { detail } => detail,
+        UncoveredCause::GitFile { change, role, command } => {
+            return super::folder::git_file(*change, *role, command.as_deref());
+        }
+        UncoveredCause::Recorded { detail } => detail.as_str(),
         UncoveredCause::Ignored => "an ignore file excludes the folder",
         UncoveredCause::NodeModules => "installed packages",
         UncoveredCause::CacheFolder => "a cache, by its CACHEDIR.TAG",
@@ -142,9 +176,60 @@ mod tests {
             (r#"{"code":"unstable"}"#, "it changed while it was read"),
             (r#"{"code":"unreadable"}"#, "it can't be read"),
             (r#"{"code":"not_kept"}"#, "the version that it takes is not kept any more"),
-            (r#"{"code":"recorded","detail":"new; git runs it"}"#, "new; git runs it"),
+            (
+                r#"{"code":"git_file","change":"new","role":"hook","command":"rm x"}"#,
+                "new; git runs it; to put it back: rm x",
+            ),
+            (
+                r#"{"code":"git_file","change":"changed","role":"settings"}"#,
+                "changed; git does what it says; what it was could not be kept",
+            ),
+            (r#"{"code":"recorded","detail":"the file is over the limit"}"#, "the file is over the limit"),
         ];
         rows::check(&rows, uncovered_cause);
+    }
+
+    #[test]
+    fn each_cause_of_an_unavailable_model_has_a_sentence() {
+        let rows = [
+            (r#"{"code":"key_not_set","variable":"OPENAI_API_KEY"}"#, "OPENAI_API_KEY is not set"),
+            (
+                r#"{"code":"key_file_unreadable","path":"/k","detail":"Permission denied"}"#,
+                "cannot read the key file /k (Permission denied); put the key, alone on one line, into it",
+            ),
+            (
+                r#"{"code":"key_file_open","path":"/k","mode":416}"#,
+                "the key file /k can be read by others (mode 640); chmod 600 /k",
+            ),
+            (
+                r#"{"code":"key_file_foreign","path":"/k"}"#,
+                "the key file /k does not belong to you; chown it to yourself, then chmod 600 /k",
+            ),
+            (
+                r#"{"code":"key_file_invalid","path":"/k"}"#,
+                "the key file /k does not hold one key on one line; put the key, alone on one line, into it",
+            ),
+            (r#"{"code":"not_searched"}"#, "not looked for: local.find is false in the settings"),
+            (
+                r#"{"code":"not_named","key":{"code":"no_key_needed"}}"#,
+                "needs no key; name one of its models",
+            ),
+            (r#"{"code":"no_models","server":"Ollama"}"#, "Ollama runs, but has no model"),
+            (r#"{"code":"no_answer","address":"http://h/v1"}"#, "nothing answers at http://h/v1"),
+            (
+                r#"{"code":"no_answer","address":"http://h/v1","late":true}"#,
+                "nothing answers at http://h/v1 in time",
+            ),
+            (
+                r#"{"code":"no_model_server","address":"http://h/v1"}"#,
+                "what answers at http://h/v1 is no such server",
+            ),
+            (
+                r#"{"code":"status","address":"http://h/v1","status":404}"#,
+                "http://h/v1 answers with HTTP 404",
+            ),
+        ];
+        rows::check(&rows, unavailable_cause);
     }
 
     #[test]

@@ -17,10 +17,8 @@ pub(super) fn remark(it: &FolderRemark) -> String {
             "what a command staged in git stays so: `git restore --staged .` unstages it".to_owned()
         }
         FolderRemark::GitFile { path, change, role, command } => {
-            let back = command.as_ref().map(|command| format!("to put it back: {command}"));
-            let back = back.unwrap_or_else(|| "what it was could not be kept".to_owned());
-            let (how, what) = (changed(*change), obeyed(*role));
-            format!("{path} stays as it is now, since the last call: {how}; {what}; {back}")
+            let it = git_file(*change, *role, command.as_deref());
+            format!("{path} stays as it is now, since the last call: {it}")
         }
         FolderRemark::HardLink { path, all_change } => {
             let what = match all_change {
@@ -114,6 +112,13 @@ fn place(branch: Option<&str>, commit: Option<&str>) -> String {
 }
 
 // The model reads the same words below the result of its call: `Change::said` in `engine/src/files/git_hooks.rs`.
+
+/// How a file that git runs or obeys changed, and what puts it back.
+pub(super) fn git_file(change: GitFileChange, role: GitFileRole, command: Option<&str>) -> String {
+    let back = command.map(|command| format!("to put it back: {command}"));
+    let back = back.unwrap_or_else(|| "what it was could not be kept".to_owned());
+    format!("{}; {}; {back}", changed(change), obeyed(role))
+}
 
 fn changed(how: GitFileChange) -> &'static str {
     match how {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{EffectClass, Mode, Rule, Ruling};
 use crate::content::{Part, Usage};
+use crate::sandbox::{SandboxCause, SandboxFact};
 
 /// A to-do list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +49,7 @@ pub struct Jobs {
 }
 
 /// A command that was begun in the background.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobLine {
     /// Its id.
@@ -57,8 +58,12 @@ pub struct JobLine {
     pub command: String,
     /// Whether it runs.
     pub running: bool,
-    /// How it ended, where that is known: a phrase.
+    /// The exit code that it ended with, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Deprecated, the next version leaves it out: `exit_code` as an English phrase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub ended: Option<String>,
     /// How much it has printed, in bytes, where that is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +117,11 @@ pub struct Permissions {
     pub rules: Vec<Settled>,
     /// What holds commands that run.
     pub commands: Commands,
-    /// What they can do that they can't where the machine has everything that holds commands, a sentence each; at most ten.
+    /// What they can do that they can't where the machine has everything that holds commands; at most ten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weaknesses: Vec<SandboxFact>,
+    /// Deprecated, the next version leaves it out: `weaknesses` as English sentences; bounded by them.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weaker: Vec<String>,
 }
@@ -132,6 +141,10 @@ pub enum Commands {
     /// Nothing.
     Free {
         /// Why.
+        #[serde(default)]
+        cause: SandboxCause,
+        /// Deprecated, the next version leaves it out: `cause` as an English sentence.
+        #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         why: String,
     },
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::UncoveredCause;
 use crate::files::{FileName, Grade};
+use crate::problem::Problem;
 use crate::request::PruneHow;
 
 /// A page of captures, newest first.
@@ -44,7 +45,7 @@ pub struct Workspaces {
 }
 
 /// A folder that conversations work in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspace {
     /// Its number.
@@ -64,8 +65,12 @@ pub struct FilesStatus {
     /// Its further ones, bounded by the settings; what is in one of them is named by its absolute path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<String>,
-    /// Further ones that are gone, a sentence each; bounded by the settings.
+    /// Further ones that are gone or cannot be opened; bounded by the settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone_folders: Vec<GoneFolder>,
+    /// Deprecated, the next version leaves it out: `gone_folders` as English sentences; bounded by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub gone: Vec<String>,
     /// What calls of this conversation have changed, and is in the files now: all of it, bounded by the files that differ.
     pub calls: Vec<Changed>,
@@ -79,6 +84,16 @@ pub struct FilesStatus {
     pub uncovered: Vec<Uncovered>,
     /// Calls of which processes still run: all of them, bounded by what runs.
     pub running: Vec<Job>,
+}
+
+/// A folder that is gone or cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GoneFolder {
+    /// Its path; what is not UTF-8 is replaced in it.
+    pub folder: String,
+    /// Why.
+    pub problem: Problem,
 }
 
 /// How a path differs.
@@ -165,13 +180,17 @@ pub struct Difference {
 }
 
 /// What is kept of a folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceShown {
     /// Which.
     pub workspace: Workspace,
     /// Why it can't be worked in now, where it can't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+    /// Deprecated, the next version leaves it out: `problem` as an English sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub away: Option<String>,
     /// Conversations that work in it, by id: all of them, bounded by the conversations there are.
     pub conversations: Vec<String>,

@@ -46,7 +46,7 @@ pub struct Plan {
     /// What would not change or cannot be reverted.
     #[serde(default)]
     pub conditions: Vec<Condition>,
-    /// Deprecated, the next version leaves it out: `conditions` as English sentences.
+    /// Deprecated, the next version leaves it out: `conditions` as English sentences; bounded by them.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub stays: Vec<String>,
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::SandboxFact;
+
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -16,16 +18,20 @@ pub struct Report {
     /// What was repaired.
     #[serde(default)]
     pub repairs: Vec<Repair>,
-    /// Deprecated, the next version leaves it out: `findings` as English sentences.
+    /// Deprecated, the next version leaves it out: `findings` as English sentences; bounded by them.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub problems: Vec<String>,
     /// What the database says of it, for those who know its inside; a client for people need not show it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
-    /// Deprecated, the next version leaves it out: `repairs` as English sentences.
+    /// Deprecated, the next version leaves it out: `repairs` as English sentences; bounded by them.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub mended: Vec<String>,
-    /// What holds commands on this machine, and what does not, a sentence each.
+    /// What confines commands on this machine, and what does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confinement: Vec<SandboxFact>,
+    /// Deprecated, the next version leaves it out: `confinement` as English sentences; bounded by them.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sandbox: Vec<String>,
 }

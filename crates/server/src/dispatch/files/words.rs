@@ -12,10 +12,10 @@ use retake_core::{
     Totals, Unanswered, Verdict, WhyLeft, without_full_folders,
 };
 use retake_engine::{FileOptions, Scope, Uncaptured, WhyUnseen, named_in, shown_in};
-use retake_wire::{Condition, PathCause, Problem, UncoveredCause, UncoveredPath, english};
+use retake_wire::{Condition, PathCause, Problem, ProblemCode, UncoveredCause, UncoveredPath, english};
 
 use super::whose::Whose;
-use crate::convert::{uncovered_cause, usage};
+use crate::convert::{git_file, uncovered_cause, usage};
 
 pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Result<FileOptions, Problem> {
     let scope = match files.scope {
@@ -319,6 +319,7 @@ pub(in crate::dispatch) fn unknown(cut_off: &[Unanswered], unseen: &Uncaptured) 
         let path = |(path, why): &(String, WhyUnseen)| {
             let cause = match why {
                 WhyUnseen::NotCovered(why) => uncovered_cause(*why),
+                WhyUnseen::GitFile(file) => git_file(file.clone()),
                 WhyUnseen::Recorded(detail) => UncoveredCause::Recorded { detail: detail.clone() },
             };
             UncoveredPath { path: path.clone(), cause }
@@ -333,7 +334,8 @@ pub(in crate::dispatch) fn unknown(cut_off: &[Unanswered], unseen: &Uncaptured) 
     all.extend((calls > 0).then_some(Condition::UnseenCalls { calls }));
     all.extend(unseen.blind.iter().map(|(called, why)| Condition::UnseenCall {
         call: crate::agent::called(&called.asked),
-        why: why.clone(),
+        problem: why.code.clone().map(ProblemCode::from),
+        why: why.why.clone(),
     }));
     all
 }

@@ -47,6 +47,26 @@ pub enum ConfigError {
         /// What is wrong with it.
         problem: String,
     },
+    /// It names no server, and has other keys.
+    #[error("{} names no server: it has {}, and no “mcpServers”", path.display(), keys.join(", "))]
+    NoServers {
+        /// The file.
+        path: PathBuf,
+        /// The first of its keys, in quotes.
+        keys: Vec<String>,
+    },
+    /// A key of a server means nothing.
+    #[error("{}, line {line}: “{key}” of the server “{server}” means nothing here", path.display())]
+    UnknownKey {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+        /// The key.
+        key: String,
+        /// The name of the server.
+        server: String,
+    },
     /// No server may be called so.
     #[error("`{0}` can't be the name of an MCP server")]
     BadName(String),
@@ -77,9 +97,10 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// What to do next.
+    /// What to do next; nothing for a warning.
     pub fn hint(&self) -> &'static str {
         match self {
+            Self::NoServers { .. } | Self::UnknownKey { .. } => "",
             Self::Unreadable { .. } | Self::Unwritable { .. } => "check the file: its permissions, the disk",
             Self::Syntax { .. } => "mend that line, or move the file away; it was not changed",
             Self::Wrong { .. } => {

@@ -1,18 +1,19 @@
 //! Tests of the pickers, driven by keys and answers of a script. Must never ask a real owner.
 
 use retake_wire::reply::{Alternative, Commands, Line, Model, Settled};
-use retake_wire::{ModelCause, Role, Ruling};
+use retake_wire::{ModelCause, Role, Ruling, SandboxCause, SandboxFact, UnavailableCause};
 
 use super::*;
 use crate::ui::testing::{NOW_MS, World, conversation, every_key, problem, sizes, themes};
 
-fn model(name: &str, unavailable: Option<&str>, priced: bool) -> Model {
+fn model(name: &str, key: Option<&str>, priced: bool) -> Model {
     Model {
         name: name.to_owned(),
-        unavailable: unavailable.map(str::to_owned),
+        unavailable_cause: key.map(|it| UnavailableCause::KeyNotSet { variable: it.to_owned() }),
         context_tokens: priced.then_some(200_000),
         input_price: priced.then_some(3.0),
         output_price: priced.then_some(15.0),
+        ..Model::default()
     }
 }
 
@@ -23,7 +24,7 @@ fn all_models() -> Reply {
         models: vec![
             model("anthropic/large", None, true),
             model("local/小さい", None, false),
-            model("openai/large", Some("there is no key: set OPENAI_API_KEY"), true),
+            model("openai/large", Some("OPENAI_API_KEY"), true),
         ],
         ..Models::default()
     })
@@ -42,7 +43,7 @@ fn may(mode: Mode) -> Permissions {
             Settled { rule: rule(Ruling::Allow, "shell", Some("cargo test")), for_good: false },
         ],
         commands: Commands::Asking,
-        weaker: Vec::new(),
+        ..Permissions::default()
     }
 }
 
@@ -182,10 +183,10 @@ fn mode_can_be_chosen_before_the_conversation_begins() {
 
 #[test]
 fn trial_30_rule_that_denies_a_command_says_what_it_cannot_stop_and_weak_sandboxes_are_reported() {
-    let weaker = vec!["commands have no namespaces of their own".to_owned()];
+    let weaknesses = vec![SandboxFact::NoNamespaces { cause: SandboxCause::Unsupervised }];
     let weak = move |request: &Request| match request {
         Request::Permissions(_) => {
-            Some(Ok(Reply::Permissions(Permissions { weaker: weaker.clone(), ..may(Mode::Ask) })))
+            Some(Ok(Reply::Permissions(Permissions { weaknesses: weaknesses.clone(), ..may(Mode::Ask) })))
         }
         other => owner(other),
     };

@@ -6,8 +6,9 @@ use super::*;
 use crate::ui::testing::{World, conversation, every_key, problem, sizes, themes};
 
 fn job(id: &str, command: &str, running: bool, printed: u64) -> JobLine {
-    let ended = (!running).then(|| "ended with 1".to_owned());
-    JobLine { job: id.to_owned(), command: command.to_owned(), running, ended, printed: Some(printed) }
+    let exit_code = (!running).then_some(1);
+    let (job, command, printed) = (id.to_owned(), command.to_owned(), Some(printed));
+    JobLine { job, command, running, exit_code, printed, ..JobLine::default() }
 }
 
 fn all(printed: u64) -> Reply {

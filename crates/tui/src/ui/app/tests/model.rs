@@ -5,13 +5,7 @@ use retake_wire::reply::{Model, Models};
 use super::*;
 
 fn models() -> Reply {
-    let model = |name: &str| Model {
-        name: name.to_owned(),
-        unavailable: None,
-        context_tokens: None,
-        input_price: None,
-        output_price: None,
-    };
+    let model = |name: &str| Model { name: name.to_owned(), ..Model::default() };
     let models = ["fake/m1", "demo"].map(model).into();
     Reply::Models(Models { default: "demo".into(), models, ..Models::default() })
 }

@@ -29,10 +29,8 @@ fn begun(start: Start, mode: retake_wire::Mode) -> App {
                 cause: ModelCause::Settings,
                 models: vec![Model {
                     name: "a/b".into(),
-                    unavailable: None,
                     context_tokens: Some(200_000),
-                    input_price: None,
-                    output_price: None,
+                    ..Default::default()
                 }],
                 ..Models::default()
             }),
