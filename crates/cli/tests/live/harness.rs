@@ -336,7 +336,7 @@ pub(super) fn manifest(folder: &Path) -> Manifest {
 pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = now();
     while !is_so() {
-        assert!(now() - began < Duration::from_secs(30), "never: {what}");
+        assert!(now() - began < Duration::from_secs(60), "never: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

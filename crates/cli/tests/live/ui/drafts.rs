@@ -90,7 +90,7 @@ fn a_draft_that_a_rewind_moved_aside_survives_a_restart_and_a_kill() {
     client.types("a thought of my own");
     client.shows("› a thought of my own");
     client.press("C-r");
-    client.shows("Rewind:");
+    client.until("the plan", |screen| screen.contains("Rewind:") && screen.contains("takes back"));
     client.press("Enter");
     client.shows("Enter applies");
     client.press("Enter");

@@ -100,7 +100,7 @@ fn a_message_is_edited_and_answered_again() {
     // And back to the first one, by the key of alternatives.
     selects(&client, "Quite another answer.");
     client.press("a");
-    client.shows("Other answers");
+    client.until("both answers", |screen| screen.contains("Other answers") && screen.contains("❯ ● 2"));
     client.press("Up");
     client.press("Enter");
     client.until("the plan", |screen| screen.contains("Choose") && screen.contains("Enter applies"));
