@@ -59,18 +59,23 @@ fn around(look: &Look, line: &Line) -> Text {
     entries::dim(look, &width::truncate(&text, look.columns))
 }
 
-/// The text around the matches.
 fn marked(hit: &Hit) -> Text {
-    let mut text = Text::new();
+    let piece = |(text, is_match)| Text::of(text, Some(Style::Match).filter(|_| is_match));
+    pieces(hit).into_iter().map(piece).collect()
+}
+
+/// The snippet in pieces, safe, and whether each is a match.
+pub(crate) fn pieces(hit: &Hit) -> Vec<(String, bool)> {
+    let safe = |text: &str| safe::line(text).into_owned();
+    let mut pieces = Vec::new();
     let mut done = 0;
     for &(from, to) in &hit.marks {
-        let pieces = (hit.snippet.get(done..from), hit.snippet.get(from..to));
-        let (Some(plain), Some(matched)) = pieces else {
+        let (Some(plain), Some(matched)) = (hit.snippet.get(done..from), hit.snippet.get(from..to)) else {
             break;
         };
-        text.push(safe::line(plain));
-        text.push((Style::Match, safe::line(matched)));
+        pieces.extend([(safe(plain), false), (safe(matched), true)]);
         done = to;
     }
-    text + safe::line(hit.snippet.get(done..).unwrap_or_default())
+    pieces.push((safe(hit.snippet.get(done..).unwrap_or_default()), false));
+    pieces
 }

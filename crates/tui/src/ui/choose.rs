@@ -6,7 +6,6 @@ mod tests;
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::Line;
 use retake_wire::reply::{Alternatives, Marked, Models, Permissions};
 use retake_wire::request::{self, Of, SetPermissions};
 use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule, english};
@@ -15,11 +14,11 @@ use super::keymap::{Command, Context};
 use super::msg::{Lasts, Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{PaneFrame, told};
-use super::rows::{Did, Ink, Order, Row, Rows, Stands};
+use super::plan::paragraph;
+use super::rows::{Did, Filtering, Ink, Order, Row, Rows};
 use super::theme::{Paint, Paints, Themes};
-use super::words::look;
 use crate::render::{agent, lists, words};
-use crate::text::{safe, width};
+use crate::text::{safe, time, width};
 
 /// Hidden messages are loaded in pages of this size.
 const PAGE: usize = 100;
@@ -110,8 +109,8 @@ impl Row for Choice {
         self.why_not.as_deref()
     }
 
-    fn stands(&self) -> Stands {
-        if matches!(self.pick, Pick::Heading) { Stands::Between } else { Stands::Filtered }
+    fn filtering(&self) -> Filtering {
+        if matches!(self.pick, Pick::Heading) { Filtering::Between } else { Filtering::Filtered }
     }
 }
 
@@ -222,7 +221,7 @@ impl Choose {
     fn alternatives(&mut self, all: Alternatives, now_ms: i64) {
         let one = |it: retake_wire::reply::Alternative| Choice {
             about: it.line.preview,
-            right: words::when(&look(0, now_ms), it.line.time_ms),
+            right: time::relative(now_ms, it.line.time_ms),
             now: it.current,
             ..Choice::new(it.number.to_string(), Pick::Alternative(it.number))
         };
@@ -426,12 +425,13 @@ impl Pane for Choose {
         self.rows.draw(frame, list, brush, &empty, |choice, ink| {
             draw(choice, wide, armed == Some(&choice.key), ink);
         });
-        let rows = (list.bottom() + 1)..body.bottom();
-        for (y, line) in rows.zip(lines) {
-            let at =
-                Rect { x: body.x + 2.min(body.width), y, width: body.width.saturating_sub(2), height: 1 };
-            frame.render_widget(Line::styled(line, brush.theme.style(Paint::Dim)), at);
-        }
+        let at = Rect {
+            x: body.x + 2.min(body.width),
+            y: list.bottom() + 1,
+            width: body.width.saturating_sub(2),
+            height: below.saturating_sub(1),
+        };
+        paragraph(frame, at, brush, &lines.join("\n"), Paint::Dim);
     }
 }
 
@@ -451,7 +451,7 @@ fn hidden(it: Marked, now_ms: i64) -> Choice {
     Choice {
         key: it.line.id,
         about: format!("{speaker}: {}{more}", it.line.preview),
-        right: it.marked_ms.map(|then| words::when(&look(0, now_ms), then)).unwrap_or_default(),
+        right: it.marked_ms.map(|then| time::relative(now_ms, then)).unwrap_or_default(),
         ..Choice::new(format!("{turn}{}", it.mark), Pick::Marked(title, action))
     }
 }

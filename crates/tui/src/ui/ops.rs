@@ -17,8 +17,7 @@ use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
 use super::rows::{Did, Ink, Order, Row, Rows};
 use super::theme::Paint;
-use super::words::look;
-use crate::render::{lists, words};
+use crate::render::lists;
 use crate::text::time;
 
 /// So many operations are asked for at once.
@@ -229,7 +228,7 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
     let at = match when {
         0 => String::new(),
         1..=5 => time::short(now_ms, op.time_ms),
-        _ => words::when(&look(0, now_ms), op.time_ms),
+        _ => time::relative(now_ms, op.time_ms),
     };
     ink.column_right(&at, when, Paint::Dim);
 }

@@ -125,11 +125,11 @@ impl Naming {
     /// Draws it in the last row.
     pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, ask: &str) {
         let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
-        prompt(frame, row, brush, ask, [&self.text, ""]);
+        prompt(frame, row, brush, &format!("{ask}: "), [&self.text, ""]);
     }
 }
 
-/// A line that is typed into, with what it is for; what is to know stands behind it.
+/// A line to type into: its name, the text, and a note after it.
 pub(crate) fn prompt(
     frame: &mut Frame<'_>,
     row: Rect,
@@ -140,18 +140,14 @@ pub(crate) fn prompt(
     if row.is_empty() {
         return;
     }
-    let ask = format!("{ask}: ");
-    let room = usize::from(row.width).saturating_sub(width::columns(&ask) + 1);
-    let text = safe::line(text);
-    let mut from = 0;
-    while width::columns(&text[from..]) > room {
-        from += text[from..].chars().next().map_or(1, char::len_utf8);
-    }
-    let end = width::columns(&ask) + width::columns(&text[from..]);
+    let room = usize::from(row.width).saturating_sub(width::columns(ask) + 1);
+    // People look at what they are typing: the end.
+    let text = width::end(&safe::line(text), room);
+    let end = width::columns(ask) + width::columns(&text);
     let line = Line::from(vec![
         Span::styled(ask, brush.theme.style(Paint::Accent)),
-        Span::raw(text[from..].to_owned()),
-        Span::styled(format!("  {about}"), brush.theme.style(Paint::Dim)),
+        Span::raw(text),
+        Span::styled(about, brush.theme.style(Paint::Dim)),
     ]);
     frame.render_widget(ratatui::widgets::Clear, row);
     frame.render_widget(line, row);

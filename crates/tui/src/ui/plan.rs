@@ -300,7 +300,7 @@ impl Pane for PlanPane {
         match &mut self.subject {
             Subject::Known(it) => {
                 self.body = proposal(frame, body, brush, &question, it);
-                edge(frame, foot, brush, it, None, &[]);
+                edge(frame, foot, brush, Some(it), None, &[]);
             }
             Subject::Sought(_) => paragraph(frame, body, brush, "planning …", Paint::Dim),
             Subject::Lost(why) => paragraph(frame, body, brush, why, Paint::Error),
@@ -329,24 +329,25 @@ pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
 /// With less room after the notice, no keys are named.
 const KEYS: u16 = 16;
 
-/// The line at the edge: what is to be known, of the place around the plan first, and the keys that do something now.
+/// The line at the edge: a note of the pane or of the plan, and the keys that do something now.
 pub(crate) fn edge(
     frame: &mut Frame<'_>,
     area: Rect,
     brush: &Brush<'_>,
-    proposal: &Proposal,
+    proposal: Option<&Proposal>,
     note: Option<&str>,
     more: &[(Command, &str)],
 ) {
     let theme = brush.theme;
     let mut area = area;
-    if let Some(note) = note.or(proposal.note()) {
+    if let Some(note) = note.or(proposal.and_then(Proposal::note)) {
         let note = width::truncate(note, area.width.into()).into_owned();
         let taken = u16::try_from(width::columns(&note) + 3).unwrap_or(u16::MAX);
         frame.render_widget(Line::styled(note, theme.style(Paint::Warn)), area);
         area.x = area.x.saturating_add(taken.min(area.width));
         area.width = area.width.saturating_sub(taken);
     }
+    let Some(proposal) = proposal else { return hints(frame, area, brush, &[]) };
     let has_key = proposal.note().is_none() || proposal.stops();
     if proposal.stage() != Stage::Looking || area.width < KEYS || !has_key {
         // The question names its keys itself.
@@ -381,7 +382,7 @@ pub(crate) fn edge(
 }
 
 /// Keys and what they do, as many as fit; the way back always.
-pub(crate) fn hints(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, keys: &[(Command, &str)]) {
+fn hints(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, keys: &[(Command, &str)]) {
     let line = PaneFrame { title: "", about: "", keys }.keys_in(brush, area.width.into(), "back");
     frame.render_widget(line, area);
 }

@@ -7,12 +7,12 @@ mod load;
 pub(crate) mod samples;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 use std::collections::VecDeque;
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
+use retake_wire::reply::Target;
 use retake_wire::{Action, Problem, Reply};
 
 use super::keymap::{Command, Context};
@@ -20,9 +20,8 @@ use super::letter_keys::LetterKeys;
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::plan::{self, Came, Ends, Proposal, Stage};
-use super::scroll::scrolled;
+use super::rows::{Did, Order, Row, Rows};
 use load::Load;
-use turns::Turns;
 
 /// So many plans are kept beside the one that is shown, until anything changes.
 const KEPT: usize = 16;
@@ -30,20 +29,31 @@ const KEPT: usize = 16;
 /// The picker.
 #[derive(Debug)]
 pub(crate) struct Rewind {
-    turns: Turns,
+    /// Newest first.
+    turns: Rows<Target>,
     load: Load,
-    /// The plan of the marked turn, where one can go back to it.
+    /// The plan of the selected turn.
     shown: Option<Planned>,
-    /// Plans of turns that were marked before, the latest first.
+    /// Plans of turns that were selected before, the latest first.
     kept: VecDeque<Planned>,
-    /// A plan that was asked for a turn that is not marked any more: the next one waits until it is there.
+    /// A plan that was requested for a turn that is no longer selected. The next request waits for it.
     passed: Option<Ticket>,
     focus: Focus,
     note: Option<String>,
     /// What is typed while the final question is on the screen.
     letters: LetterKeys,
-    /// Where things were drawn last.
-    drawn: Drawn,
+    /// Where the plan was drawn last.
+    plan_area: Rect,
+}
+
+impl Row for Target {
+    fn key(&self) -> &str {
+        &self.entry
+    }
+
+    fn fields(&self) -> Vec<String> {
+        vec![format!("t{}", self.turn), self.preview.clone()]
+    }
 }
 
 /// A turn's plan.
@@ -60,20 +70,11 @@ enum Focus {
     Plan,
 }
 
-/// Where things were drawn last.
-#[derive(Clone, Copy, Debug, Default)]
-struct Drawn {
-    list: Rect,
-    plan: Rect,
-    /// The first visible place of the list.
-    top: usize,
-}
-
 impl Rewind {
     /// A picker that asks for its turns when it is opened.
     pub(crate) fn new() -> Self {
         Self {
-            turns: Turns::default(),
+            turns: Rows::new(Order::Best),
             load: Load::default(),
             shown: None,
             kept: VecDeque::new(),
@@ -81,7 +82,7 @@ impl Rewind {
             focus: Focus::List,
             note: None,
             letters: LetterKeys::default(),
-            drawn: Drawn::default(),
+            plan_area: Rect::ZERO,
         }
     }
 
@@ -89,9 +90,9 @@ impl Rewind {
         self.shown.as_ref().map_or(Stage::Looking, |shown| shown.proposal.stage())
     }
 
-    /// The plan follows the marked turn, as soon as one rests on it.
+    /// Shows the plan of the selected turn; it is requested once the selection rests.
     fn follow(&mut self, now_ms: i64) {
-        let entry = self.turns.marked().map(|target| target.entry.clone());
+        let entry = self.turns.selected().map(|target| target.entry.clone());
         if self.shown.as_ref().map(|shown| &shown.entry) == entry.as_ref() {
             return;
         }
@@ -114,18 +115,13 @@ impl Rewind {
         });
     }
 
-    /// Keeps the plan of a turn that is not marked any more, where there is one.
+    /// Keeps the plan of a turn that is no longer selected.
     fn keep(&mut self, old: Planned) {
         self.passed = self.passed.or(old.proposal.on_its_way());
         if old.proposal.plan().is_some() && old.proposal.is_settled() {
             self.kept.push_front(old);
             self.kept.truncate(KEPT);
         }
-    }
-
-    fn moved(&mut self, command: Command) {
-        let at = self.turns.at();
-        self.turns.mark(scrolled(command, at, self.drawn.list.height.into()).unwrap_or(at));
     }
 
     /// Whether the keys that move scroll the plan.
@@ -150,22 +146,22 @@ impl Rewind {
         if self.shown.as_mut().is_some_and(|shown| shown.proposal.back()) {
             return;
         }
-        if self.focus == Focus::Plan && self.drawn.list.height == 0 {
+        if self.focus == Focus::Plan && !self.turns.is_drawn() {
             self.focus = Focus::List;
             return;
         }
         cx.want(Want::Close);
     }
 
-    /// What the marked turn's plan does with a command; why there is none.
+    /// Passes a command to the plan of the selected turn, or says why there is none.
     fn plan_does(&mut self, command: Command, cx: &mut Cx<'_>) {
         if let Some(shown) = &mut self.shown {
             shown.proposal.command(command, cx);
             return;
         }
-        let why = match self.turns.marked() {
+        let why = match self.turns.selected() {
             Some(_) => "the plan is being made: a moment",
-            None if self.turns.len() == 0 => "there is no turn to go back to",
+            None if self.turns.is_empty() => "there is no turn to go back to",
             None => "no turn fits what is typed",
         };
         self.say(why);
@@ -201,14 +197,18 @@ impl Pane for Rewind {
                 Some(shown) if self.focus == Focus::Plan || shown.proposal.stage() != Stage::Looking => {
                     plan::scroll(&mut shown.proposal, command);
                 }
-                _ => self.moved(command),
+                _ => {
+                    self.turns.command(command);
+                }
             },
             Command::Other => {
                 self.focus = if self.focus == Focus::List { Focus::Plan } else { Focus::List };
             }
-            Command::Erase | Command::EraseAll if self.stage() != Stage::Looking => {}
-            Command::Erase => self.turns.erase(),
-            Command::EraseAll => self.turns.erase_all(),
+            Command::Erase | Command::EraseAll => {
+                if self.stage() == Stage::Looking {
+                    self.turns.command(command);
+                }
+            }
             _ => self.plan_does(command, cx),
         }
         self.follow(cx.now_ms);
@@ -233,6 +233,10 @@ impl Pane for Rewind {
         }
         if self.load.is(ticket) {
             self.load.replied(&mut self.turns, reply, cx);
+            // An empty list shows the problem itself.
+            if !self.turns.is_empty() {
+                self.note = self.load.problem().map(str::to_owned).or(self.note.take());
+            }
             self.follow(cx.now_ms);
             return;
         }
@@ -273,17 +277,13 @@ impl Pane for Rewind {
     }
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
-        if self.drawn.list.contains(at) && self.stage() == Stage::Looking {
-            let place = self.drawn.top + usize::from(at.y - self.drawn.list.y);
-            if place < self.turns.fitting() {
-                self.focus = Focus::List;
-                self.turns.mark(place);
-                self.follow(cx.now_ms);
-            }
-        } else if self.drawn.plan.contains(at)
+        if self.stage() == Stage::Looking && self.turns.clicked(at) != Did::Nothing {
+            self.focus = Focus::List;
+            self.follow(cx.now_ms);
+        } else if self.plan_area.contains(at)
             && let Some(shown) = &mut self.shown
         {
-            shown.proposal.view.click(usize::from(at.y - self.drawn.plan.y));
+            shown.proposal.view.click(usize::from(at.y - self.plan_area.y));
         }
     }
 

@@ -1,88 +1,94 @@
-//! A list of things to pick from, with a filter: what is typed narrows it, and the letters that fit are marked. It knows what is
-//! selected and what is visible; how a row looks, its owner says, and only of the visible ones. Must never look at all rows to draw,
-//! nor allocate for each of them when a letter is typed.
+//! A list of rows to pick from, with a filter: typing narrows it, and the letters that match are marked. The list knows the selection
+//! and the visible rows; its owner draws each visible row. There may be thousands of rows. Must never look at all of them to draw. A
+//! typed letter costs one pass over the rows that matched before it, and allocates nothing.
 
 mod ink;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
+use nucleo_matcher::{Config, Matcher, Utf32String};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::keymap::Command;
 use super::pane::Brush;
+use super::pane_frame::prompt;
+use super::plan::paragraph;
 use super::theme::Paint;
+use crate::render::words;
 use crate::text::{safe, width};
 
 pub(crate) use ink::Ink;
 
-/// A letter of the filter must bring in so much: what fits only with its letters strewn all over a text does not fit.
+/// The least score per letter of the filter. It excludes texts that contain the letters only far apart from each other.
 const LEAST_PER_LETTER: u32 = 16;
 
-/// Something to pick.
+/// A row that can be picked.
 pub(crate) trait Row {
-    /// What tells it from all others, so that it stays selected when the list is another one.
+    /// Identifies the row, so that it stays selected when the list changes.
     fn key(&self) -> &str;
 
-    /// What the filter looks at, in the fields that [`Ink::field`] draws.
+    /// The texts that are searched, in the order of the fields that [`Ink::field`] draws.
     fn fields(&self) -> Vec<String>;
 
-    /// Why it can't be picked, if so.
+    /// Why the row can't be picked, if it can't.
     fn why_not(&self) -> Option<&str> {
         None
     }
 
-    /// How it stands to the filter.
-    fn stands(&self) -> Stands {
-        Stands::Filtered
+    /// How the filter treats the row.
+    fn filtering(&self) -> Filtering {
+        Filtering::Filtered
     }
 }
 
-/// How a row stands to the filter.
+/// How the filter treats a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stands {
-    /// It is there when it fits.
+pub(crate) enum Filtering {
+    /// Shown when it matches.
     Filtered,
-    /// It is always there, behind those that fit.
+    /// Always shown, after the rows that match.
     Always,
-    /// It is a heading: always there, never selected.
+    /// A heading: always shown, never selected.
     Heading,
-    /// It connects rows: there only while nothing is typed, never selected.
+    /// Connects rows: shown only while the filter is empty, never selected.
     Between,
 }
 
-impl Stands {
+impl Filtering {
     fn is_selectable(self) -> bool {
         matches!(self, Self::Filtered | Self::Always)
     }
 }
 
-/// In which order what fits the filter is shown.
+/// The order of the rows that match the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// As it was given.
+    /// As they were given.
     Kept,
-    /// What fits best first.
+    /// The best match first.
     Best,
 }
 
-/// What a command or a click did.
+/// The effect of a command or a click.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
-    /// Nothing: it is not for the list, or there was nothing to do.
+    /// None: it is not for the list, or there was nothing to do.
     Nothing,
     /// Another row is selected.
     Moved,
-    /// The filter is another one, and so may be what is selected.
+    /// The filter changed, and with it perhaps the selection.
     Filtered,
-    /// The row that was selected already was clicked: it is to be taken.
+    /// The selected row was clicked: it is picked.
     Taken,
 }
 
-/// A list of things to pick from.
+/// A list of rows to pick from.
 #[derive(Debug)]
 pub(crate) struct Rows<T> {
     all: Vec<Kept<T>>,
@@ -90,47 +96,46 @@ pub(crate) struct Rows<T> {
     filter: String,
     pattern: Pattern,
     matcher: Matcher,
-    /// What has all letters of the filter: how well it fits, and where it is in `all`; in that order.
+    /// Rows that contain all letters of the filter: the score, and the place in `all`; in the order of `all`.
     fits: Vec<(u32, u32)>,
-    /// What of it fits well enough, in the order shown.
+    /// Those of them that score high enough, in the order shown.
     shown: Vec<(u32, u32)>,
-    /// How many of `all` the filter looks at, and how many of these fit.
+    /// How many rows of `all` are filtered, and how many of these match.
     counts: (usize, usize),
-    /// Which of `shown` is selected.
+    /// The selected place in `shown`.
     selected: usize,
-    /// The first of `shown` that is drawn.
+    /// The first place in `shown` that is drawn.
     top: usize,
     /// Where the rows were drawn last.
     area: Rect,
-    /// For texts that are more than ASCII.
-    letters: Vec<char>,
-    /// Which letters of a row fit.
+    /// Whether the keys that move the selection are the list's.
+    has_keys: bool,
+    /// The letters that match, of the row that is drawn.
     marks: Vec<u32>,
 }
 
 #[derive(Debug)]
 struct Kept<T> {
     item: T,
-    /// Its fields, safe, a line each.
-    text: String,
+    /// Its lines, as the matcher reads them.
+    letters: Utf32String,
 }
 
 impl<T: Row> Kept<T> {
     fn new(item: T) -> Self {
-        let mut text = String::new();
-        for (at, field) in item.fields().iter().enumerate() {
-            if at > 0 {
-                text.push('\n');
-            }
-            text.push_str(&safe::line(field).replace('\n', " "));
-        }
-        Self { item, text }
+        let letters = Utf32String::from(lines(&item));
+        Self { item, letters }
     }
 }
 
-/// The place of the first row that `is_meant`, else the end.
-fn first<T>(all: &[Kept<T>], is_meant: impl Fn(&T) -> bool) -> usize {
-    all.iter().position(|kept| is_meant(&kept.item)).unwrap_or(all.len())
+/// The fields of a row, safe, a line each.
+fn lines(item: &impl Row) -> String {
+    let fields: Vec<_> = item.fields().iter().map(|field| safe::line(field).into_owned()).collect();
+    fields.join("\n")
+}
+
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl<T: Row> Rows<T> {
@@ -148,46 +153,53 @@ impl<T: Row> Rows<T> {
             selected: 0,
             top: 0,
             area: Rect::default(),
-            letters: Vec::new(),
+            has_keys: true,
             marks: Vec::new(),
         }
     }
 
-    /// Other rows take the place of all; what is selected stays so, where it is still there.
+    /// Replaces all rows. The selected one stays selected if it is still there.
     pub(crate) fn set(&mut self, items: impl IntoIterator<Item = T>) {
-        self.change(|all| *all = items.into_iter().map(Kept::new).collect());
+        self.splice(0..self.all.len(), items);
     }
 
-    /// A row takes the place of the one with its key, or comes in; it stands before the first that `before` says.
+    /// Adds a row before the first for which `before` holds; it replaces the row with its key.
     pub(crate) fn put(&mut self, item: T, before: impl Fn(&T) -> bool) {
-        self.change(|all| {
+        self.change(0, |all| {
             all.retain(|kept| kept.item.key() != item.key());
-            all.insert(first(all, before), Kept::new(item));
+            let at = all.iter().position(|kept| before(&kept.item)).unwrap_or(all.len());
+            all.insert(at, Kept::new(item));
         });
     }
 
-    /// Further rows before the first that `before` says.
+    /// Adds rows before the first for which `before` holds.
     pub(crate) fn insert(&mut self, items: impl IntoIterator<Item = T>, before: impl Fn(&T) -> bool) {
-        self.change(|all| {
-            let at = first(all, before);
-            all.splice(at..at, items.into_iter().map(Kept::new));
-        });
+        let at = self.items().position(before).unwrap_or(self.all.len());
+        self.splice(at..at, items);
     }
 
-    /// Only these rows stay.
+    /// Removes the other rows.
     pub(crate) fn retain(&mut self, stays: impl Fn(&T) -> bool) {
-        self.change(|all| all.retain(|kept| stays(&kept.item)));
+        self.change(0, |all| all.retain(|kept| stays(&kept.item)));
     }
 
-    /// Further rows behind the others.
+    /// Adds rows at the end.
     pub(crate) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
-        self.change(|all| all.extend(items.into_iter().map(Kept::new)));
+        let end = self.all.len();
+        self.splice(end..end, items);
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut Vec<Kept<T>>)) {
-        let key = self.selected().map(|item| item.key().to_owned());
+    /// Replaces these rows with others.
+    pub(crate) fn splice(&mut self, places: Range<usize>, items: impl IntoIterator<Item = T>) {
+        let items = items.into_iter().map(Kept::new);
+        self.change(places.start, |all| drop(all.splice(places, items)));
+    }
+
+    /// Changes rows, none of them before `from`.
+    fn change(&mut self, from: usize, change: impl FnOnce(&mut Vec<Kept<T>>)) {
+        let key = self.selected_key();
         change(&mut self.all);
-        self.fit_all();
+        self.fit_from(from);
         self.reselect(key.as_deref());
     }
 
@@ -196,32 +208,36 @@ impl<T: Row> Rows<T> {
         self.all.iter().map(|kept| &kept.item)
     }
 
-    /// How many there are that the filter looks at, whatever fits.
+    /// How many rows are filtered, whether they match or not.
     pub(crate) fn len(&self) -> usize {
         self.counts.0
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// How many fit the filter.
+    /// How many rows match the filter.
     pub(crate) fn fitting(&self) -> usize {
         self.counts.1
     }
 
-    /// What is typed.
+    /// The filter, as it was typed.
     pub(crate) fn filter(&self) -> &str {
         &self.filter
     }
 
-    /// What is selected.
+    /// The selected row.
     pub(crate) fn selected(&self) -> Option<&T> {
-        self.at(self.selected).filter(|item| item.stands().is_selectable())
+        self.at(self.selected).filter(|item| item.filtering().is_selectable())
     }
 
-    /// What is selected, if it can be picked; else why not.
+    fn selected_key(&self) -> Option<String> {
+        self.selected().map(|item| item.key().to_owned())
+    }
+
+    /// The selected row if it can be picked, else why not.
     pub(crate) fn picked(&self) -> Option<Result<&T, &str>> {
         self.selected().map(|item| item.why_not().map_or(Ok(item), Err))
     }
@@ -235,20 +251,30 @@ impl<T: Row> Rows<T> {
         at.is_some()
     }
 
-    /// Whether the last row is in sight or close to it: the next page is to be loaded.
+    /// Whether the visible rows were drawn in an area of any size.
+    pub(crate) fn is_drawn(&self) -> bool {
+        !self.area.is_empty()
+    }
+
+    /// Whether the keys that move the selection are the list's; while they are not, the selected row is only bold.
+    pub(crate) fn set_keys(&mut self, has_keys: bool) {
+        self.has_keys = has_keys;
+    }
+
+    /// Whether the last row is visible or nearly so: the next page should be loaded.
     pub(crate) fn at_end(&self) -> bool {
         let seen = self.top.max(self.selected) + 2 * usize::from(self.area.height.max(1));
         seen >= self.shown.len()
     }
 
-    /// Text was typed: it narrows.
+    /// Adds typed text to the filter.
     pub(crate) fn typed(&mut self, text: &str) -> Did {
         let before = self.filter.len();
         self.filter.extend(text.chars().filter(|c| !c.is_control()));
         if self.filter.len() == before {
             return Did::Nothing;
         }
-        // What more letters fit, fewer letters fit: only what is shown is looked at. A backslash may make a space a letter.
+        // A row that matches more letters also matches fewer. Except that a backslash turns the space after it into a letter.
         self.refilter(before > 0 && !self.filter.contains('\\'));
         Did::Filtered
     }
@@ -283,7 +309,7 @@ impl<T: Row> Rows<T> {
         }
         let at = self.top + usize::from(at.y - self.area.y);
         match self.at(at) {
-            Some(item) if !item.stands().is_selectable() => Did::Nothing,
+            Some(item) if !item.filtering().is_selectable() => Did::Nothing,
             None => Did::Nothing,
             Some(_) if at == self.selected => Did::Taken,
             Some(_) => {
@@ -297,12 +323,12 @@ impl<T: Row> Rows<T> {
         self.shown.get(at).map(|(_, index)| &self.all[*index as usize].item)
     }
 
-    /// Moves so many rows, as far as there are some; headings are passed over.
+    /// Moves the selection by so many rows, within the list; headings are skipped.
     fn step(&mut self, by: isize) -> Did {
         let before = self.selected;
         let last = self.shown.len().saturating_sub(1);
         let wanted = before.saturating_add_signed(by).min(last);
-        let heading = |at: &usize| self.at(*at).is_none_or(|item| !item.stands().is_selectable());
+        let heading = |at: &usize| self.at(*at).is_none_or(|item| !item.filtering().is_selectable());
         let on = (wanted..=last).find(|at| !heading(at));
         let back = (0..=wanted).rev().find(|at| !heading(at));
         self.selected = if by < 0 { back.or(on) } else { on.or(back) }.unwrap_or(0);
@@ -310,41 +336,45 @@ impl<T: Row> Rows<T> {
     }
 
     fn refilter(&mut self, narrows: bool) {
-        let key = self.selected().map(|item| item.key().to_owned());
+        let key = self.selected_key();
         self.pattern = Pattern::new(&self.filter, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
         if narrows {
-            self.fit();
+            self.fit(0);
         } else {
-            self.fit_all();
+            self.fit_from(0);
         }
         self.top = 0;
-        match self.order {
-            Order::Kept => self.reselect(key.as_deref()),
-            Order::Best => self.reselect(None),
-        }
+        // Without a filter there is no best match: the selection stays.
+        let stays = self.order == Order::Kept || self.filter.is_empty();
+        self.reselect(key.as_deref().filter(|_| stays));
     }
 
-    fn fit_all(&mut self) {
-        self.counts.0 = self.all.iter().filter(|kept| kept.item.stands() == Stands::Filtered).count();
-        self.fits.clear();
-        self.fits.extend((0..u32::try_from(self.all.len()).unwrap_or(u32::MAX)).map(|at| (0, at)));
-        self.fit();
+    /// Matches the rows from a place on; those before it have not changed.
+    fn fit_from(&mut self, from: usize) {
+        self.counts.0 = self.all.iter().filter(|kept| kept.item.filtering() == Filtering::Filtered).count();
+        let from = index(from);
+        self.fits.truncate(self.fits.partition_point(|(_, at)| *at < from));
+        self.fits.extend((from..index(self.all.len())).map(|at| (0, at)));
+        self.fit(from);
     }
 
-    /// Of what did fit, keeps what still does.
-    fn fit(&mut self) {
-        let Self { all, fits, shown, pattern, matcher, letters, filter, .. } = self;
+    /// Removes from `fits` the rows from a place on that do not match.
+    fn fit(&mut self, from: u32) {
+        let Self { all, fits, shown, pattern, matcher, filter, .. } = self;
         fits.retain_mut(|(score, at)| {
+            if *at < from {
+                return true;
+            }
             let kept = &all[*at as usize];
-            match kept.item.stands() {
-                Stands::Filtered => {
-                    let fits = pattern.score(Utf32Str::new(&kept.text, letters), matcher);
-                    // Nothing is above what is always there.
+            match kept.item.filtering() {
+                Filtering::Filtered => {
+                    let fits = pattern.score(kept.letters.slice(..), matcher);
+                    // 0 is the score of rows that are not filtered.
                     *score = fits.map_or(0, |score| score + 1);
                     fits.is_some()
                 }
-                Stands::Always | Stands::Heading => true,
-                Stands::Between => filter.is_empty(),
+                Filtering::Always | Filtering::Heading => true,
+                Filtering::Between => filter.is_empty(),
             }
         });
         let least = least(filter);
@@ -356,7 +386,7 @@ impl<T: Row> Rows<T> {
         }
     }
 
-    /// Selects what was selected; where it is gone, what stands in its place, or with another filter the first.
+    /// Selects a row by its key. If it is gone: the row in its place, or with a filter the first row.
     fn reselect(&mut self, key: Option<&str>) {
         if key.is_none_or(|key| !self.select(key)) {
             self.selected = if key.is_some() && self.filter.is_empty() { self.selected } else { 0 };
@@ -365,7 +395,7 @@ impl<T: Row> Rows<T> {
         }
     }
 
-    /// Draws the filter and below it the rows; where there is none, what `empty` says. Only visible rows are asked how they look.
+    /// Draws the filter and below it the visible rows; `empty` stands there while the list has no rows.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -375,23 +405,33 @@ impl<T: Row> Rows<T> {
         row: impl Fn(&T, &mut Ink<'_>),
     ) {
         let head = u16::from(area.height > 2 || !self.filter.is_empty()).min(area.height);
-        if head > 0 {
-            self.draw_filter(frame, Rect { height: 1, ..area }, brush);
-        }
-        self.area = Rect { y: area.y + head, height: area.height - head, ..area };
-        let visible = usize::from(self.area.height);
+        self.draw_filter(frame, Rect { height: head, ..area }, brush);
+        let below = Rect { y: area.y + head, height: area.height - head, ..area };
+        self.draw_rows(frame, below, brush, (empty, Paint::Dim), row);
+    }
+
+    /// Draws the visible rows; `empty` stands there while the list has no rows.
+    pub(crate) fn draw_rows(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &Brush<'_>,
+        empty: (&str, Paint),
+        row: impl Fn(&T, &mut Ink<'_>),
+    ) {
+        self.area = area;
         if self.shown.is_empty() {
             return self.draw_empty(frame, brush, empty);
         }
+        let visible = usize::from(area.height);
         self.scroll(visible);
-        for line in 0..visible.min(self.shown.len() - self.top) {
-            let drawn = self.drawn(self.top + line, brush, &row);
-            let y = self.area.y + u16::try_from(line).unwrap_or(u16::MAX);
-            frame.render_widget(drawn, Rect { y, height: 1, ..self.area });
+        for (at, y) in (self.top..self.shown.len()).zip(area.y..area.bottom()) {
+            let drawn = self.drawn(at, brush, &row);
+            frame.render_widget(drawn, Rect { y, height: 1, ..area });
         }
     }
 
-    /// What is selected comes into sight, with a row around it where there is room.
+    /// Makes the selected row visible, with a row around it where there is room.
     fn scroll(&mut self, visible: usize) {
         let around = usize::from(visible > 4);
         let last = self.shown.len().saturating_sub(visible);
@@ -401,87 +441,57 @@ impl<T: Row> Rows<T> {
 
     fn drawn(&mut self, at: usize, brush: &Brush<'_>, row: &impl Fn(&T, &mut Ink<'_>)) -> Line<'static> {
         let kept = &self.all[self.shown[at].1 as usize];
+        let fields = lines(&kept.item);
         self.marks.clear();
-        let least = least(&self.filter);
-        if !self.filter.is_empty() && kept.item.stands() == Stands::Filtered {
-            // The first field is what is read; the others are marked only where it does not fit by itself.
-            let first = kept.text.split('\n').next().unwrap_or_default();
-            let hay = Utf32Str::new(first, &mut self.letters);
-            if self.pattern.indices(hay, &mut self.matcher, &mut self.marks).is_none_or(|fits| fits < least) {
+        if !self.filter.is_empty() && kept.item.filtering() == Filtering::Filtered {
+            // People read the first field; the others are marked only where it does not match by itself.
+            let first = fields.split('\n').next().map_or(0, |first| first.graphemes(true).count());
+            let fits = self.pattern.indices(kept.letters.slice(..first), &mut self.matcher, &mut self.marks);
+            if fits.is_none_or(|score| score < least(&self.filter)) {
                 self.marks.clear();
-                let hay = Utf32Str::new(&kept.text, &mut self.letters);
-                self.pattern.indices(hay, &mut self.matcher, &mut self.marks);
+                self.pattern.indices(kept.letters.slice(..), &mut self.matcher, &mut self.marks);
             }
             self.marks.sort_unstable();
             self.marks.dedup();
         }
-        let mut ink = Ink::new(brush.theme, self.area.width, &kept.text, &self.marks);
-        let selected = at == self.selected && kept.item.stands().is_selectable();
-        ink.text(if selected { "❯ " } else { "  " }, Paint::Accent);
+        let selected = at == self.selected && kept.item.filtering().is_selectable();
+        let paint = if self.has_keys { Paint::Selected } else { Paint::Bold };
+        let mut ink =
+            Ink::new(brush.theme, self.area.width, (&fields, &self.marks), selected.then_some(paint));
         row(&kept.item, &mut ink);
         if let Some(why) = kept.item.why_not() {
             ink.disabled(why);
         }
-        ink.done(selected)
+        ink.done()
     }
 
-    fn draw_filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        let count = match self.filter.is_empty() {
-            true => String::new(),
-            false => format!(" {} of {}", self.fitting(), self.len()),
+    /// Draws the filter and how many rows match it.
+    pub(crate) fn draw_filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+        let (count, placeholder) = match self.filter.is_empty() {
+            true => (String::new(), "type to filter"),
+            false => {
+                let [fitting, all] = [self.fitting(), self.len()].map(|count| words::number(count as u64));
+                (format!(" {fitting} of {all}"), "")
+            }
         };
-        let room = usize::from(area.width).saturating_sub(3 + width::columns(&count));
-        let theme = brush.theme;
-        let filter = safe::line(&self.filter);
-        // Its end is what is being typed.
-        let mut from = 0;
-        while width::columns(&filter[from..]) > room {
-            from += filter[from..].chars().next().map_or(1, char::len_utf8);
-        }
-        let shown = &filter[from..];
-        let mut spans = vec![Span::styled("› ", theme.style(Paint::Accent))];
-        if shown.is_empty() {
-            spans.push(Span::styled(
-                width::truncate("type to filter", room).into_owned(),
-                theme.style(Paint::Dim),
-            ));
-        } else {
-            spans.push(Span::raw(shown.to_owned()));
-        }
-        frame.render_widget(Line::from(spans), area);
-        let end = Line::styled(count, theme.style(Paint::Dim)).right_aligned();
-        if !shown.is_empty() {
-            frame.render_widget(end, Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area });
-        }
-        let cursor = area.x + (2 + u16::try_from(width::columns(shown)).unwrap_or(0)).min(area.width - 1);
-        frame.set_cursor_position(Position::new(cursor, area.y));
+        let room = area.width.saturating_sub(u16::try_from(width::columns(&count)).unwrap_or(u16::MAX));
+        frame.render_widget(Line::styled(count, brush.theme.style(Paint::Dim)).right_aligned(), area);
+        prompt(frame, Rect { width: room, ..area }, brush, "› ", [&self.filter, placeholder]);
     }
 
-    fn draw_empty(&self, frame: &mut Frame<'_>, brush: &Brush<'_>, empty: &str) {
-        let text = if self.all.is_empty() { empty.to_owned() } else { self.nothing_fits(brush) };
-        let columns = usize::from(self.area.width).saturating_sub(2);
-        for (line, text) in (0..self.area.height).zip(width::wrap(&text, columns)) {
-            let area = Rect {
-                x: self.area.x + 2.min(self.area.width),
-                y: self.area.y + line,
-                width: self.area.width.saturating_sub(2),
-                height: 1,
-            };
-            frame.render_widget(Line::styled(text, brush.theme.style(Paint::Dim)), area);
+    fn draw_empty(&self, frame: &mut Frame<'_>, brush: &Brush<'_>, (empty, paint): (&str, Paint)) {
+        let inset = 2.min(self.area.width);
+        let area = Rect { x: self.area.x + inset, width: self.area.width - inset, ..self.area };
+        if self.all.is_empty() {
+            return paragraph(frame, area, brush, empty, paint);
         }
-    }
-
-    fn nothing_fits(&self, brush: &Brush<'_>) -> String {
-        format!(
-            "nothing fits “{}”: {} empties the filter",
-            safe::line(&self.filter),
-            brush.keys.named(Command::EraseAll)
-        )
+        let (filter, key) = (safe::line(&self.filter), brush.keys.named(Command::EraseAll));
+        let text = format!("nothing fits “{filter}”: {key} empties the filter");
+        paragraph(frame, area, brush, &text, Paint::Dim);
     }
 }
 
-/// How well a row must fit a filter at least.
+/// The least score of a row that matches a filter.
 fn least(filter: &str) -> u32 {
-    let letters = filter.chars().filter(|c| !c.is_whitespace()).count();
-    LEAST_PER_LETTER.saturating_mul(u32::try_from(letters).unwrap_or(u32::MAX))
+    LEAST_PER_LETTER.saturating_mul(index(filter.chars().filter(|c| !c.is_whitespace()).count()))
 }

@@ -292,6 +292,11 @@ impl Talk {
         self.live.is_some()
     }
 
+    /// A loaded entry.
+    pub(crate) fn entry(&self, id: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+
     /// The last entry of the timeline.
     pub(crate) fn tip(&self) -> Option<&str> {
         self.conversation.as_ref().and_then(|conversation| conversation.tip.as_deref())

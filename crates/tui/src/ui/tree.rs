@@ -19,7 +19,7 @@ use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
-use super::rows::{Did, Order, Row, Rows, Stands};
+use super::rows::{Did, Filtering, Order, Row, Rows};
 use super::scroll::Manner;
 use drawn::{draw, is_one};
 use graph::{GraphRow, What};
@@ -91,10 +91,10 @@ impl Row for Node {
         }
     }
 
-    fn stands(&self) -> Stands {
+    fn filtering(&self) -> Filtering {
         match self.is {
-            Is::Tip(_) | Is::Beginning(_) | Is::Fork(..) => Stands::Filtered,
-            Is::Parting(_) | Is::Heading(_) => Stands::Between,
+            Is::Tip(_) | Is::Beginning(_) | Is::Fork(..) => Filtering::Filtered,
+            Is::Parting(_) | Is::Heading(_) => Filtering::Between,
         }
     }
 }

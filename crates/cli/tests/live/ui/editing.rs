@@ -57,9 +57,9 @@ fn a_rewind_is_confirmed_in_a_small_window() {
         let (world, client) = three_turns(&model);
         client.resize(columns, rows);
         client.press("C-r");
-        client.until("the turns", |screen| screen.contains("Rewind") && screen.contains("▸ t3"));
+        client.until("the turns", |screen| screen.contains("Rewind") && screen.contains("❯ t3"));
         client.press("Down");
-        client.shows("▸ t2");
+        client.shows("❯ t2");
         client.press("Enter");
         let screen = client.until("the question", |screen| screen.contains("Enter applies"));
         assert!(screen.contains("takes back") && screen.contains("2 turns"), "{screen}");

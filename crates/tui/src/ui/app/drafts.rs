@@ -249,7 +249,7 @@ impl App {
     /// The draft was written to replace a message: sent without a command, it becomes the last message instead.
     fn was_to_edit(&mut self, id: TabId, entry: &str) {
         let Some(tab) = self.find_tab(id) else { return };
-        let turn = tab.talk.entries.iter().find(|loaded| loaded.id == entry).map(|loaded| loaded.place.turn);
+        let turn = tab.talk.entry(entry).map(|loaded| loaded.place.turn);
         let name = turn.map_or_else(|| render::id::short(entry).to_owned(), |turn| format!("t{turn}"));
         let back = self.keys.named(Command::DraftBack);
         let what = format!(

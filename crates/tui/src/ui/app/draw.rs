@@ -75,7 +75,8 @@ impl App {
             } else {
                 String::new()
             };
-            prompt(frame, areas.line, &brush, label, [&line.text, &count]);
+            let [ask, about] = [format!("{label}: "), format!("  {count}")];
+            prompt(frame, areas.line, &brush, &ask, [&line.text, &about]);
         }
         self.draw_status(frame, areas.status, has_keys, areas.rule.is_empty());
         self.want_earlier();
@@ -175,7 +176,7 @@ fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'stati
 /// That the next message replaces another one, and what sending it takes back, as far as there is room.
 pub(super) fn editing(tab: &Tab, keys: &Keymap, columns: usize) -> Option<String> {
     let Rewriting { entry, takes_back, .. } = tab.outgoing.rewriting.as_ref()?;
-    let known = tab.talk.entries.iter().find(|known| known.id == *entry);
+    let known = tab.talk.entry(entry);
     let name = known.map_or_else(|| "a message".to_owned(), |known| format!("t{}", known.place.turn));
     let escape = keys.named(Command::Escape);
     let full = format!("editing {name}: sending takes back {takes_back} · {escape} gives it up");

@@ -79,7 +79,7 @@ impl App {
     }
 
     fn do_to(&mut self, command: Command, entry: String) {
-        let is_excluded = self.mark_of(&entry).is_some_and(|mark| mark == "excluded");
+        let is_excluded = self.tab().talk.entry(&entry).is_some_and(|known| known.mark == "excluded");
         match command {
             Command::SelectRewind => self.rewind_to(&entry),
             Command::SelectEdit => self.edit(entry),
@@ -94,7 +94,7 @@ impl App {
             Command::SelectFork => self.fork(Some(entry)),
             Command::SelectAlternatives => self.alternatives(&entry),
             Command::SelectLabel => {
-                let named = self.tab().talk.entries.iter().find(|known| known.id == entry);
+                let named = self.tab().talk.entry(&entry);
                 let text = named.and_then(|known| known.label.clone()).unwrap_or_default();
                 self.tab_mut().line = Some(InputLine { what: InputFor::Label(entry), text });
             }
@@ -102,59 +102,19 @@ impl App {
         }
     }
 
-    fn mark_of(&self, id: &str) -> Option<&str> {
-        self.tab().talk.entries.iter().find(|entry| entry.id == id).map(|entry| entry.mark.as_str())
-    }
-
     /// The commands that name a message behind them.
     pub(super) fn of_messages(&mut self, command: Command, words: &str) -> bool {
         let entry = if words.is_empty() { "@".to_owned() } else { words.to_owned() };
         let (verb, title) = match command {
-            Command::Retry => {
-                if self.here().is_some() {
-                    self.open(PlanPane::retry(&entry));
-                }
-                return true;
-            }
-            Command::Edit => {
-                let last = self.last_said();
-                match (words.is_empty(), last) {
-                    (true, Some(last)) => self.edit(last),
-                    (true, None) => self.refuse("nothing has been said here yet"),
-                    (false, _) => self.edit(entry),
-                }
-                return true;
-            }
-            Command::Fork => {
-                self.fork((!words.is_empty()).then_some(entry));
-                return true;
-            }
-            Command::Alternatives => {
-                self.alternatives(&entry);
-                return true;
-            }
-            Command::Title => {
-                self.title(words);
-                return true;
-            }
-            Command::Label => {
-                self.label(words);
-                return true;
-            }
-            Command::Hidden => {
-                self.hidden();
-                return true;
-            }
             Command::Show | Command::Include if words.is_empty() => {
-                self.hidden();
-                return true;
+                return self.of_messages(Command::Hidden, "");
             }
             Command::Hide => (MarkVerb::Hide, "Hide"),
             Command::Show => (MarkVerb::Show, "Show"),
             Command::Exclude => (MarkVerb::Exclude, "Exclude"),
             Command::Include => (MarkVerb::Include, "Include"),
             Command::DropTurn => (MarkVerb::Drop, "Drop"),
-            _ => return false,
+            _ => return self.of_message(command, words, entry),
         };
         if words.is_empty() {
             let select = self.keys.named(Command::Select);
@@ -165,18 +125,30 @@ impl App {
         true
     }
 
-    /// What is hidden, as a list to pick from.
-    fn hidden(&mut self) {
-        if self.here().is_some() {
-            self.open(crate::ui::choose::marked());
+    /// Opens a pane about a message, or gives it a name. Whether the command does that.
+    fn of_message(&mut self, command: Command, words: &str, entry: String) -> bool {
+        match command {
+            Command::Retry | Command::Hidden if self.here().is_none() => {}
+            Command::Retry => self.open(PlanPane::retry(&entry)),
+            Command::Hidden => self.open(crate::ui::choose::marked()),
+            Command::Edit if !words.is_empty() => self.edit(entry),
+            Command::Edit => match self.last_said() {
+                Some(last) => self.edit(last),
+                None => self.refuse("nothing has been said here yet"),
+            },
+            Command::Fork => self.fork((!words.is_empty()).then_some(entry)),
+            Command::Alternatives => self.alternatives(&entry),
+            Command::Title => self.title(words),
+            Command::Label => self.label(words),
+            _ => return false,
         }
+        true
     }
 
     fn mark(&mut self, title: &str, verb: MarkVerb, entry: String) {
         let action = Action::Mark { verb, entries: vec![entry.clone()], range: false, seen: None };
         // What goes is a whole turn, whichever message of it was named.
-        let turn =
-            self.tab().talk.entries.iter().find(|known| known.id == entry).map(|known| known.place.turn);
+        let turn = self.tab().talk.entry(&entry).map(|known| known.place.turn);
         let title = match turn.filter(|turn| verb == MarkVerb::Drop && *turn > 0) {
             Some(turn) => format!("{title} t{turn}"),
             None => title.to_owned(),
@@ -212,7 +184,7 @@ impl App {
 
     /// Another wording of a message: the plan first, then its words come into the composer.
     fn edit(&mut self, entry: String) {
-        let named = self.tab().talk.entries.iter().find(|known| known.id == entry);
+        let named = self.tab().talk.entry(&entry);
         if named.is_some_and(|named| named.role != Role::User || named.flags.synthetic) {
             let retry = self.keys.named(Command::SelectRetry);
             return self.refuse(format!(
@@ -285,7 +257,7 @@ impl App {
 
     fn other_alternative(&mut self, id: &str, next: bool) {
         let entries = &self.tab().talk.entries;
-        let selected = entries.iter().find(|entry| entry.id == id);
+        let selected = self.tab().talk.entry(id);
         // A turn names its answer: its prompt does, and so does each later step.
         let of_turn = |turn| entries.iter().find(|it| it.place.turn == turn && it.alternative.is_some());
         let answer = selected.filter(|it| it.alternative.is_some()).or_else(|| of_turn(selected?.place.turn));

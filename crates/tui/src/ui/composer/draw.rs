@@ -4,15 +4,18 @@
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use retake_wire::Part;
 
 use super::layout::{Glyph, Layout, Sign};
 use super::popup::Popup;
 use super::{Composer, complete};
+use crate::render::words;
 use crate::text::{safe, width};
 use crate::ui::keymap::Command;
 use crate::ui::pane::Brush;
+use crate::ui::pane_frame::prompt;
+use crate::ui::rows::Ink;
 use crate::ui::theme::Paint;
 
 /// What stands before the text.
@@ -105,17 +108,10 @@ impl Composer {
 
     /// What is attached, and whether a draft waits.
     fn head(&self, brush: &Brush<'_>, columns: u16, keys: Keys) -> Line<'static> {
-        let theme = brush.theme;
-        let mut spans = vec![Span::raw("  ")];
-        let mut left = usize::from(columns).saturating_sub(2);
-        let mut push = |text: String, paint: Paint| {
-            let text = width::truncate(&text, left).into_owned();
-            left -= width::columns(&text);
-            spans.push(Span::styled(text, theme.style(paint)));
-        };
+        let mut ink = Ink::new(brush.theme, columns, ("", &[]), None);
         for chip in chips(&self.attached) {
-            push(format!("[{chip}]"), Paint::Accent);
-            push(" ".to_owned(), Paint::Plain);
+            ink.text(&format!("[{chip}]"), Paint::Accent);
+            ink.space(1);
         }
         if !self.aside.is_empty() {
             let (back, drop) = (brush.keys.named(Command::DraftBack), brush.keys.named(Command::DraftDrop));
@@ -130,9 +126,9 @@ impl Composer {
             } else {
                 format!(" · {back} brings {it} back, {drop} throws it away")
             };
-            push(format!("{before}{drafts}{back}"), Paint::Dim);
+            ink.text(&format!("{before}{drafts}{back}"), Paint::Dim);
         }
-        Line::from(spans)
+        ink.done()
     }
 
     fn draw_text(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>, is_focused: bool) {
@@ -176,15 +172,13 @@ impl Composer {
         match &mut self.popup {
             None => {}
             Some(Popup::Commands(list) | Popup::Paths { list, .. }) => {
-                list.draw_above(frame, over, brush, None);
+                list.draw_above(frame, over, brush);
             }
             Some(Popup::Search { query, list }) => {
-                let empty = if list.is_empty() { "  nothing found" } else { "" };
-                let foot = format!("earlier prompts: {}{empty}", safe::line(query));
-                list.draw_above(frame, over, brush, Some(&foot));
-                let typed = width::columns(&format!("earlier prompts: {}", safe::line(query)));
-                let x = over.x.saturating_add(u16::try_from(typed).unwrap_or(u16::MAX)).min(over.right() - 1);
-                frame.set_cursor_position(Position { x, y: over.y.saturating_sub(1) });
+                let about = if list.is_empty() { "  nothing found" } else { "" };
+                let foot = Rect { y: over.y.saturating_sub(1), height: over.y.min(1), ..over };
+                list.draw_above(frame, Rect { y: foot.y, ..over }, brush);
+                prompt(frame, foot, brush, "earlier prompts: ", [query, about]);
             }
         }
     }
@@ -203,10 +197,8 @@ fn look<'a>(glyph: &'a Glyph, text: &'a str, brush: &Brush<'_>) -> (&'a str, Sty
 fn chips(attached: &[Part]) -> Vec<String> {
     let images = attached.iter().filter(|part| matches!(part, Part::Image { .. })).count();
     let mut chips = Vec::new();
-    match images {
-        0 => {}
-        1 => chips.push("1 image".to_owned()),
-        more => chips.push(format!("{more} images")),
+    if images > 0 {
+        chips.push(words::count(images as u64, "image"));
     }
     let mut others = 0;
     for part in attached {

@@ -7,6 +7,7 @@ use ratatui::widgets::Clear;
 
 use crate::text::{safe, width};
 use crate::ui::pane::Brush;
+use crate::ui::scroll::draw_lines;
 use crate::ui::theme::Paint;
 
 /// So many of a list are seen at once.
@@ -81,37 +82,23 @@ impl List {
         }
     }
 
-    /// Draws it above an area, with a line below it where there is one, and says how high it is.
-    pub(super) fn draw_above(
-        &mut self,
-        frame: &mut Frame<'_>,
-        area: Rect,
-        brush: &Brush<'_>,
-        foot: Option<&str>,
-    ) {
+    /// Draws it above an area.
+    pub(super) fn draw_above(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let room = usize::from(area.y.saturating_sub(frame.area().y));
-        let below = usize::from(foot.is_some());
-        let rows = ROWS.min(self.items.len()).min(room.saturating_sub(below));
-        let height = u16::try_from(rows + below.min(room)).unwrap_or(0);
+        let rows = ROWS.min(self.items.len()).min(room);
+        let height = u16::try_from(rows).unwrap_or(0);
         if height == 0 {
             return;
         }
         let over =
             Rect { x: area.x, y: area.y - height, width: area.width, height }.intersection(frame.area());
-        self.top = self.top.clamp((self.at + 1).saturating_sub(rows.max(1)), self.at);
+        self.top = self.top.clamp((self.at + 1).saturating_sub(rows), self.at);
         frame.render_widget(Clear, over);
         let columns = usize::from(over.width);
         let shown = self.items.iter().enumerate().skip(self.top).take(rows);
         let names = shown.clone().map(|(_, item)| width::columns(&safe::line(&item.name))).max().unwrap_or(0);
-        let mut lines: Vec<Line<'_>> =
-            shown.map(|(at, item)| row(item, at == self.at, names, columns, brush)).collect();
-        if let Some(foot) = foot {
-            let foot = width::truncate(foot, columns).into_owned();
-            lines.push(Line::styled(foot, brush.theme.style(Paint::Dim)));
-        }
-        for (line, y) in lines.into_iter().zip(over.y..) {
-            frame.render_widget(line, Rect { y, height: 1, ..over });
-        }
+        let lines: Vec<_> = shown.map(|(at, item)| row(item, at == self.at, names, columns, brush)).collect();
+        draw_lines(frame, over, &lines);
     }
 }
 

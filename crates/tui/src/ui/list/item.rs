@@ -3,11 +3,10 @@
 use retake_wire::Hit;
 use retake_wire::reply::Conversation;
 
-use crate::render::words;
-use crate::text::{safe, time, width};
-use crate::ui::rows::{Ink, Row, Stands};
+use crate::render::{hits, words};
+use crate::text::{time, width};
+use crate::ui::rows::{Filtering, Ink, Row};
 use crate::ui::theme::{Paint, Theme};
-use crate::ui::words::look;
 
 /// Something in the list.
 #[derive(Clone, Debug)]
@@ -61,11 +60,11 @@ impl Row for Item {
         }
     }
 
-    fn stands(&self) -> Stands {
+    fn filtering(&self) -> Filtering {
         match self {
-            Self::Talk(..) => Stands::Filtered,
-            Self::Heading(_) => Stands::Heading,
-            Self::Hit(_) => Stands::Always,
+            Self::Talk(..) => Filtering::Filtered,
+            Self::Heading(_) => Filtering::Heading,
+            Self::Hit(_) => Filtering::Always,
         }
     }
 }
@@ -159,27 +158,11 @@ fn draw_hit(hit: &Hit, ink: &mut Ink<'_>, now_ms: i64, theme: Theme) {
 
 /// The text of a hit in pieces, with what matched; cut before, so that what matched is in sight. The ranges are not trusted.
 fn around(hit: &Hit, columns: usize) -> Vec<(String, bool)> {
-    let mut pieces = Vec::new();
-    let mut done = 0;
-    for &(from, to) in &hit.marks {
-        let (Some(plain), Some(matched)) = (hit.snippet.get(done..from), hit.snippet.get(from..to)) else {
-            break;
-        };
-        pieces.push((safe::line(plain).into_owned(), false));
-        pieces.push((safe::line(matched).into_owned(), true));
-        done = to;
-    }
-    pieces.push((safe::line(hit.snippet.get(done..).unwrap_or_default()).into_owned(), false));
+    let mut pieces = hits::pieces(hit);
     let whole: usize = pieces.iter().map(|(text, _)| width::columns(text)).sum();
     let before = pieces.first().filter(|(_, marked)| !marked).map_or(0, |(text, _)| width::columns(text));
     if whole > columns && before > columns / 3 && pieces.len() > 1 {
-        let mut tail = pieces[0].0.as_str();
-        while width::columns(tail) > columns / 3 {
-            let mut letters = tail.chars();
-            letters.next();
-            tail = letters.as_str();
-        }
-        pieces[0].0 = format!("…{tail}");
+        pieces[0].0 = width::end(&pieces[0].0, columns / 3);
     }
     pieces
 }
@@ -201,6 +184,6 @@ fn when(time_ms: i64, columns: usize, now_ms: i64) -> String {
             now @ "now" => now.to_owned(),
             age => format!("{age} ago"),
         },
-        _ => words::when(&look(0, now_ms), time_ms),
+        _ => time::relative(now_ms, time_ms),
     }
 }

@@ -2,18 +2,16 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Target;
-use unicode_segmentation::UnicodeSegmentation;
 
-use super::turns::Shown;
-use super::{Drawn, Focus, Rewind};
+use super::{Focus, Rewind};
 use crate::render::words;
 use crate::text::{time, width};
 use crate::ui::keymap::Command;
 use crate::ui::pane::Brush;
 use crate::ui::plan::{self, Stage, paragraph};
+use crate::ui::rows::Ink;
 use crate::ui::theme::Paint;
 
 /// From so many columns on the plan is beside the list.
@@ -36,8 +34,7 @@ impl Rewind {
             let note = self.shown.as_ref().is_some_and(|shown| shown.proposal.note().is_some());
             let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
             let plan = Rect { height: area.height - u16::from(note), ..area };
-            self.drawn.list = Rect::ZERO;
-            self.drawn.plan = self.plan(frame, plan, brush);
+            self.plan_area = self.plan(frame, plan, brush);
             if note {
                 self.edge(frame, foot, brush);
             }
@@ -48,44 +45,25 @@ impl Rewind {
         // Nothing is typed into a question.
         let row = u16::from(self.stage() == Stage::Looking);
         if row > 0 {
-            self.filter(frame, Rect { height: row, ..below }, brush);
+            self.turns.draw_filter(frame, Rect { height: row, ..below }, brush);
         }
         let body = Rect { y: below.y + row, height: below.height - row, ..below };
         let (list, plan) = self.split(frame, body, brush);
         self.list(frame, list, brush);
-        self.drawn.list = list;
-        self.drawn.plan = self.plan(frame, plan, brush);
+        self.plan_area = self.plan(frame, plan, brush);
         self.edge(frame, foot, brush);
     }
 
     fn title(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let theme = brush.theme;
-        let amount = words::number(self.turns.len() as u64);
         let more = if self.load.is_complete() { "" } else { "…" };
-        let count = if self.turns.words().trim().is_empty() {
-            words::count(self.turns.len() as u64, "turn") + more
-        } else {
-            format!("{} of {amount}{more}", words::number(self.turns.fitting() as u64))
-        };
+        let count = words::count(self.turns.len() as u64, "turn") + more;
         let room = usize::from(area.width).saturating_sub(width::columns(&count) + 1);
         let title = if room < 40 { "Rewind" } else { "Rewind: go back to before a message" };
         let spans = vec![
             Span::styled(width::fit(title, room), theme.style(Paint::Bold)),
             Span::styled(format!(" {count}"), theme.style(Paint::Dim)),
         ];
-        frame.render_widget(Line::from(spans), area);
-    }
-
-    fn filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        let theme = brush.theme;
-        let mut spans = vec![Span::styled("› ", theme.style(Paint::Accent))];
-        if self.turns.words().is_empty() {
-            spans.push(Span::styled("type to filter", theme.style(Paint::Dim)));
-        } else {
-            let room = usize::from(area.width).saturating_sub(4);
-            spans.push(Span::styled(width::end(self.turns.words(), room), theme.style(Paint::Plain)));
-            spans.push(Span::styled("▏", theme.style(Paint::Accent)));
-        }
         frame.render_widget(Line::from(spans), area);
     }
 
@@ -123,34 +101,19 @@ impl Rewind {
     }
 
     fn list(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        if area.is_empty() {
-            return;
-        }
-        if self.turns.fitting() == 0 {
-            let (text, paint) = self.nothing(brush);
-            return paragraph(frame, area, brush, &text, paint);
-        }
-        let height = usize::from(area.height);
-        let at = self.turns.at();
-        let top = self.drawn.top.clamp(at.saturating_sub(height - 1), at);
-        let top = top.min(self.turns.fitting().saturating_sub(height));
-        self.drawn = Drawn { top, ..self.drawn };
-        let digits = self.turns.newest().map_or(1, |target| target.turn.to_string().len());
-        let scrolls = self.scrolls();
-        for (row, shown) in (area.y..).zip(self.turns.shown(top, height)) {
-            let at = Rect { y: row, height: 1, ..area };
-            row_of(frame, at, brush, &shown, digits, scrolls);
-        }
+        let (empty, paint) = self.nothing(brush);
+        let digits = self.turns.items().next().map_or(1, |target| target.turn.to_string().len());
+        let now_ms = brush.now_ms;
+        self.turns.set_keys(!self.scrolls());
+        self.turns.draw_rows(frame, area, brush, (&empty, paint), |target, ink| {
+            draw_turn(target, digits, now_ms, ink);
+        });
     }
 
-    /// Why the list is empty.
+    /// Why there are no turns.
     fn nothing(&self, brush: &Brush<'_>) -> (String, Paint) {
         if let Some(problem) = self.load.problem() {
             return (problem.to_owned(), Paint::Error);
-        }
-        if !self.turns.words().trim().is_empty() {
-            let key = brush.keys.named(Command::EraseAll);
-            return (format!("no turn fits “{}”: {key} empties the filter", self.turns.words()), Paint::Dim);
         }
         if self.load.is_complete() {
             let key = brush.keys.named(Command::Close);
@@ -165,7 +128,7 @@ impl Rewind {
         if area.is_empty() {
             return area;
         }
-        let Some(target) = self.turns.marked() else { return Rect { height: 0, ..area } };
+        let Some(target) = self.turns.selected() else { return Rect { height: 0, ..area } };
         match &mut self.shown {
             Some(shown) => {
                 let preview = words::quoted(&target.preview, 60);
@@ -180,93 +143,37 @@ impl Rewind {
     }
 
     fn edge(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        match (&self.shown, &self.note) {
-            (Some(shown), note) => {
-                let more: &[_] = match self.focus {
-                    Focus::List => &[(Command::Other, "to the plan")],
-                    Focus::Plan => &[(Command::Other, "to the list"), (Command::Down, "scrolls")],
-                };
-                plan::edge(frame, area, brush, &shown.proposal, note.as_deref(), more);
-            }
-            (None, Some(note)) => {
-                let note = width::truncate(note, area.width.into()).into_owned();
-                frame.render_widget(Line::styled(note, brush.theme.style(Paint::Warn)), area);
-            }
-            (None, None) => plan::hints(frame, area, brush, &[]),
-        }
+        let more: &[_] = match self.focus {
+            Focus::List => &[(Command::Other, "to the plan")],
+            Focus::Plan => &[(Command::Other, "to the list"), (Command::Down, "scrolls")],
+        };
+        let proposal = self.shown.as_ref().map(|shown| &shown.proposal);
+        plan::edge(frame, area, brush, proposal, self.note.as_deref(), more);
     }
 }
 
-/// A turn on one row.
-fn row_of(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    brush: &Brush<'_>,
-    shown: &Shown<'_>,
-    digits: usize,
-    scrolls: bool,
-) {
-    let theme = brush.theme;
-    let columns = usize::from(area.width);
-    let target = shown.target;
-    let base = match shown.marked {
-        true if !scrolls => theme.style(Paint::Selected),
-        true => theme.style(Paint::Bold),
-        false => theme.style(Paint::Plain),
+/// A turn: its number, its time, its first words and what it did.
+fn draw_turn(target: &Target, digits: usize, now_ms: i64, ink: &mut Ink<'_>) {
+    // Dim text is hard to read on the background of the selected row.
+    let quiet = if ink.is_selected() { Paint::Plain } else { Paint::Dim };
+    let (when, columns) = match ink.room() {
+        ..28 => (String::new(), 0),
+        28..68 => (time::short(now_ms, target.time_ms), 5),
+        _ => (time::relative(now_ms, target.time_ms), 17),
     };
-    let (dim, hit) =
-        (base.patch(quiet(theme.style(Paint::Dim), shown.marked)), base.patch(theme.style(Paint::Match)));
-    let number = format!("t{}", target.turn);
-    let mut spans = vec![
-        Span::styled(if shown.marked { "▸ " } else { "  " }, base),
-        Span::styled(
-            format!("{number:<width$} ", width = digits + 1),
-            if shown.numbered { hit } else { dim },
-        ),
-    ];
-    let mut used = 2 + digits + 2;
-    let (when, room) = match columns {
-        ..30 => (String::new(), 0),
-        30..70 => (time::short(brush.now_ms, target.time_ms), 5),
-        _ => (time::relative(brush.now_ms, target.time_ms), 17),
-    };
-    spans.push(Span::styled(width::fit(&when, room), dim));
-    used += room;
-    let badges = badges(target, columns.saturating_sub(used));
-    let taken: usize = badges.iter().map(|(text, _)| width::columns(text) + 2).sum();
-    spans.extend(preview(shown, columns.saturating_sub(used + taken), base, hit));
+    ink.field_column(0, digits + 2, quiet);
+    ink.column(&when, columns, quiet);
+    let badges = badges(target, ink.room());
+    ink.field_column(1, ink.room().saturating_sub(wide(&badges)), Paint::Plain);
     for (text, paint) in badges {
-        spans.push(Span::styled("  ", base));
-        spans.push(Span::styled(text, base.patch(theme.style(paint))));
+        ink.space(2);
+        ink.text(&text, paint);
     }
-    frame.render_widget(Line::from(spans), area);
 }
 
-/// Secondary text stays readable on the marked row.
-fn quiet(style: Style, marked: bool) -> Style {
-    if marked { Style::new() } else { style }
-}
-
-/// The words of a turn in exactly so many columns, with the letters that fit what is typed.
-fn preview(shown: &Shown<'_>, room: usize, base: Style, hit: Style) -> Vec<Span<'static>> {
-    let text = width::fit(&shown.preview, room);
-    if shown.hits.is_empty() {
-        return vec![Span::styled(text, base)];
-    }
-    let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut run = String::new();
-    let mut was_hit = false;
-    let mut hits = shown.hits.iter().copied().peekable();
-    for (at, grapheme) in (0_u32..).zip(text.graphemes(true)) {
-        let is_hit = hits.next_if_eq(&at).is_some() && grapheme != "…";
-        if is_hit != was_hit && !run.is_empty() {
-            spans.push(Span::styled(std::mem::take(&mut run), if was_hit { hit } else { base }));
-        }
-        was_hit = is_hit;
-        run.push_str(grapheme);
-    }
-    spans.push(Span::styled(run, if was_hit { hit } else { base }));
-    spans
+/// How many columns badges take.
+fn wide(badges: &[(String, Paint)]) -> usize {
+    badges.iter().map(|(text, _)| width::columns(text) + 2).sum()
 }
 
 /// What a turn did: files, commands, and what may stay whatever one does. In words where there is room for them beside the
@@ -286,10 +193,8 @@ fn badges(target: &Target, room: usize) -> Vec<(String, Paint)> {
             ((text, paint), (format!("{sign}{}", words::number(amount)), paint))
         })
         .unzip();
-    let fits = |badges: &[(String, Paint)], message: usize| {
-        let taken: usize = badges.iter().map(|(text, _)| width::columns(text) + 2).sum();
-        room >= taken + message
-    };
     let mut both = [long, short].into_iter().zip(MESSAGE);
-    both.find(|(badges, message)| fits(badges, *message)).map(|(badges, _)| badges).unwrap_or_default()
+    both.find(|(badges, message)| room >= wide(badges) + message)
+        .map(|(badges, _)| badges)
+        .unwrap_or_default()
 }

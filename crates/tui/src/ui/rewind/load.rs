@@ -5,10 +5,10 @@ use retake_wire::reply::{Target, TargetPage};
 use retake_wire::request::Targets;
 use retake_wire::{Problem, Reply, Request};
 
-use super::turns::Turns;
 use crate::ui::msg::Ticket;
 use crate::ui::pane::Cx;
 use crate::ui::plan::worded;
+use crate::ui::rows::Rows;
 
 /// The first page: more than a screen.
 const FIRST: usize = 120;
@@ -88,7 +88,12 @@ impl Load {
     }
 
     /// Takes in a page, and asks for the next one.
-    pub(super) fn replied(&mut self, turns: &mut Turns, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+    pub(super) fn replied(
+        &mut self,
+        turns: &mut Rows<Target>,
+        reply: Result<Reply, Problem>,
+        cx: &mut Cx<'_>,
+    ) {
         let Some((_, page)) = self.asked.take() else { return };
         let found = match reply {
             Ok(Reply::Targets(found)) => found,
@@ -106,17 +111,17 @@ impl Load {
         }
     }
 
-    fn take(&mut self, turns: &mut Turns, page: Page, found: TargetPage, cx: &mut Cx<'_>) {
+    fn take(&mut self, turns: &mut Rows<Target>, page: Page, found: TargetPage, cx: &mut Cx<'_>) {
         match page {
             Page::First => {
                 self.is_complete = found.targets.len() < FIRST;
-                turns.replace(found.targets);
+                turns.set(found.targets);
                 self.head = Some(found.head);
                 self.older(turns, cx);
             }
             Page::Older => {
                 self.is_complete = found.targets.len() < PAGE;
-                turns.append(found.targets);
+                turns.extend(found.targets);
                 self.older(turns, cx);
             }
             Page::Newer => {
@@ -125,8 +130,8 @@ impl Load {
                 self.head = Some(found.head);
                 if whole {
                     self.is_complete = true;
-                    turns.replace(found.targets);
-                } else if turns.renew(&found.targets) && same_steps {
+                    turns.set(found.targets);
+                } else if join(turns, &found.targets) && same_steps {
                     self.older(turns, cx);
                 } else {
                     // A step may have changed what is older, too.
@@ -138,7 +143,7 @@ impl Load {
                 targets.extend(found.targets);
                 if whole {
                     self.is_complete = true;
-                    turns.replace(targets);
+                    turns.set(targets);
                 } else {
                     self.all(targets, cx);
                 }
@@ -146,9 +151,9 @@ impl Load {
         }
     }
 
-    fn older(&mut self, turns: &Turns, cx: &mut Cx<'_>) {
+    fn older(&mut self, turns: &Rows<Target>, cx: &mut Cx<'_>) {
         if !self.is_complete && !self.is_spoilt {
-            let before = turns.oldest().map(|target| target.entry.clone());
+            let before = turns.items().next_back().map(|target| target.entry.clone());
             self.ask(Page::Older, PAGE, before, cx);
         }
     }
@@ -159,6 +164,22 @@ impl Load {
             self.ask(Page::All(targets), PAGE, before, cx);
         }
     }
+}
+
+/// Puts the newest turns in the place of those that they contain. False if the two do not join without a gap: nothing changes then.
+pub(super) fn join(turns: &mut Rows<Target>, newest: &[Target]) -> bool {
+    let known = |target: &Target| turns.items().position(|known| known.entry == target.entry);
+    let Some((fresh, from)) = newest.iter().enumerate().find_map(|(at, target)| Some((at, known(target)?)))
+    else {
+        return false;
+    };
+    let common = &newest[fresh..];
+    let same = turns.items().skip(from).zip(common).filter(|(one, other)| one.entry == other.entry);
+    if same.count() < common.len() {
+        return false;
+    }
+    turns.splice(0..from + common.len(), newest.iter().cloned());
+    true
 }
 
 /// The number of operations of a head (`OP.SEQ`).

@@ -3,6 +3,7 @@
 mod agreeing;
 mod choices;
 mod small;
+mod turns;
 
 use retake_wire::reply::{Doing, Receipt, Running, Work};
 use retake_wire::{Choice, Condition, FileOptions, ProblemKind, Scope};

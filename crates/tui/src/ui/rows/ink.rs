@@ -22,11 +22,27 @@ pub(crate) struct Ink<'a> {
     marks: &'a [u32],
     /// So many pieces are of a row that can't be picked.
     dim: usize,
+    /// How the row looks as it is selected.
+    selected: Option<Paint>,
 }
 
 impl<'a> Ink<'a> {
-    pub(super) fn new(theme: Theme, columns: u16, fields: &'a str, marks: &'a [u32]) -> Self {
-        Self { theme, spans: Vec::new(), room: columns.into(), fields, marks, dim: 0 }
+    /// For a row of so many columns; with its fields and their letters that match, and how it looks if it is selected.
+    pub(crate) fn new(
+        theme: Theme,
+        columns: u16,
+        (fields, marks): (&'a str, &'a [u32]),
+        selected: Option<Paint>,
+    ) -> Self {
+        let mut ink =
+            Self { theme, spans: Vec::new(), room: columns.into(), fields, marks, dim: 0, selected };
+        ink.text(if ink.is_selected() { "❯ " } else { "  " }, Paint::Accent);
+        ink
+    }
+
+    /// Whether the row is selected.
+    pub(crate) fn is_selected(&self) -> bool {
+        self.selected.is_some()
     }
 
     /// How many columns are left.
@@ -107,14 +123,13 @@ impl<'a> Ink<'a> {
         }
     }
 
-    pub(super) fn done(mut self, selected: bool) -> Line<'static> {
+    /// The row.
+    pub(crate) fn done(mut self) -> Line<'static> {
         let dim = self.theme.style(Paint::Dim);
         self.spans.iter_mut().take(self.dim).for_each(|span| span.style = dim);
-        if !selected {
-            return Line::from(self.spans);
-        }
+        let Some(selected) = self.selected else { return Line::from(self.spans) };
         self.space(self.room);
-        Line::from(self.spans).style(self.theme.style(Paint::Selected))
+        Line::from(self.spans).style(self.theme.style(selected))
     }
 
     fn run(&mut self, text: String, marked: bool, paint: Paint) {

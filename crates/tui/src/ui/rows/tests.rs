@@ -17,11 +17,11 @@ impl Row for Fruit {
     fn why_not(&self) -> Option<&str> {
         self.2
     }
-    fn stands(&self) -> Stands {
+    fn filtering(&self) -> Filtering {
         match self.1 {
-            "heading" => Stands::Heading,
-            "always" => Stands::Always,
-            _ => Stands::Filtered,
+            "heading" => Filtering::Heading,
+            "always" => Filtering::Always,
+            _ => Filtering::Filtered,
         }
     }
 }
@@ -225,6 +225,56 @@ fn only_visible_rows_are_drawn() {
     list.typed("9");
     list.command(Command::EraseAll);
     assert_eq!((list.shown.capacity(), list.fitting()), (capacity, 50_000));
+}
+
+/// The rows before the new ones are not matched again, so the result must equal that of a list that never changed.
+#[test]
+fn rows_join_while_something_is_typed() {
+    let (mut joined, mut whole) = (rows(Order::Best), rows(Order::Best));
+    joined.set(fruits().into_iter().take(2));
+    joined.typed("app");
+    joined.extend(fruits().into_iter().skip(2));
+    whole.typed("app");
+    assert_eq!((&joined.shown, joined.counts), (&whole.shown, whole.counts));
+    joined.splice(0..1, [Fruit("fig", "", None)]);
+    assert_eq!((key(&joined), joined.fitting(), joined.len()), ("pineapple", 1, 7));
+}
+
+#[test]
+fn without_a_filter_the_selection_stays() {
+    let mut list = rows(Order::Best);
+    list.typed("pear");
+    list.command(Command::EraseAll);
+    assert_eq!(key(&list), "pear");
+}
+
+#[test]
+fn typing_finds_the_same_as_a_new_search() {
+    let row =
+        |number: usize| Numbered(format!("turn {number} does {}", ["this", "that", "nothing"][number % 3]));
+    let list = || {
+        let mut list = Rows::new(Order::Best);
+        list.set((0..500).map(row));
+        list
+    };
+    let (mut typed, mut whole) = (list(), list());
+    for letter in "tu 7 this".chars() {
+        typed.typed(&letter.to_string());
+    }
+    whole.typed("tu 7 this");
+    assert_eq!(typed.shown, whole.shown);
+    assert!(typed.fitting() > 0);
+}
+
+/// Marks count what a person sees as one letter.
+#[test]
+fn letters_are_marked_in_any_script() {
+    let mut list: Rows<Fruit> = Rows::new(Order::Best);
+    list.set([Fruit("\x1b]0;x\x07 漢字 👩‍👩‍👧 héllo\nthere", "", None)]);
+    list.typed("字h");
+    let drawn = shown(&mut list, 60, 3);
+    assert!(drawn.contains("␛]0;x␇ 漢字 👩‍👩‍👧 héllo⏎there"), "{drawn}");
+    assert_eq!(list.marks, [8, 12]);
 }
 
 proptest::proptest! {

@@ -4,10 +4,9 @@ use retake_wire::reply::{Branch, Line};
 
 use super::{Is, Node};
 use crate::render::words;
-use crate::text::width;
+use crate::text::{time, width};
 use crate::ui::rows::Ink;
 use crate::ui::theme::Paint;
-use crate::ui::words::look;
 
 /// Who said what.
 pub(super) fn said(line: &Line) -> String {
@@ -41,7 +40,7 @@ pub(super) fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
             let about = after.map_or(0, |_| ink.room() / 2);
             ink.field_column(0, ink.room().saturating_sub(about), Paint::Plain);
             let after = after.map(|after| {
-                let when = words::when(&look(0, now_ms), after.time_ms);
+                let when = time::relative(now_ms, after.time_ms);
                 let room = about.saturating_sub(width::columns(&when) + 10);
                 format!("after {} · {when}", width::truncate(&said(after), room))
             });
@@ -64,7 +63,7 @@ fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
         44.. => (0, 18),
         _ => (0, 0),
     };
-    let time = words::when(&look(0, now_ms), branch.last.time_ms);
+    let time = time::relative(now_ms, branch.last.time_ms);
     // Where no column stands beside it, it takes no more than it needs.
     let when = if counts == 0 { when.min(width::columns(&time) + 2) } else { when };
     let right = counts + when;
