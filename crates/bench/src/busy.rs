@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use futures::StreamExt as _;
-use retake_wire::request::{Apply, Create, Of};
+use retake_wire::request::{Apply, Create, Of, Plan};
 use retake_wire::{Action, Client as _, FileOptions, HttpClient, Permit, Request, Run, RunEvent, RunStart};
 
 use crate::BusyArguments;
@@ -50,6 +50,9 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
         let applying = desk.http()?;
         let start = Instant::now();
         let applied = tokio::spawn(async move { applying.call(apply).await });
+        // It waits until nobody works in any folder, and must hold up nobody meanwhile.
+        let (erasing, erase) = (desk.http()?, plan_of_erasure(&other));
+        let erased = tokio::spawn(async move { erasing.call(erase).await });
         let (mut status, mut stop, mut command) = (Vec::new(), Vec::new(), Vec::new());
         while !applied.is_finished() {
             status.push(time(http.call(Request::Status)).await);
@@ -61,6 +64,7 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
             command.push(began.elapsed().as_secs_f64() * 1e3);
         }
         applied.await?.map_err(failed)?;
+        erased.await?.map_err(failed)?;
         report.add(format!("{name}_s"), start.elapsed().as_secs_f64());
         for (what, times) in [("status", &status), ("stop", &stop), ("command_elsewhere", &command)] {
             report.add(format!("{name}_{what}_p50_ms"), at(times, 50));
@@ -69,6 +73,16 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
     }
     desk.close().await;
     Ok(())
+}
+
+/// What an erasure of a text that is nowhere would do.
+fn plan_of_erasure(conversation: &str) -> Request {
+    Request::Plan(Plan {
+        conversation: conversation.to_owned(),
+        action: Action::Erase { entries: Vec::new(), matching: Some("not in any message".into()) },
+        files: FileOptions::default(),
+        diff: false,
+    })
 }
 
 /// Milliseconds until there is an answer.

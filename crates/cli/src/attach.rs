@@ -20,12 +20,12 @@ use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
     Attach, Client, Ended, Follow, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reply, Request, Run,
-    RunEvent, Told, UNAUTHORIZED,
+    RunEvent, RunNotice, Told, UNAUTHORIZED,
 };
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::connection::{self, AWAY, Connection, LOST, SILENCE};
+use crate::connection::{self, AWAY, Connection, LOST, SILENCE, own_notice};
 use crate::owner_start::{StartLock, start};
 use crate::term::interactive;
 use crate::term::interrupt::{ExitRequest, Interrupts};
@@ -452,9 +452,8 @@ fn resume_run(
                             return Some((event, (attached, run, stream::empty().boxed(), heard)));
                         }
                     }
-                    let text = "the owner ended during the run; another one continues from what is stored"
-                        .to_owned();
-                    return Some((RunEvent::Notice { text }, (attached, run, events, heard)));
+                    let event = own_notice(RunNotice::OwnerReplaced);
+                    return Some((event, (attached, run, events, heard)));
                 }
                 RunEvent::Started { .. } | RunEvent::Reasoning { .. } if heard.again.is_some() => {}
                 RunEvent::Text { text } => {

@@ -12,7 +12,7 @@ use futures::stream::{self, BoxStream};
 use retake_server::token_of;
 use retake_wire::{
     Attach, Client, Ended, Follow, HttpClient, Left, Number, Outcome, Problem, ProblemKind, Reach, Reply,
-    Request, Run, RunEvent, Told, UNAUTHORIZED,
+    Request, Run, RunEvent, RunNotice, Told, UNAUTHORIZED, english,
 };
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
@@ -92,7 +92,7 @@ impl Process {
     fn silent(&self) -> Problem {
         let stopped = self.known.as_ref().map(|(pid, _)| (*pid, is_stopped(*pid)));
         let (why, hint) = match stopped {
-            Some((pid, true)) => (format!(": its process {pid} is suspended"), wakes(pid)),
+            Some((pid, true)) => (format!(": its process {pid} is suspended"), english::owner_silent(pid)),
             Some((pid, false)) => {
                 let hint = format!(
                     "its process {pid} may be busy: try again; `kill {pid}` stops it, and the next command starts another one"
@@ -116,15 +116,13 @@ impl Process {
     /// A notice for the person while a run waits.
     fn notice(&self) -> RunEvent {
         let pid = self.known.as_ref().map_or(0, |(pid, _)| *pid);
-        RunEvent::Notice { text: format!("the owner does not answer: {}", wakes(pid)) }
+        own_notice(RunNotice::OwnerSilent { pid })
     }
 }
 
-/// What to do with a suspended process.
-fn wakes(pid: u32) -> String {
-    format!(
-        "`kill -CONT {pid}` resumes its process, which then completes the request; `kill -KILL {pid}` ends it, and the next command starts another one"
-    )
+/// A notice of this client's own.
+pub(crate) fn own_notice(notice: RunNotice) -> RunEvent {
+    RunEvent::Notice { notice, text: String::new() }
 }
 
 /// The owner went away before it answered.

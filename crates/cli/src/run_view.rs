@@ -137,7 +137,7 @@ impl RunView {
                 self.model = model;
                 Ok(())
             }
-            RunEvent::Notice { text } => cx.aside(&safe::block(&text)),
+            RunEvent::Notice { text, .. } => cx.aside(&safe::block(&text)),
             RunEvent::Joined { .. } if !self.is_brief() => cx.aside("the model now reads your new message"),
             RunEvent::Calling(call) => self.calling(cx, call),
             RunEvent::Called(ended) => self.called(cx, &ended),

@@ -21,7 +21,10 @@ mod why_not;
 
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
 pub use file_path::{BadFilePath, FilePath};
-pub use git::{GitBack, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove};
+pub use git::{
+    GitBack, GitFile, GitFileChange, GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree,
+    GitWorktreeMove,
+};
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Verdict, Want, WantedPath};

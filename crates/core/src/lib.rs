@@ -10,6 +10,7 @@ mod content;
 mod conversation;
 mod decide;
 mod digest;
+mod draft;
 mod effect;
 mod entry;
 mod files;
@@ -52,14 +53,16 @@ pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_te
 pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
 pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use digest::Digest;
+pub use draft::{Draft, DraftPiece, DraftPlace, ShownDraft};
 pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use files::{
     Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
-    DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, GitBack, GitMove, GitPlace, GitRef, GitRemark,
-    GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath, Look, MergeBytes, Merged, Moves, NoSuchHunks, Now,
-    PathMove, PathPlan, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want,
-    WantedPath, WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
+    DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, GitBack, GitFile, GitFileChange, GitFileRole,
+    GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath, Look,
+    MergeBytes, Merged, Moves, NoSuchHunks, Now, PathMove, PathPlan, Rebuilt, Record, Returning, Stack,
+    Uncertain, Uncovered, Unfit, Verdict, Want, WantedPath, WhyLeft, WhyNot, WhyUnfit, merge,
+    without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};

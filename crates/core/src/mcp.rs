@@ -1,7 +1,5 @@
 //! What is known of an MCP server, as facts. Must never hold the value of a variable.
 
-use std::fmt;
-
 /// Something that an approval of a server allows. What acts on a terminal or is invisible stands in it as an escape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approves {
@@ -53,27 +51,4 @@ pub enum LeftOut {
     BadSchema,
     /// Its schema is too long.
     LongSchema,
-}
-
-/// For notices of a run. A person reads the same words in a list: `wire/src/english/mcp.rs`.
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ToolLeftOut(tool, why) => {
-                let why = match why {
-                    LeftOut::BadName => "its name is empty or longer than 128 characters",
-                    LeftOut::SameName => "there is one of that name before it",
-                    LeftOut::NoSchema => "its schema is no object",
-                    LeftOut::BadSchema => "its schema describes no object",
-                    LeftOut::LongSchema => "its schema has more than 64 kB",
-                };
-                write!(f, "left out its tool “{tool}”: {why}")
-            }
-            Self::MoreLeftOut(more) => write!(f, "left out {more} more of its tools, for such reasons"),
-            Self::TooMany(offered) => {
-                write!(f, "it offers {offered} tools and more; the first {MOST} are used")
-            }
-            Self::NotListed(why) => write!(f, "its tools changed, and can't be listed: {why}"),
-        }
-    }
 }

@@ -18,6 +18,8 @@ use retake_tools::{CallEnvironment, Guarded, Sandbox, Secrets, Toolbox, processe
 
 use crate::Engine;
 use crate::error::Result;
+use crate::files::blocking;
+use crate::log::LogFailure as _;
 
 pub use environment::CommandEnvironment;
 pub(crate) use inspect::JOBS;
@@ -91,26 +93,38 @@ pub struct JobAtWork {
 }
 
 impl Engine {
-    /// How many background jobs still run, those that an earlier owner has begun included. Blocks while it looks for them.
-    pub fn living_jobs(&self) -> usize {
-        let mut jobs = locked(&self.waits.jobs);
-        if !jobs.is_empty() {
-            let living = processes::calls();
-            jobs.retain(|call| living.contains(call));
+    /// How many background jobs still run, those that an earlier owner has begun included.
+    pub async fn living_jobs(&self) -> usize {
+        let jobs = self.known_jobs();
+        if jobs.is_empty() {
+            return 0;
         }
-        jobs.len()
+        // To look for processes takes a while.
+        if let Some(living) = blocking(processes::calls).await.or_log("ended jobs count as running") {
+            let is_over = |call: &String| jobs.contains(call) && !living.contains(call);
+            locked(&self.waits.jobs).retain(|call| !is_over(call));
+        }
+        locked(&self.waits.jobs).len()
     }
 
-    /// Background jobs that still run, each with its processes. Blocks while it looks for them.
-    pub fn jobs_at_work(&self) -> Vec<JobAtWork> {
-        let calls: Vec<String> = locked(&self.waits.jobs).iter().cloned().collect();
+    /// Background jobs that still run, each with its processes.
+    pub async fn jobs_at_work(&self) -> Vec<JobAtWork> {
+        let jobs = self.known_jobs();
+        if jobs.is_empty() {
+            return Vec::new();
+        }
         let at_work = |call: String| {
             let pids = processes::members(&call);
             let command = processes::line(*pids.first()?);
             let pids = pids.into_iter().map(|pid| pid.as_raw_pid().unsigned_abs()).collect();
             Some(JobAtWork { call, command, pids })
         };
-        calls.into_iter().filter_map(at_work).collect()
+        let found = blocking(move || jobs.into_iter().filter_map(at_work).collect());
+        found.await.or_log("jobs that run are not listed").unwrap_or_default()
+    }
+
+    fn known_jobs(&self) -> Vec<String> {
+        locked(&self.waits.jobs).iter().cloned().collect()
     }
 
     /// Takes over what calls of an earlier owner have left running: of these calls those that the store knows.

@@ -42,7 +42,7 @@ impl Engine {
         self: &Arc<Self>,
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
-        let one = self.unbroken.begin();
+        let one = self.completions.begin();
         let work = async move {
             let _one = one;
             work.await

@@ -8,6 +8,8 @@ use retake_store::StoreError;
 use retake_worktree::{Obstacle, WorktreeError};
 
 use crate::model::{ModelError, ModelErrorKind};
+use crate::notice::Notice;
+use crate::settings::SettingsError;
 
 /// The result of the engine's work.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -43,6 +45,8 @@ pub struct EngineError {
     pub hint: Option<Hint>,
     /// The values of its code, by name.
     pub fields: Vec<(&'static str, Field)>,
+    /// What happened beside it, and is reported nowhere else.
+    pub notices: Vec<Notice>,
     /// The head now, when the author's was stale.
     pub head: Option<Head>,
     /// The cause.
@@ -53,7 +57,16 @@ pub struct EngineError {
 impl EngineError {
     /// A failure without a cause below it.
     pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), fields: Vec::new(), hint: None, head: None, cause: None }
+        Self {
+            kind,
+            code,
+            message: message.into(),
+            fields: Vec::new(),
+            hint: None,
+            notices: Vec::new(),
+            head: None,
+            cause: None,
+        }
     }
 
     /// With what to do next.
@@ -70,13 +83,10 @@ impl EngineError {
         self
     }
 
-    /// With more sentences that the caller must get, and that are reported nowhere else.
+    /// With notices that the caller must get, and that are reported nowhere else.
     #[must_use]
-    pub(crate) fn also(mut self, told: &[String]) -> Self {
-        for sentence in told {
-            self.message.push_str("; ");
-            self.message.push_str(sentence);
-        }
+    pub(crate) fn also(mut self, notices: impl IntoIterator<Item = Notice>) -> Self {
+        self.notices.extend(notices);
         self
     }
 
@@ -131,7 +141,9 @@ impl EngineError {
         let for_log = Some(format!("{:?}", error.kind()));
         let text = error.source().map(ToString::to_string);
         let cause = text.map(|text| Cause { text, for_log }.shared());
+        let what = error.kind().name();
         Self { hint: Some(error.hint()), cause, ..Self::new(Kind::Model, "model", error.to_string()) }
+            .with("what", what)
     }
 }
 
@@ -228,6 +240,13 @@ impl From<StoreError> for EngineError {
 
 /// Another folder is where a workspace was.
 pub(crate) const OTHER_FOLDER: &str = "other_folder";
+
+impl From<SettingsError> for EngineError {
+    fn from(error: SettingsError) -> Self {
+        let cause = error.source().map(|cause| Cause { text: chain(cause), for_log: None }.shared());
+        Self { cause, ..Self::new(Kind::Usage, "settings", error.to_string()) }.hint(error.hint())
+    }
+}
 
 impl From<WorktreeError> for EngineError {
     fn from(error: WorktreeError) -> Self {

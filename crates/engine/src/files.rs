@@ -8,6 +8,7 @@ mod adoption;
 mod ancestors;
 mod apply;
 mod as_of;
+mod at_work;
 mod attribution;
 mod authors;
 mod call_capture;
@@ -51,23 +52,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_core::WorkspaceNo;
 use retake_worktree::{PackObjects, Rules};
-use tokio::sync::{OnceCell, OwnedRwLockWriteGuard};
+use tokio::sync::OnceCell;
 
 pub use apply::{AppliedFiles, FolderDone};
 pub use as_of::{AsOf, Below, Named};
+use at_work::{Alone, AtWork};
 pub(crate) use call_capture::Around;
 pub(crate) use call_info::name_of;
 pub use call_info::{Asked, Called};
-pub(crate) use conversation_folders::{Further, not_kept};
+pub(crate) use conversation_folders::Further;
 pub use conversation_folders::{headed_in, named_in, shown_in};
 pub use diff::ShownDiff;
 pub use effects::{EffectShown, Effects};
 pub use erase::{ErasePlan, ErasedRows, ObjectsErased};
 pub use exec::Exec;
-pub(crate) use exec::lives_on;
 pub use git_hooks::put_back;
 pub use known_folders::{FolderShown, PathShown};
-pub use note::{FolderRemark, GitFile, GitFileChange, GitFileRole, Note};
+pub use note::{FolderRemark, Note};
 pub use options::FileOptions;
 pub use origin::{DeltaOrigin, PlannedDeltas};
 pub use plan::{FolderPlan, PlannedFiles, Running};
@@ -99,8 +100,8 @@ pub(crate) struct Files {
     config: Option<FilesConfig>,
     objects: OnceCell<Arc<PackObjects>>,
     open: Mutex<HashMap<WorkspaceNo, Arc<tokio::sync::Mutex<Workspace>>>>,
-    /// Held for reading by every holder of a workspace: objects that it names may not be in a row yet.
-    at_work: Arc<tokio::sync::RwLock<()>>,
+    /// Joined by every holder of a workspace: objects that it names may not be in a row yet.
+    at_work: AtWork,
     /// Captures since the last collection.
     captures: AtomicU64,
     /// What is being done right now.
@@ -109,7 +110,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new(config: Option<FilesConfig>) -> Self {
-        let (open, at_work, captures) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
+        let (open, at_work, captures) = (Mutex::default(), AtWork::default(), AtomicU64::new(0));
         let work = Work::default();
         Self { config, objects: OnceCell::new(), open, at_work, captures, work }
     }
@@ -160,8 +161,8 @@ impl Files {
     }
 
     /// Waits until nobody captures, plans or applies, and keeps them out while it lives.
-    async fn quiet(&self) -> OwnedRwLockWriteGuard<()> {
-        Arc::clone(&self.at_work).write_owned().await
+    async fn quiet(&self) -> Alone {
+        self.at_work.alone().await
     }
 
     /// Where the index of a workspace is.

@@ -7,6 +7,7 @@ mod agent;
 pub mod clock;
 mod completion;
 mod confinement;
+mod drafts;
 mod error;
 mod files;
 mod history;
@@ -15,6 +16,7 @@ mod log;
 pub mod mcp;
 pub mod model;
 mod names;
+mod notice;
 mod open;
 mod process;
 pub mod prompt;
@@ -52,15 +54,17 @@ pub use agent::{
     SettledRules, Todo, TodoState, Used,
 };
 pub use confinement::Confinement;
+pub use drafts::DraftOf;
 pub use error::{EngineError, Kind, Result};
 pub use files::{
     AppliedFiles, AsOf, Asked, Below, Blind, ByCalls, Called, DeltaOrigin, Doing, EffectShown, Effects,
     ErasePlan, ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
-    FolderShown, FolderStatus, GitFile, GitFileChange, GitFileRole, Job, Named, Note, ObjectsErased,
-    PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned, Released, Restore, Running, Scope, ShownDiff,
-    Uncaptured, WhyUnseen, headed_in, named_in, put_back, shown_in,
+    FolderShown, FolderStatus, Job, Named, Note, ObjectsErased, PathShown, PlannedDeltas, PlannedFiles,
+    Prune, Pruned, Released, Restore, Running, Scope, ShownDiff, Uncaptured, WhyUnseen, headed_in, named_in,
+    put_back, shown_in,
 };
 pub use history::Prompts;
+pub use notice::{FileKind, Mentioned, Notice};
 pub use open::OpenRequest;
 pub use process::{OutputFile, make_private, supervise};
 pub use read::Subscription;
@@ -102,10 +106,12 @@ pub struct Engine {
     pub(crate) files: Files,
     pub(crate) started: Started,
     pub(crate) waits: AgentState,
+    /// Held while a draft is read and written again.
+    drafting: tokio::sync::Mutex<()>,
     erasures: AtomicU64,
     /// The owner ends: what is stopped from now on, no person has stopped.
     ends: AtomicBool,
-    pub(crate) unbroken: Completions,
+    pub(crate) completions: Completions,
 }
 
 impl Engine {
@@ -120,9 +126,10 @@ impl Engine {
                 files,
                 started: Started::default(),
                 waits: AgentState::default(),
+                drafting: tokio::sync::Mutex::default(),
                 erasures: AtomicU64::new(0),
                 ends: AtomicBool::new(false),
-                unbroken: Completions::default(),
+                completions: Completions::default(),
             });
             engine.recover().await?;
             Ok(engine)
@@ -264,7 +271,7 @@ impl Engine {
                     }
                     self.until_idle(*of).await;
                 }
-                self.unbroken.over().await;
+                self.completions.over().await;
             };
             tokio::select! {
                 biased;

@@ -9,14 +9,16 @@ use futures::future::BoxFuture;
 
 use retake_core::mcp::{Approves, Note};
 use retake_core::{Field, Hint, Remedy, Rule};
-use retake_tools::CallEnvironment;
 use retake_tools::mcp::{
-    Allowed, Config, ConfigError, Deps, Failure, McpServers, Origin, ServerShown, State, Variables, Way, add,
-    beginning, broken, remove,
+    Allowed, Config, ConfigError, Deps, Failure, FailureKind, McpServers, News, Origin, ServerShown, State,
+    Variables, Way, add, beginning, broken, remove,
 };
+use retake_tools::{CallEnvironment, Guarded};
 
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result, said};
+use crate::files::blocking;
+use crate::notice::Notice;
 
 /// The tool that reads files, as rules name it.
 const READ: &str = "read";
@@ -121,9 +123,7 @@ impl From<ServerShown> for McpServerInfo {
         let state = match shown.state {
             State::Starting => McpState::Starting,
             State::Ready => McpState::Ready,
-            State::Failed(Failure { kind, why }) => {
-                McpState::Failed(EngineError::new(Kind::Refused, "mcp", why).with("what", kind.name()))
-            }
+            State::Failed(failure) => McpState::Failed(failed(failure)),
             State::NeedsApproval => McpState::NeedsApproval,
             State::Disabled => McpState::Disabled,
         };
@@ -141,6 +141,17 @@ impl From<ServerShown> for McpServerInfo {
             notes: shown.notes,
         }
     }
+}
+
+/// Why no server starts: what it must not read is not known.
+fn refused(error: &EngineError) -> Failure {
+    let why = format!("its sandbox cannot be made, as the files that hold secrets cannot be listed: {error}");
+    Failure { kind: FailureKind::NotStarted, why }
+}
+
+/// Why a server can't be used.
+fn failed(Failure { kind, why }: Failure) -> EngineError {
+    EngineError::new(Kind::Refused, "mcp", why).with("what", kind.name())
 }
 
 /// The servers of a folder, once they are started.
@@ -184,8 +195,10 @@ impl Engine {
                 (deps.sandbox, deps.memory) = (agent.sandbox.clone(), agent.memory);
                 if deps.sandbox.is_some() && !config.servers.is_empty() {
                     let roots = [deps.folder.clone()];
-                    deps.hide = self.secret_files_first(&deps.folder, &agent.guarded).await;
-                    deps.held = self.programs_in(&deps.folder).await;
+                    match self.kept_from_servers(&deps.folder, &agent.guarded).await {
+                        Ok((hide, held)) => (deps.hide, deps.held) = (hide, held),
+                        Err(error) => deps.refused = Some(refused(&error)),
+                    }
                     deps.hide.retain(|path| !agent.permission.allows_by_name(READ, path, &roots));
                 }
             }
@@ -194,6 +207,15 @@ impl Engine {
             *slot = Some(Arc::clone(&servers));
             servers
         })
+    }
+
+    /// The files of a folder that its servers may not read, and those that they may not change.
+    async fn kept_from_servers(
+        &self,
+        folder: &Path,
+        guarded: &Guarded,
+    ) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+        Ok((self.secret_files_first(folder, guarded).await?, self.programs_in(folder).await?))
     }
 
     /// What the files say of the servers of a folder, by its real name.
@@ -226,52 +248,56 @@ impl Engine {
                         .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
                 }
             }
-            let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-            let (config, allowed) = self.mcp_config(&folder);
-            let broken = broken(&config, &allowed);
-            let problems = config.problems.into_iter().chain(broken).chain(config.warnings);
-            Ok((shown, problems.map(EngineError::from).collect()))
+            Ok((shown, self.mcp_file_problems(folder)))
         })
     }
 
+    /// What is wrong with the files that name the servers of a folder.
+    fn mcp_file_problems(&self, folder: &Path) -> Vec<EngineError> {
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let (config, allowed) = self.mcp_config(&folder);
+        let broken = broken(&config, &allowed);
+        let problems = config.problems.into_iter().chain(broken).chain(config.warnings);
+        problems.map(EngineError::from).collect()
+    }
+
+    /// What nobody was told yet of the servers of a folder and the files that name them.
+    pub(crate) fn server_notices(&self, folder: &Path, servers: &McpServers) -> Vec<Notice> {
+        let files = if servers.begins_report() { self.mcp_file_problems(folder) } else { Vec::new() };
+        let news = servers.news().into_iter().map(|(name, news)| match news {
+            News::Note(note) => Notice::Server(name, note),
+            News::Failed(failure) => Notice::ServerFailed(name, failed(failure)),
+            News::NeedsApproval => Notice::ServerNeedsApproval(name),
+        });
+        files.into_iter().map(Notice::ServerFile).chain(news).collect()
+    }
+
     /// Adds a server to the user's file.
-    pub fn add_server(&self, name: &str, transport: McpTransport) -> Result<McpWritten> {
+    pub async fn add_server(&self, name: String, transport: McpTransport) -> Result<McpWritten> {
         let way = match transport {
             McpTransport::Command { command, args, env } => Way::Command { command, args, env, cwd: None },
             McpTransport::Url { url, headers } => Way::Url { url, headers },
         };
         let path = self.mcp_files()?.servers.clone();
-        Ok(McpWritten { bytes: add(&path, name, &way)?, path })
+        blocking(move || Ok(McpWritten { bytes: add(&path, &name, &way)?, path })).await?
     }
 
     /// Takes a server out of the user's file.
-    pub fn remove_server(&self, name: &str) -> Result<McpWritten> {
+    pub async fn remove_server(&self, name: String) -> Result<McpWritten> {
         let path = self.mcp_files()?.servers.clone();
-        Ok(McpWritten { bytes: remove(&path, name)?, path })
+        blocking(move || Ok(McpWritten { bytes: remove(&path, &name)?, path })).await?
     }
 
     /// Permits a server that the project in a folder names, as its file says now. Where somebody saw an entry before, it permits that
     /// one only.
-    pub fn allow_server(&self, folder: &Path, name: &str, seen: Option<&str>) -> Result<McpWritten> {
-        let files = self.mcp_files()?;
-        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        let config = Config::read(&files.servers, &folder);
-        let Some(entry) = config.servers.iter().find(|entry| entry.name == name) else {
-            let message = format!("no MCP server `{name}` is named for {}", folder.display());
-            return Err(EngineError::new(Kind::NotFound, "mcp", message)
-                .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
-        };
-        if entry.origin == Origin::User {
-            let message = format!("the MCP server `{name}` is your own and needs no permission");
-            return Err(EngineError::new(Kind::Refused, "mcp", message).hint("it is used as it is"));
-        }
-        if seen.is_some_and(|seen| seen != entry.digest) {
-            let message = format!("the entry of the MCP server `{name}` has changed since you saw it");
-            return Err(EngineError::new(Kind::Refused, "mcp", message)
-                .hint(Hint::new("see it again: {}", [Remedy::McpAllow(name.to_owned())])));
-        }
-        let bytes = Allowed::at(&files.allowed).allow(&folder, entry)?;
-        Ok(McpWritten { bytes, path: files.allowed.clone() })
+    pub async fn allow_server(
+        &self,
+        folder: PathBuf,
+        name: String,
+        seen: Option<String>,
+    ) -> Result<McpWritten> {
+        let files = self.mcp_files()?.clone();
+        blocking(move || allow(&files, &folder, &name, seen.as_deref())).await?
     }
 
     fn mcp_files(&self) -> Result<&McpFiles> {
@@ -279,6 +305,28 @@ impl Engine {
             || EngineError::new(Kind::Refused, "mcp", "there is no place for a file of MCP servers here");
         self.parts().mcp.as_ref().ok_or_else(none)
     }
+}
+
+/// Permits a server that the project in a folder names.
+fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Result<McpWritten> {
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let config = Config::read(&files.servers, &folder);
+    let Some(entry) = config.servers.iter().find(|entry| entry.name == name) else {
+        let message = format!("no MCP server `{name}` is named for {}", folder.display());
+        return Err(EngineError::new(Kind::NotFound, "mcp", message)
+            .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
+    };
+    if entry.origin == Origin::User {
+        let message = format!("the MCP server `{name}` is your own and needs no permission");
+        return Err(EngineError::new(Kind::Refused, "mcp", message).hint("it is used as it is"));
+    }
+    if seen.is_some_and(|seen| seen != entry.digest) {
+        let message = format!("the entry of the MCP server `{name}` has changed since you saw it");
+        return Err(EngineError::new(Kind::Refused, "mcp", message)
+            .hint(Hint::new("see it again: {}", [Remedy::McpAllow(name.to_owned())])));
+    }
+    let bytes = Allowed::at(&files.allowed).allow(&folder, entry)?;
+    Ok(McpWritten { bytes, path: files.allowed.clone() })
 }
 
 /// What is wrong with a file of servers, and where.

@@ -11,6 +11,8 @@ pub mod genai;
 pub mod probe;
 pub mod retry;
 
+use std::time::Duration;
+
 use futures::stream::BoxStream;
 use retake_core::{Part, Usage};
 
@@ -68,8 +70,8 @@ pub enum Chunk {
     Usage(Usage),
     /// The answer is complete. Nothing follows.
     End(EndReason),
-    /// For the person who waits, not part of the answer: `retrying in 2 s: …`.
-    Notice(String),
+    /// Not part of the answer: the model is asked again after this time, because it failed so. In brackets, such as `HTTP 429`.
+    Retry(Duration, ModelErrorKind, Option<String>),
 }
 
 impl Chunk {

@@ -26,6 +26,7 @@ use retake_tools::Guarded;
 use crate::Engine;
 use crate::error::Result;
 use crate::files::blocking;
+use crate::notice::Notice;
 
 pub use complete::{Like, PathLike, paths_like};
 pub use instructions::{FACT, Instruction, due, instructions};
@@ -72,7 +73,7 @@ impl Engine {
     }
 
     /// What a person says, with the files that it mentions behind it, and what to tell them of these.
-    pub async fn mentions(&self, parts: Vec<Part>, folder: &Path) -> Result<(Vec<Part>, Vec<String>)> {
+    pub async fn mentions(&self, parts: Vec<Part>, folder: &Path) -> Result<(Vec<Part>, Vec<Notice>)> {
         let places = self.places(folder);
         blocking(move || mentions(parts, &places)).await
     }

@@ -195,24 +195,4 @@ impl Engine {
     pub async fn known_folders(&self) -> Result<Vec<WorkspaceInfo>> {
         Ok(self.store().workspaces().await?)
     }
-
-    /// The drafts of a conversation with their authors, in the order of names.
-    pub async fn drafts(&self, of: ConversationId) -> Result<Vec<(String, Vec<Part>)>> {
-        Ok(self.store().drafts(of).await?)
-    }
-
-    /// Keeps the draft of an author; without parts, removes it.
-    pub async fn set_draft(&self, of: ConversationId, author: String, parts: Vec<Part>) -> Result<()> {
-        Ok(self.store().set_draft(of, author, parts).await?)
-    }
-
-    /// The draft with which an author is about to begin a conversation in a folder; empty where there is none.
-    pub async fn draft_in(&self, folder: String, author: String) -> Result<Vec<Part>> {
-        Ok(self.store().draft_in(folder, author).await?)
-    }
-
-    /// Keeps such a draft; without parts, removes it.
-    pub async fn set_draft_in(&self, folder: String, author: String, parts: Vec<Part>) -> Result<()> {
-        Ok(self.store().set_draft_in(folder, author, parts).await?)
-    }
 }

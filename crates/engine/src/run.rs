@@ -38,6 +38,7 @@ use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions};
 use crate::log::LogFailure as _;
 use crate::model::Choice;
+use crate::notice::Notice;
 use crate::session::Claim;
 use crate::{Engine, not_blank};
 
@@ -46,7 +47,6 @@ pub use event::{Asks, CallShown, Called as CallEnded, Decision, Question, RunEve
 pub(crate) use feed::{Events, Feed, Listening};
 pub use feed::{RunNow, RunSubscription};
 pub(crate) use opening::Changed;
-pub(crate) use queue::unsent_notice;
 pub use setup::OfferedTool;
 
 /// How a run begins.
@@ -159,7 +159,7 @@ struct Ground {
     /// Additional permissions of the run.
     permit: Permit,
     /// Notices for the author of the request.
-    notices: Vec<String>,
+    notices: Vec<Notice>,
     /// Its fence, where it has been claimed already.
     fence: Option<Fence>,
 }
@@ -269,7 +269,7 @@ impl Engine {
             Some(fence) => fence,
             None => {
                 let begun = self.begin_run(claim.conversation(), model).await;
-                let (fence, notices) = begun.map_err(|error| error.also(&ground.notices))?;
+                let (fence, notices) = begun.map_err(|error| error.also(ground.notices.clone()))?;
                 ground.notices.extend(notices);
                 fence
             }
@@ -354,9 +354,9 @@ impl Engine {
                 let (parts, mut notices) = self.with_mentions(conversation, parts).await?;
                 let reworded = self.reword(claim, entry, parts, files, seen, by).await?;
                 let step = reworded.moved.receipt.ops.last().map(|no| Step::Op(*no));
-                notices.extend(unsent_notice(&reworded.waited));
+                notices.extend(Notice::of_unsent(&reworded.waited));
                 let ground = self.on_prompt(conversation, reworded.said, step).await;
-                let ground = ground.map_err(|error| error.also(&notices))?;
+                let ground = ground.map_err(|error| error.also(notices.clone()))?;
                 let back = Some(Arc::new(reworded.moved));
                 Ok(Ground { notices, back, fence: reworded.fence, ..ground })
             }
@@ -366,9 +366,9 @@ impl Engine {
                 let leaves = self.leaves(conversation, &retry.action, &files).await?;
                 let back = self.apply_claimed(claim, retry, files).await?.leaving(leaves);
                 let unsent = self.returned_messages(conversation, may, false).await?;
-                let notices: Vec<String> = unsent_notice(&unsent).into_iter().collect();
+                let notices: Vec<Notice> = Notice::of_unsent(&unsent).into_iter().collect();
                 let ground = self.on_retry(conversation, back.receipt.clone()).await;
-                let ground = ground.map_err(|error| error.also(&notices))?;
+                let ground = ground.map_err(|error| error.also(notices.clone()))?;
                 Ok(Ground { notices, back: Some(Arc::new(back)), ..ground })
             }
             // Nothing is stored before the answer, so that the answer carries the request.

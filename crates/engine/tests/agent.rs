@@ -200,7 +200,7 @@ impl Desk {
                     let decision = decide(&asks).expect("nothing is asked");
                     self.engine.decide(self.id, &asks.id, decision).expect("asked");
                 }
-                RunEvent::Notice(text) => told.push(format!("note: {text}")),
+                RunEvent::Notice(notice) => told.push(format!("note: {notice:?}")),
                 _ => {}
             }
         }

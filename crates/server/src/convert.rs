@@ -4,6 +4,7 @@ mod cause;
 mod done;
 mod note;
 mod report;
+mod run_notice;
 mod sandbox;
 
 use base64::Engine as _;
@@ -16,13 +17,22 @@ use retake_engine::{EngineError, Kind};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
 pub(crate) use cause::{ask_cause, model_cause, unavailable_cause, uncovered_cause};
-pub(crate) use done::{description, marked, operation, step};
+pub(crate) use done::{marked, operation, step};
 pub(crate) use note::{git_file, note};
 pub(crate) use report::{finding, repair};
+pub(crate) use run_notice::{mcp_remark, run_notice};
 pub(crate) use sandbox::{sandbox_cause, sandbox_fact};
 
-/// A problem from an engine's failure.
+/// A problem from an engine's failure, which is the answer to a request.
 pub(crate) fn problem(error: EngineError) -> Problem {
+    if error.kind == Kind::Storage {
+        tracing::error!(code = error.code, cause = error.for_log(), "a request has failed");
+    }
+    shown_problem(error)
+}
+
+/// A problem that is only shown: no request has failed.
+pub(crate) fn shown_problem(error: EngineError) -> Problem {
     let kind = match error.kind {
         Kind::Usage => ProblemKind::Usage,
         Kind::NotFound => ProblemKind::NotFound,
@@ -31,9 +41,6 @@ pub(crate) fn problem(error: EngineError) -> Problem {
         Kind::Model => ProblemKind::Model,
         Kind::Storage => ProblemKind::Storage,
     };
-    if error.kind == Kind::Storage {
-        tracing::error!(code = error.code, cause = error.for_log(), "a request has failed");
-    }
     let hint = error.hint.map(hint);
     let code = ProblemCode::from(error.code);
     debug_assert!(code.title().is_some(), "BUG: the list of codes lacks {code}");
@@ -45,6 +52,9 @@ pub(crate) fn problem(error: EngineError) -> Problem {
         Some(why) => format!("{}: {}", error.message, english::uncovered_cause(&uncovered_cause(why))),
         None => error.message,
     };
+    let notices: Vec<_> = error.notices.into_iter().map(run_notice).collect();
+    let sentences = notices.iter().map(|it| english::run_notice(it, &english::remedy));
+    let message = std::iter::once(message).chain(sentences).collect::<Vec<_>>().join("; ");
     Problem {
         code,
         kind,
@@ -53,6 +63,7 @@ pub(crate) fn problem(error: EngineError) -> Problem {
         remedies: hint.iter().flat_map(retake_wire::Hint::remedies).cloned().collect(),
         hint,
         causes: error.cause.into_iter().map(|cause| cause.to_string()).collect(),
+        notices: notices.into(),
         head: error.head.map(|head| head.to_string()),
     }
 }
@@ -282,6 +293,7 @@ pub(crate) fn plan(conversation: String, planned: Planned, conditions: Vec<Condi
         head: planned.plan.head.to_string(),
         unchanged: planned.unchanged,
         steps: None,
+        step_summaries: Vec::new(),
         step_lines: Vec::new(),
         timeline: reply::TimelinePlan {
             taken_back: counts(planned.plan.taken_back),

@@ -1,4 +1,5 @@
-//! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates and decides nothing.
+//! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates requests and replies; what it decides concerns clients only: who
+//! is attached, who gets which event, and when the owner is not needed any more.
 
 mod agent;
 mod convert;
@@ -46,8 +47,6 @@ pub struct InProcess {
     pub(crate) present: Arc<Present>,
     /// Requests under way that have a key.
     pub(crate) once: Arc<InFlight>,
-    /// Held while a draft is read and written again.
-    pub(crate) drafting: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl InProcess {

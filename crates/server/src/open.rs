@@ -76,7 +76,6 @@ pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<Strin
         let present = Arc::new(Present::new(idle, handed));
         engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
         let (settings, hub) = (Arc::new(settings), Arc::default());
-        let (once, drafting) = (Arc::default(), Arc::default());
-        Ok((InProcess { engine, settings, hub, owner_info, present, once, drafting }, notices))
+        Ok((InProcess { engine, settings, hub, owner_info, present, once: Arc::default() }, notices))
     })
 }

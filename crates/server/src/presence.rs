@@ -121,10 +121,10 @@ impl Drop for AttachedClient {
 
 impl InProcess {
     /// Lets a client in, of the process with this number.
-    pub(crate) fn attend(&self, attach: Attach, pid: Option<u32>) -> Result<AttachedClient, Problem> {
+    pub(crate) async fn attend(&self, attach: Attach, pid: Option<u32>) -> Result<AttachedClient, Problem> {
         let is_other = attach.version != env!("CARGO_PKG_VERSION");
         let is_stale = is_other || self.owner_info.reads_others();
-        let is_busy = self.works();
+        let is_busy = self.works().await;
         let mut here = self.present.here();
         // With nothing to do it makes way for one of the client's version and settings.
         if is_stale && self.present.idle.is_some() && here.clients.is_empty() && !is_busy {
@@ -165,8 +165,8 @@ impl InProcess {
     }
 
     /// A client goes away. Where it was the last one, nothing is to be done and the owner does not stay for the next one, it ends now.
-    pub(crate) fn leaves(&self, number: Number) -> Left {
-        let works = self.works();
+    pub(crate) async fn leaves(&self, number: Number) -> Left {
+        let works = self.works().await;
         let mut here = self.present.here();
         here.clients.remove(&number.client);
         let ends = self.present.idle == Some(Duration::ZERO) && here.clients.is_empty() && !works;
@@ -177,14 +177,14 @@ impl InProcess {
     }
 
     /// Whether something runs, or lives on in the background.
-    fn works(&self) -> bool {
-        !self.engine.running().is_empty() || self.engine.living_jobs() > 0
+    async fn works(&self) -> bool {
+        !self.engine.running().is_empty() || self.engine.living_jobs().await > 0
     }
 
-    /// When the owner ends unless something happens.
-    pub(crate) fn ends_ms(&self) -> Option<i64> {
+    /// When the owner ends unless something happens, where so many jobs run.
+    pub(crate) fn ends_ms(&self, jobs: usize) -> Option<i64> {
         let idle = self.present.idle?;
-        let works = self.works();
+        let works = !self.engine.running().is_empty() || jobs > 0;
         self.present.here().ends(idle, works, self.engine.by(None).time.0)
     }
 
@@ -196,7 +196,7 @@ impl InProcess {
             let Some(idle) = owner.present.idle else { return std::future::pending().await };
             loop {
                 let now = owner.engine.by(None).time.0;
-                let works = owner.works();
+                let works = owner.works().await;
                 // So it is known since when nobody can be asked.
                 owner.present.present(now);
                 let mut look = if works { LOOK } else { SELDOM };

@@ -3,11 +3,11 @@
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::ConversationId;
-use retake_wire::{CallNow, Ended, Outcome, Problem, Run, RunEvent, RunNow, RunStart};
+use retake_wire::{CallNow, Ended, Outcome, Problem, Run, RunEvent, RunNotice, RunNow, RunStart, english};
 
 use crate::InProcess;
 use crate::agent;
-use crate::convert::problem;
+use crate::convert::{problem, run_notice};
 use crate::log::LogFailure as _;
 
 impl InProcess {
@@ -51,7 +51,7 @@ impl InProcess {
             }
             retake_engine::RunEvent::Text(text) => RunEvent::Text { text },
             retake_engine::RunEvent::Reasoning(text) => RunEvent::Reasoning { text },
-            retake_engine::RunEvent::Notice(text) => RunEvent::Notice { text },
+            retake_engine::RunEvent::Notice(it) => notice(run_notice(it)),
             retake_engine::RunEvent::Answered(entry) => RunEvent::Answered { entry: entry.to_string() },
             retake_engine::RunEvent::Asks(asks) => RunEvent::Asks(Box::new(agent::asks(asks))),
             retake_engine::RunEvent::Question(question) => RunEvent::Question(agent::question(question)),
@@ -61,7 +61,7 @@ impl InProcess {
             retake_engine::RunEvent::Called(ended) => RunEvent::Called(agent::ended(ended)),
             retake_engine::RunEvent::Joined(receipt) => match self.wire_receipt(&receipt).await {
                 Ok(receipt) => RunEvent::Joined { receipt: Box::new(receipt) },
-                Err(problem) => RunEvent::Notice { text: problem.message },
+                Err(problem) => notice(RunNotice::Failed { cause: problem.into() }),
             },
             retake_engine::RunEvent::Ended(ended) => {
                 RunEvent::Ended(Box::new(self.ended(conversation, ended).await))
@@ -129,4 +129,10 @@ pub(crate) fn now(now: retake_engine::RunNow) -> RunNow {
         asks: now.asks.into_iter().map(agent::asks).collect(),
         questions: now.questions.into_iter().map(agent::question).collect(),
     }
+}
+
+/// A notice, with its sentence for clients of one version earlier.
+fn notice(notice: RunNotice) -> RunEvent {
+    let text = english::run_notice(&notice, &english::remedy);
+    RunEvent::Notice { notice, text }
 }

@@ -289,7 +289,7 @@ async fn rule_removed_from_the_settings_file_counts_at_once() {
     let mut told = Vec::new();
     loop {
         match events.next().await.expect("goes on") {
-            RunEvent::Notice { text } => told.push(text),
+            RunEvent::Notice { text, .. } => told.push(text),
             RunEvent::Asks(_) => break,
             RunEvent::Ended(ended) => panic!("nothing was asked: {ended:?}"),
             _ => {}

@@ -343,7 +343,7 @@ fn hinted(hint: &Hint) -> String {
 
 /// A problem, as a person and a program see it.
 pub(super) fn told(problem: &Problem) -> String {
-    let Problem { fields: _, remedies: _, code, kind, message, hint, causes, head } = problem;
+    let Problem { fields: _, remedies: _, code, kind, message, hint, causes, notices: _, head } = problem;
     let mut text = format!("{kind:?} {code}: {message}\n");
     text.extend(causes.iter().map(|cause| format!("  because: {cause}\n")));
     text.extend(hint.iter().map(|hint| format!("  hint: {}\n", hinted(hint))));

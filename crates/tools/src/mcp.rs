@@ -28,4 +28,4 @@ pub use expand::Variables;
 pub use failure::{Failure, FailureKind};
 pub use file::{add, remove};
 pub use names::beginning;
-pub use servers::{Deps, McpServers, ServerShown, State, ToolShown, broken};
+pub use servers::{Deps, McpServers, News, ServerShown, State, ToolShown, broken};

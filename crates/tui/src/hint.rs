@@ -1,6 +1,6 @@
 //! What the clients of this program call the things to do that a hint names. Must never change any other word.
 
-use retake_wire::{Condition, Hint, Problem, Remedy, RunEvent, english};
+use retake_wire::{Condition, Hint, Problem, Remedy, RunEvent, RunNotice, english};
 
 /// The reader of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +38,20 @@ impl Audience {
         english::problem_with_hint(problem, &|remedy| self.command(remedy))
     }
 
-    /// The event with its hint in this client's words.
+    /// What a notice of a run says, with this client's commands. Not safe for a terminal yet.
+    pub fn notice(self, notice: &RunNotice, text: &str) -> String {
+        english::run_notice_or(notice, text, &|remedy| self.command(remedy))
+    }
+
+    /// The event with its hint or its notice in this client's words.
     pub fn word_event(self, event: RunEvent) -> RunEvent {
         match event {
             RunEvent::Ended(mut ended) => {
                 ended.problem = ended.problem.map(|problem| self.word(problem));
                 RunEvent::Ended(ended)
+            }
+            RunEvent::Notice { notice, text } => {
+                RunEvent::Notice { text: self.notice(&notice, &text), notice }
             }
             other => other,
         }

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::MarkVerb;
 use crate::files::FileName;
-use crate::problem::{Problem, ProblemCode};
+use crate::mark_verb::MarkVerb;
+use crate::problem::Problem;
+use crate::problem_code::ProblemCode;
 
 mod cause;
 mod folder;
@@ -13,7 +14,7 @@ pub use cause::{
     LeftPath, ModelCause, PathCause, PathChange, ReadOnlyCause, UnavailableCause, UncertainWhen,
     UncoveredCause, UncoveredPath,
 };
-pub use folder::{FolderRemark, GitFileChange, GitFileRole};
+pub use folder::FolderRemark;
 
 /// Something that stays as it is, that cannot be reverted, or that a step did in addition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

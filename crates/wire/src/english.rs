@@ -5,19 +5,23 @@ mod cause;
 mod files;
 mod folder;
 mod mcp;
+mod notice;
+mod op_summary;
 mod report;
 #[cfg(test)]
 mod rows;
 mod sandbox;
 
-use crate::action::MarkVerb;
 use crate::condition::{Condition, MarkCount, StepRefusal, UncoveredPath};
 use crate::hint::Remedy;
+use crate::mark_verb::MarkVerb;
 use crate::problem::Problem;
 
 pub use cause::{ask_cause, model_cause, read_only_cause, unavailable_cause, uncovered_cause};
 pub use files::{after_choice, left_path, path_cause};
 pub use mcp::{mcp_approval, mcp_remark};
+pub use notice::{model_failure, owner_silent, run_notice, run_notice_or};
+pub use op_summary::{op_summary, operation, step_summary, steps};
 pub use report::{finding, repair};
 pub use sandbox::{sandbox_cause, sandbox_fact};
 

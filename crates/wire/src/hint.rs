@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::MarkVerb;
+use crate::mark_verb::MarkVerb;
 
 /// What to do next. In JSON a text where it is one, else a list of its pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

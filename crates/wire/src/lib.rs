@@ -12,10 +12,16 @@ mod content;
 pub mod english;
 mod event;
 mod files;
+mod git_file;
 mod hint;
 pub mod http;
+mod mark_verb;
 mod mcp;
+mod mcp_remark;
+mod notice;
+mod op_summary;
 mod problem;
+mod problem_code;
 pub mod reply;
 pub mod request;
 mod run;
@@ -25,7 +31,7 @@ mod search;
 mod shape;
 mod told;
 
-pub use action::{Action, MarkVerb};
+pub use action::Action;
 pub use agent::{
     Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
 };
@@ -35,8 +41,8 @@ pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};
 pub use condition::{
-    Condition, FolderRemark, GitFileChange, GitFileRole, LeftPath, MarkCount, ModelCause, PathCause,
-    PathChange, ReadOnlyCause, StepRefusal, UnavailableCause, UncertainWhen, UncoveredCause, UncoveredPath,
+    Condition, FolderRemark, LeftPath, MarkCount, ModelCause, PathCause, PathChange, ReadOnlyCause,
+    StepRefusal, UnavailableCause, UncertainWhen, UncoveredCause, UncoveredPath,
 };
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
@@ -44,12 +50,18 @@ pub use files::{
     AfterChoice, Against, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FileOptions, FilesDone,
     FilesPlan, Grade, Others, PathHunks, PathPlan, Scope, Verdict, Whose,
 };
+pub use git_file::{GitFileChange, GitFileRole};
 pub use hint::{Hint, HintPiece, Remedy};
+pub use mark_verb::MarkVerb;
 pub use mcp::{
-    McpAdd, McpAllow, McpApproval, McpOf, McpRemark, McpRemove, McpServer, McpServers, McpState, McpTool,
-    McpTools, McpWay,
+    McpAdd, McpAllow, McpApproval, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools,
+    McpWay,
 };
-pub use problem::{Problem, ProblemCode, ProblemKind};
+pub use mcp_remark::McpRemark;
+pub use notice::{ChangedGitFile, MentionOutcome, ModelFailure, NoticeCause, RunNotice};
+pub use op_summary::{MessageName, OpSummary, StepName, StepSummary};
+pub use problem::{Problem, ProblemKind};
+pub use problem_code::ProblemCode;
 pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Rule;
+use crate::mcp_remark::McpRemark;
 use crate::problem::Problem;
 #[cfg(feature = "schema")]
 use crate::shape;
@@ -136,57 +137,6 @@ pub struct McpServer {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub notes: Vec<String>,
-}
-
-/// Something that should be known of a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "code", rename_all = "snake_case")]
-pub enum McpRemark {
-    /// A tool of it is left out: its name is empty or longer than 128 characters.
-    ToolName {
-        /// The beginning of its name.
-        tool: String,
-    },
-    /// A tool of it is left out: there is one of that name before it.
-    ToolTwice {
-        /// The beginning of its name.
-        tool: String,
-    },
-    /// A tool of it is left out: its schema is no object.
-    ToolWithoutSchema {
-        /// The beginning of its name.
-        tool: String,
-    },
-    /// A tool of it is left out: its schema describes no object.
-    ToolSchema {
-        /// The beginning of its name.
-        tool: String,
-    },
-    /// A tool of it is left out: its schema has more than 64 kB.
-    ToolSchemaTooLong {
-        /// The beginning of its name.
-        tool: String,
-    },
-    /// More of its tools are left out, for such reasons.
-    MoreToolsLeftOut {
-        /// Their number.
-        tools: u64,
-    },
-    /// It offers more tools than are used: the first 128.
-    TooManyTools {
-        /// It offers at least so many.
-        offered: u64,
-    },
-    /// Its tools changed, and cannot be listed.
-    ToolsNotListed {
-        /// Why.
-        detail: String,
-    },
-    /// A code of a newer owner.
-    #[serde(other)]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    Unknown,
 }
 
 /// Something that an approval of a server allows. What acts on a terminal or is invisible stands in it as an escape.

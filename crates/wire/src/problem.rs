@@ -1,15 +1,13 @@
-//! Problems: typed codes, named values and remedies. Only shapes, and one English title for each code.
+//! Problems: typed codes, named values and remedies. Only shapes.
 
-#[cfg(feature = "schema")]
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::hint::{Hint, Remedy};
+use crate::notice::{NoticeCause, RunNotice};
+use crate::problem_code::ProblemCode;
 
 /// Why a request was not carried out. Nothing has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -34,6 +32,10 @@ pub struct Problem {
     /// The causes, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
+    /// What happened beside it, and is reported nowhere else: `message` ends with it. Bounded by what one message mentions, and the
+    /// messages that may wait.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub notices: Box<[RunNotice]>,
     /// The head now, when the request's was stale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
@@ -76,270 +78,9 @@ impl ProblemKind {
     }
 }
 
-/// Declares the codes, each with its name on the wire and its English title.
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal;)*) => {
-        /// The code of a problem. The list is closed for one version of the owner.
-        #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[serde(from = "String", into = "String")]
-        pub enum ProblemCode {
-            $(#[doc = $title] $name,)*
-            /// A code of a newer owner.
-            Other(String),
-            /// Stands for no code yet.
-            #[default]
-            None,
-        }
-
-        impl ProblemCode {
-            /// Every code of this version.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// The code as it is written on the wire.
-            pub fn as_str(&self) -> &str {
-                match self {
-                    $(Self::$name => $code,)*
-                    Self::Other(code) => code,
-                    Self::None => "",
-                }
-            }
-
-            /// What the code means, an English sentence without a full stop; nothing for a code of a newer owner.
-            pub fn title(&self) -> Option<&'static str> {
-                match self {
-                    $(Self::$name => Some($title),)*
-                    Self::Other(_) | Self::None => None,
-                }
-            }
-        }
-
-        impl From<String> for ProblemCode {
-            fn from(code: String) -> Self {
-                match code.as_str() {
-                    $($code => Self::$name,)*
-                    "" => Self::None,
-                    _ => Self::Other(code),
-                }
-            }
-        }
-    };
-}
-
-codes! {
-    Aborted = "aborted", "The work was aborted";
-    AmbiguousConversation = "ambiguous_conversation", "Several conversations have this name";
-    AmbiguousEntry = "ambiguous_entry", "Several messages have this name";
-    AmbiguousMoment = "ambiguous_moment", "The name means several points in time";
-    BadCursor = "bad_cursor", "The cursor does not belong to this reading";
-    BadExport = "bad_export", "The stored export is damaged";
-    BadImport = "bad_import", "The data to import is not valid";
-    BadName = "bad_name", "The name contains a character that is not allowed";
-    BadPath = "bad_path", "The path is not valid or leaves the folder";
-    BadPlace = "bad_place", "The place in the history is not valid";
-    BadRequest = "bad_request", "The request does not match the API document";
-    Behind = "behind", "The subscriber fell too far behind";
-    Broken = "broken", "The store is damaged";
-    BrokenBody = "broken_body", "The body of the request ended too early";
-    BrokenRun = "broken_run", "The events of a run ended without a result";
-    CallBegun = "call_begun", "A call with this name has already begun";
-    Closed = "closed", "The store is closed";
-    Conflict = "conflict", "Somebody else changed files that the step would change";
-    ConversationExists = "conversation_exists", "The conversation exists already";
-    Damaged = "damaged", "A stored row or file version cannot be read";
-    DataMoved = "data_moved", "The data folder was moved";
-    DiskFull = "disk_full", "The disk is full";
-    EmptyAnswer = "empty_answer", "The model gave an empty answer";
-    EmptyLabel = "empty_label", "A label or a title is empty";
-    EmptyQuery = "empty_query", "The search contains no word to look for";
-    EmptySummary = "empty_summary", "The summary of a fold is empty";
-    Client = "face", "The terminal program failed";
-    Fenced = "fenced", "A newer run has replaced this one";
-    File = "file", "A file cannot be read or written";
-    FileExists = "file_exists", "The file exists already";
-    FilesRefused = "files_refused", "Files cannot be written";
-    FolderMissing = "folder_missing", "The folder does not exist";
-    ForeignCheckpoint = "foreign_checkpoint", "The checkpoint belongs to another folder";
-    ForeignEntry = "foreign_entry", "The message belongs to another conversation";
-    HeadersTooLarge = "headers_too_large", "The headers of the request are too large";
-    Held = "held", "Another owner has the data folder";
-    Internal = "internal", "A defect of this program";
-    Interrupted = "interrupted", "The step was interrupted, and nothing was changed";
-    LabelTaken = "label_taken", "The label names another message";
-    LinesMissing = "lines_missing", "Lines of an import are missing";
-    Listen = "listen", "The owner cannot listen at this address";
-    Mcp = "mcp", "The request about an MCP server failed";
-    MethodNotAllowed = "method_not_allowed", "The path does not have this method";
-    Model = "model", "The model or its provider failed";
-    Newer = "newer", "The store was written by a newer version";
-    NoAnswer = "no_answer", "The earlier request has no answer";
-    NoCommand = "no_command", "The command does not exist";
-    NoConversation = "no_conversation", "There is no conversation yet";
-    NoFile = "no_file", "This is not a regular file";
-    NoFiles = "no_files", "This owner keeps no files";
-    NoFolder = "no_folder", "The conversation works in no folder";
-    NoJob = "no_job", "There is no such job";
-    NoModel = "no_model", "The model cannot be used";
-    NoOutput = "no_output", "The output of the job is gone";
-    NoPlace = "no_place", "The file cannot be written there";
-    NoRule = "no_rule", "There is no such rule";
-    NoSettings = "no_settings", "There is no settings file";
-    NoSuchAlternative = "no_such_alternative", "The message has no such alternative";
-    NoSuchHunks = "no_such_hunks", "The file has no such hunks";
-    NoTurn = "no_turn", "There is no turn to go back to";
-    NoWorkspace = "no_workspace", "The folder is missing or cannot be a workspace";
-    NotAStore = "not_a_store", "The file is not a store of this program";
-    NotAnAnswer = "not_an_answer", "The message was not written by a model";
-    NotAsked = "not_asked", "The question is no longer open";
-    NotCovered = "not_covered", "The path is not covered";
-    NotDurable = "not_durable", "The change could not be stored";
-    NotEditable = "not_editable", "The message cannot be edited";
-    NotFoldable = "not_foldable", "The messages do not stand together in the prompt";
-    NotJson = "not_json", "The body is not JSON";
-    NotKept = "not_kept", "The version of the file is not kept";
-    NotLoopback = "not_loopback", "The address is not on the loopback interface";
-    NotOnPath = "not_on_path", "The message is not on the current path";
-    NotRunning = "not_running", "No run is active";
-    NotScrubbed = "not_scrubbed", "Erased content could not be overwritten yet";
-    NotServing = "not_serving", "The owner serves no TCP address";
-    NotVisible = "not_visible", "The message is hidden or dropped";
-    NothingRuns = "nothing_runs", "No run is active that could be changed";
-    NothingSaid = "nothing_said", "There is no message yet";
-    NothingToRedo = "nothing_to_redo", "There is nothing to redo";
-    NothingToUndo = "nothing_to_undo", "There is nothing to undo";
-    NothingWaits = "nothing_waits", "No message is waiting";
-    OtherFileSystem = "other_file_system", "A path is on another file system";
-    OtherFolder = "other_folder", "Another folder is at this place";
-    OtherWords = "other_words", "The waiting messages have changed";
-    Overtaken = "overtaken", "Something newer was added";
-    OwnerAway = "owner_away", "No owner can be reached";
-    OwnerLeaving = "owner_leaving", "The owner is about to end";
-    OwnerLost = "owner_lost", "The connection to the owner was lost";
-    OwnerSilent = "owner_silent", "The owner does not answer";
-    OwnerStart = "owner_start", "The owner could not be started";
-    OwnerVersion = "owner_version", "The owner has another version";
-    QueueFull = "queue_full", "Too many messages are waiting";
-    ReadOnly = "read_only", "The conversation is read-only";
-    RequestReused = "request_reused", "The request id was used for another request";
-    RunActive = "run_active", "A run is active";
-    RunWaiting = "run_waiting", "A run is waiting already";
-    Settings = "settings", "The settings cannot be used";
-    SeveralJobs = "several_jobs", "Several jobs have this name";
-    Signals = "signals", "Signals cannot be handled";
-    Skipped = "skipped", "The waiting message was skipped";
-    StaleHead = "stale_head", "The conversation has changed since the author saw it";
-    StaleMark = "stale_mark", "The mark has changed since the author saw it";
-    StalePlan = "stale_plan", "The files have changed since the author saw the plan";
-    StillRunning = "still_running", "Processes of a command are still running";
-    StillThere = "still_there", "The owner is still running";
-    Storage = "storage", "The store or the disk failed";
-    StrangeAnswer = "strange_answer", "The answer of the owner cannot be read";
-    TakenOver = "taken_over", "Another owner has taken over the data folder";
-    Terminal = "terminal", "The terminal failed";
-    TooLarge = "too_large", "The body of the request is too large";
-    TooManySteps = "too_many_steps", "The run reached its limit of model calls";
-    TooMuch = "too_much", "The folder has too many files";
-    Unauthorized = "unauthorized", "The token is missing or wrong";
-    Unchanged = "unchanged", "Nothing would change";
-    UnexpectedReply = "unexpected_reply", "The owner gave another kind of reply";
-    UnknownCall = "unknown_call", "The call is not known";
-    UnknownCheckpoint = "unknown_checkpoint", "There is no such checkpoint";
-    UnknownCommand = "unknown_command", "There is no such command";
-    UnknownConversation = "unknown_conversation", "There is no such conversation";
-    UnknownEntry = "unknown_entry", "There is no such message";
-    UnknownFold = "unknown_fold", "There is no such fold";
-    UnknownHead = "unknown_head", "There is no such head";
-    UnknownImport = "unknown_import", "There is no such import";
-    UnknownMoment = "unknown_moment", "The name means no point in time";
-    UnknownPath = "unknown_path", "There is nothing at this path";
-    UnknownRequest = "unknown_request", "No request with this id was carried out";
-    UnknownRevision = "unknown_revision", "There is no such revision";
-    UnknownWorkspace = "unknown_workspace", "There is no such workspace";
-    Unqueued = "unqueued", "The waiting message was taken back";
-    Unseen = "unseen", "The folder could not be captured after the call";
-    Unsettled = "unsettled", "A step in this folder is not finished";
-    UriTooLong = "uri_too_long", "The path with its query is too long";
-    Usage = "usage", "The request makes no sense";
-    WorkspaceBusy = "workspace_busy", "Another program works in the folder";
-}
-
-impl From<&str> for ProblemCode {
-    fn from(code: &str) -> Self {
-        code.to_owned().into()
-    }
-}
-
-impl From<ProblemCode> for String {
-    fn from(code: ProblemCode) -> Self {
-        match code {
-            ProblemCode::Other(code) => code,
-            code => code.as_str().to_owned(),
-        }
-    }
-}
-
-impl Deref for ProblemCode {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl fmt::Display for ProblemCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self)
-    }
-}
-
-impl PartialEq<str> for ProblemCode {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
-}
-
-impl PartialEq<&str> for ProblemCode {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for ProblemCode {
-    fn schema_name() -> Cow<'static, str> {
-        "ProblemCode".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // An extension, since generators of clients make a type of their own of each constant.
-        let titles =
-            Self::ALL.iter().filter_map(|code| Some((code.as_str().to_owned(), code.title()?.into())));
-        let titles: serde_json::Map<String, Value> = titles.collect();
-        schemars::json_schema!({
-            "type": "string",
-            "description": "The code of a problem. `x-codes` lists every code with its meaning; a newer owner may have more.",
-            "x-codes": titles,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_one_name_and_an_english_title() {
-        for code in ProblemCode::ALL {
-            let json = serde_json::to_value(code).expect("written");
-            assert_eq!(json, Value::from(code.as_str()));
-            assert_eq!(serde_json::from_value::<ProblemCode>(json).expect("read"), *code);
-            let title = code.title().expect("a title");
-            assert!(title.starts_with(char::is_uppercase) && !title.ends_with('.'), "{title}");
-        }
-    }
-
-    #[test]
-    fn a_code_of_a_newer_owner_is_kept_as_it_is() {
-        let code: ProblemCode = serde_json::from_str(r#""not_known_yet""#).expect("read");
-        assert_eq!((code.title(), code.to_string().as_str()), (None, "not_known_yet"));
+impl From<Problem> for NoticeCause {
+    fn from(it: Problem) -> Self {
+        let Problem { code, message, fields, hint, causes, .. } = it;
+        Self { code, message, fields, hint, causes }
     }
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause};
 use crate::content::{Part, Role, Usage};
 use crate::mcp::{McpServers, McpTools};
+use crate::op_summary::OpSummary;
 use crate::problem::Problem;
 use crate::search::Hits;
 
@@ -409,7 +410,12 @@ pub struct Operation {
     pub kind: String,
     /// The verb: `rewind`, `undo` …
     pub reason: String,
-    /// One line of what it did.
+    /// What it did.
+    #[serde(default)]
+    pub summary: OpSummary,
+    /// Deprecated, the next version leaves it out: `summary` as an English phrase.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub description: String,
     /// Who.
     pub author: String,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
 use crate::content::Part;
 use crate::files::FileOptions;
+use crate::notice::RunNotice;
 use crate::problem::Problem;
 use crate::reply::{Entry, Receipt};
 #[cfg(feature = "schema")]
@@ -131,7 +132,12 @@ pub enum RunEvent {
     },
     /// Something to know, such as a retry.
     Notice {
-        /// A sentence.
+        /// What.
+        #[serde(default)]
+        notice: RunNotice,
+        /// Deprecated, the next version leaves it out: `notice` as an English sentence.
+        #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         text: String,
     },
     /// An answer that asks for tools is stored; its calls follow.

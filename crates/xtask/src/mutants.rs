@@ -17,6 +17,12 @@ const LIST: &str = "crates/core/mutants.md";
 /// Where the tool writes what came of each mutant.
 const OUTPUT: &str = "target/mutants";
 
+/// So many of a hundred viable mutants core's own tests catch at least.
+const LEAST_CAUGHT: usize = 90;
+
+/// Runs of fewer viable mutants than this are not compared with it.
+const MOST_SMALL: usize = 200;
+
 /// A mutant: where it is, and what it changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mutant {
@@ -92,8 +98,13 @@ fn judge(outcomes: &Outcomes, listed: &[Listed], out: &mut dyn Write) -> anyhow:
         outcomes.missed.iter().filter(|mutant| !listed.iter().any(|row| row.has(mutant))).collect();
     let viable = caught + missed;
     writeln!(out, "{viable} viable mutants: {caught} caught, {missed} missed")?;
+    // Of one file or a small part, the list decides alone.
+    let is_enough = viable < MOST_SMALL || caught * 100 >= viable * LEAST_CAUGHT;
+    if !is_enough {
+        writeln!(out, "core's own tests must catch at least {LEAST_CAUGHT} % of them")?;
+    }
     if unlisted.is_empty() {
-        return Ok(true);
+        return Ok(is_enough);
     }
     writeln!(out, "{} of the missed ones are not in {LIST}:", unlisted.len())?;
     unlisted.iter().try_for_each(|mutant| writeln!(out, "  {mutant}"))?;
@@ -225,6 +236,12 @@ mod tests {
         let named =
             "1 of the missed ones are not in crates/core/mutants.md:\n  id.rs:6 replace - with + in f\n";
         assert!(!is_good && text.ends_with(named), "{text}");
+        write("missed.txt", &["walk.rs:5:1: replace e with ()"; 25]);
+        write("caught.txt", &["id.rs:1:1: replace a with ()"; 224]);
+        assert_eq!(said(), (true, "250 viable mutants: 225 caught, 25 missed\n".to_owned()));
+        write("missed.txt", &["walk.rs:5:1: replace e with ()"; 26]);
+        let (is_good, text) = said();
+        assert!(!is_good && text.contains("at least 90 %"), "{text}");
         std::fs::remove_file(folder.path().join("missed.txt")).unwrap();
         assert!(outcomes(folder.path()).is_err());
     }

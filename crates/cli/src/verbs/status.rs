@@ -4,6 +4,7 @@ use clap::Args;
 use retake_wire::Request;
 
 use super::RunVerb;
+use crate::connection::{AWAY, LOST};
 use crate::context::{Context, document};
 use crate::error::Result;
 use crate::owner::FoundOwner;
@@ -18,7 +19,15 @@ impl RunVerb for Status {
     const EXAMPLES: &'static [&'static str] = &["retake status"];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
-        let Some(FoundOwner { client, .. }) = cx.owner.find(cx.paths).await? else {
+        let reply = match cx.owner.find(cx.paths).await? {
+            Some(FoundOwner { client, .. }) => match client.call(Request::Status).await {
+                // It ended just now.
+                Err(problem) if problem.code == AWAY || problem.code == LOST => None,
+                answered => Some(answered?),
+            },
+            None => None,
+        };
+        let Some(reply) = reply else {
             let dir = cx.paths.data_dir.display().to_string();
             return cx.print(&match cx.json {
                 true => "null\n".to_owned(),
@@ -27,7 +36,6 @@ impl RunVerb for Status {
                 }
             });
         };
-        let reply = client.call(Request::Status).await?;
         if cx.json {
             cx.print(&document(&reply))
         } else {

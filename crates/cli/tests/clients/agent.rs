@@ -7,7 +7,7 @@ use retake_wire::reply::{
 };
 use retake_wire::{
     AskCause, Asks, CallEnded, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question, Reply,
-    Request, Rule, Ruling, RunEvent, Usage,
+    Request, Rule, Ruling, RunEvent, RunNotice, Usage,
 };
 
 use super::fixtures::{HOSTILE, ago, ended, id, receipt, started};
@@ -93,7 +93,7 @@ fn work() -> Vec<RunEvent> {
         printed("s-1", "compiling\r\n\x1b[31mhalf a "),
         printed("s-1", "line\n"),
         printed("s-1", &many),
-        RunEvent::Notice { text: "a process lives on \x1b[2J".to_owned() },
+        RunEvent::Notice { notice: RunNotice::Unknown, text: "a process lives on \x1b[2J".to_owned() },
         called("s-1", true, "a lot\nexit code 2", 3),
         RunEvent::Calling(call("d-1", "shell", "$ rm -r target", EffectClass::Workspace)),
         called("d-1", true, "not run: the rule `deny shell(rm)` forbids it", 0),

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{Composer, Plan};
-use retake_wire::{Outcome, Part, Reply, RunEvent};
+use retake_wire::{Outcome, Part, Reply, RunEvent, RunNotice};
 
 use super::fixtures::{self, ended, overloaded, plan, stale, started, targets};
 use super::scripted::Act::{Answer, Enter, Escape, Line, Pick};
@@ -123,7 +123,10 @@ fn stopped_in_the_middle() {
 
 #[test]
 fn a_failing_model_loses_no_message() {
-    let notice = RunEvent::Notice { text: "demo/echo is busy: trying again in 2 s".to_owned() };
+    let notice = RunEvent::Notice {
+        notice: RunNotice::Unknown,
+        text: "demo/echo is busy: trying again in 2 s".to_owned(),
+    };
     let events = vec![started(), notice, ended(Outcome::Failed, Some(overloaded()))];
     let case = Case::terminal([Line("hello"), Line("/retry")]);
     assert_snapshot!(case.run(Ok(events)).see(&[]));

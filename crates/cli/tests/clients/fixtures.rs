@@ -8,8 +8,8 @@ use retake_wire::reply::{
     TimelinePlan, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
-    Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, Outcome, Part, Problem,
-    ProblemKind, Remedy, Reply, Request, Role, RunEvent, SandboxFact, UnavailableCause, Usage,
+    Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, OpSummary, Outcome, Part,
+    Problem, ProblemKind, Remedy, Reply, Request, Role, RunEvent, SandboxFact, UnavailableCause, Usage,
 };
 
 use super::{branches, folder};
@@ -164,6 +164,7 @@ pub(super) fn composer() -> Composer {
 pub(super) fn plan() -> Plan {
     Plan {
         steps: None,
+        step_summaries: Vec::new(),
         step_lines: Vec::new(),
         conversation: HERE.to_owned(),
         head: "12.6".to_owned(),
@@ -334,6 +335,7 @@ fn operations() -> Operations {
         head: format!("{number}.6"),
         kind: "move".to_owned(),
         reason: reason.to_owned(),
+        summary: OpSummary::Unknown,
         description: description.to_owned(),
         author: "ada".to_owned(),
         time_ms: ago(5),

@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+mod file;
 mod remark;
 mod worktrees;
 
+pub use file::{GitFile, GitFileChange, GitFileRole};
 pub use remark::GitRemark;
 
 /// Where HEAD is.

@@ -64,7 +64,7 @@ impl Engine {
     }
 
     /// That the settings file is wrong, and what that means; nothing, where it is not, or where that was told.
-    pub(crate) fn wrong_settings(&self) -> Option<String> {
+    pub(crate) fn wrong_settings(&self) -> Option<EngineError> {
         locked(&self.waits.settings_file).unreported()
     }
 

@@ -2,13 +2,13 @@
 //! go on allowing what was removed from it, nor allow anything by a file that cannot be read. The settings are those of
 //! `settings::ReadBy::RunningOwner`.
 
-use std::error::Error as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use retake_core::Permission;
 
-use crate::settings::{Settings, SettingsError};
+use crate::error::EngineError;
+use crate::settings::Settings;
 
 /// The permissions of the settings file.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct SettingsFile {
     /// What was read, and what the file was then.
     read: Option<(Option<Stamp>, Permission)>,
     /// Why the present file is wrong, until that is reported.
-    unreported: Option<String>,
+    unreported: Option<EngineError>,
 }
 
 /// What changes when somebody writes a file: its inode, its size in bytes, when its content and its inode were changed, in seconds
@@ -45,7 +45,7 @@ impl SettingsFile {
                 settings.permission()
             }
             Err(error) => {
-                self.unreported = Some(wrong(&error));
+                self.unreported = Some(error.into());
                 self.read.as_ref().map_or(configured, |(_, known)| known).forbidding()
             }
         };
@@ -54,19 +54,9 @@ impl SettingsFile {
     }
 
     /// The error of a wrong file, once.
-    pub(super) fn unreported(&mut self) -> Option<String> {
+    pub(super) fn unreported(&mut self) -> Option<EngineError> {
         self.unreported.take()
     }
-}
-
-fn wrong(error: &SettingsError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    format!("{text}; until that is corrected, no rule of them allows anything")
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    ConversationId, EntryId, Fact, FileChange, FilePath, Grade, Receipt, SayRequest, WhyNot, WorkspaceNo,
-    without_full_folders,
+    ConversationId, EntryId, Fact, FileChange, FilePath, GitFile, Grade, Receipt, SayRequest, WhyNot,
+    WorkspaceNo, without_full_folders,
 };
 use retake_store::{CallsSeen, NewDelta, OpenCall, Owned};
 use retake_tools::processes;
@@ -16,11 +16,11 @@ use super::attribution::Attributed;
 use super::conversation_folders::{HeldAll, shown_in};
 use super::git;
 use super::git_hooks::{self, Change, Planted, shown};
-use super::note::GitFile;
 use super::uncaptured::{self, Blind, Outside, WhyUnseen};
 use super::workspace::{Held, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::notice::Notice;
 use crate::run::Changed;
 
 /// A call that may be changing folders.
@@ -52,8 +52,8 @@ pub(crate) struct AroundEnded {
     pub(crate) changed: usize,
     /// How many of its processes live on.
     pub(crate) living: usize,
-    /// Its changes of hooks and settings of git, as a sentence.
-    pub(crate) planted: Option<String>,
+    /// Its changes of hooks and settings of git.
+    pub(crate) git_files: GitFilesChanged,
     /// Why its changes could not be seen, not all of them.
     pub(crate) unseen: Option<EngineError>,
 }
@@ -79,8 +79,8 @@ struct After {
     uncovered: Vec<(String, WhyNot)>,
     /// Changes of hooks and settings of git.
     planted: Vec<(String, Change)>,
-    /// The same, of files that captures cover, a text for each.
-    captured: Vec<String>,
+    /// The same, of files that captures cover.
+    captured: Vec<(String, GitFile)>,
 }
 
 impl Engine {
@@ -249,8 +249,8 @@ impl Engine {
             self.planted(&of.id, after.iter_mut().flat_map(|after| std::mem::take(&mut after.planted)));
         let captured: Vec<_> =
             after.iter_mut().flat_map(|after| std::mem::take(&mut after.captured)).collect();
-        let told = planted_notice(&planted, &captured);
-        if let Some(told) = &told {
+        let git_files = GitFilesChanged { stay: planted.clone(), covered: captured };
+        if let Some(told) = git_files.told() {
             remark(&mut say, &format!("\n[{told}]"));
         }
         let planted = planted.into_iter().map(|(path, how)| (path, WhyUnseen::GitFile(how)));
@@ -269,7 +269,7 @@ impl Engine {
         }
         self.over_unseen(of, &blind, living > 0).await?;
         let living = if unseen.is_some() { 0 } else { living };
-        Ok(AroundEnded { receipt, changed, living, planted: told, unseen })
+        Ok(AroundEnded { receipt, changed, living, git_files, unseen })
     }
 
     /// The folders of a call once more, or why one can't be looked at.
@@ -308,9 +308,7 @@ impl Engine {
         // What captures cover, a step back undoes.
         let (captured, planted): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| is_covered(&held, &change.path));
-        let captured =
-            captured.iter().map(|change| format!("{} ({})", shown(&held, own, change), change.said()));
-        let captured = captured.collect();
+        let captured = captured.iter().map(|it| (shown(&held, own, it), it.file(None))).collect();
         let planted = planted.into_iter().map(|change| (shown(&held, own, &change), change)).collect();
         let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
         let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
@@ -339,25 +337,47 @@ fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
 }
 
 /// At most so many changes of git's own files are reported for one call.
-const PLANTED: usize = 4;
+const MOST_REPORTED: usize = 4;
 
-/// A call's changes of hooks and settings of git, as a sentence. `captured` are those of files that captures cover.
-fn planted_notice(planted: &[(String, GitFile)], captured: &[String]) -> Option<String> {
-    let list = |all: Vec<String>| {
-        let more = all.len().saturating_sub(PLANTED);
-        let more = if more == 0 { String::new() } else { format!(", and {more} more") };
-        (!all.is_empty()).then(|| format!("{}{more}", all[..all.len().min(PLANTED)].join(", ")))
-    };
-    let stays =
-        list(planted.iter().map(|(path, how)| format!("{path} ({})", how.told())).collect()).map(|list| {
+/// A call's changes of hooks and settings of git, by path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GitFilesChanged {
+    /// Those that a rewind leaves as they are.
+    pub(crate) stay: Vec<(String, GitFile)>,
+    /// Those of files that captures cover.
+    pub(crate) covered: Vec<(String, GitFile)>,
+}
+
+impl GitFilesChanged {
+    /// What to tell the person.
+    pub(crate) fn notices(self) -> impl Iterator<Item = Notice> {
+        let some = |files: Vec<(String, GitFile)>| Some(files).filter(|files| !files.is_empty());
+        let stay = some(self.stay).map(Notice::GitFilesChanged);
+        stay.into_iter().chain(some(self.covered).map(Notice::CoveredGitFilesChanged))
+    }
+
+    /// The sentence for the model, which stands in the result of the call.
+    pub(crate) fn told(&self) -> Option<String> {
+        let list = |all: &[(String, GitFile)], words: fn(&GitFile) -> String| {
+            let more = all.len().saturating_sub(MOST_REPORTED);
+            let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+            let shown: Vec<_> = all
+                .iter()
+                .take(MOST_REPORTED)
+                .map(|(path, how)| format!("{path} ({})", words(how)))
+                .collect();
+            (!all.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+        };
+        let stay = list(&self.stay, GitFile::told).map(|list| {
             format!(
                 "while it ran, hooks or settings of git were changed, and a rewind does not undo that: {list}"
             )
         });
-    let goes = list(captured.to_vec())
-        .map(|list| format!("files that git runs or reads as settings were changed: {list}"));
-    let told: Vec<String> = stays.into_iter().chain(goes).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+        let covered = list(&self.covered, GitFile::said)
+            .map(|list| format!("files that git runs or reads as settings were changed: {list}"));
+        let told: Vec<String> = stay.into_iter().chain(covered).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
 }
 
 /// Whether captures cover a path.

@@ -99,7 +99,14 @@ impl Engine {
             let (Some(at), Some(id)) = (entry.meta.answers, answered(&entry.parts)) else { continue };
             if let Entry::Vacant(vacant) = known.entry(at) {
                 let call = self.store().entry_id(of, at).await?;
-                vacant.insert((call, self.store().content(of, call).await.unwrap_or_default()));
+                vacant.insert((
+                    call,
+                    self.store()
+                        .content(of, call)
+                        .await
+                        .or_log("what a call was is not read")
+                        .unwrap_or_default(),
+                ));
             }
             let name = known.get(&at).and_then(|(call, parts)| named(*call, parts, id));
             names.extend(name.map(|name| (place, entry.meta.time, name)));

@@ -10,20 +10,21 @@ use retake_core::{Action, ConversationId, FilePath, Hint, Remedy, WorkspaceInfo,
 use retake_store::WantedFiles;
 use retake_worktree::{Root, RootLock};
 
+use super::at_work::Working;
 use super::note::Note;
 use super::options::FileOptions;
 use super::workspace::{Held, lock};
 use super::{Files, blocking};
 use crate::Engine;
-use crate::error::{Kind, OTHER_FOLDER, Result};
+use crate::error::{EngineError, Kind, OTHER_FOLDER, Result};
 
 /// The further folders of a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Further {
     /// Those that captures cover, without links on the way: what is written there can go back.
     pub(crate) kept: Vec<PathBuf>,
     /// The others, and why not.
-    pub(crate) others: Vec<(PathBuf, String)>,
+    pub(crate) others: Vec<(PathBuf, EngineError)>,
 }
 
 /// Workspaces of a conversation, held at once, in the order of their numbers.
@@ -46,7 +47,13 @@ impl Engine {
     pub(crate) async fn further(&self, own: &Path) -> Result<Further> {
         let listed = self.parts().agent.as_ref().map(|agent| agent.roots.clone()).unwrap_or_default();
         if listed.is_empty() || self.files.config.is_none() {
-            let why = || "this engine was started without a place to keep files in".to_owned();
+            let why = || {
+                EngineError::new(
+                    Kind::Refused,
+                    "no_files",
+                    "this engine was started without a place to keep files in",
+                )
+            };
             return Ok(Further {
                 kept: Vec::new(),
                 others: listed.into_iter().map(|it| (it, why())).collect(),
@@ -60,7 +67,10 @@ impl Engine {
             for folder in listed {
                 match std::fs::canonicalize(&folder).and_then(|real| std::fs::read_dir(&real).map(|_| real)) {
                     Ok(real) => found.push((real, folder)),
-                    Err(error) => further.others.push((folder, error.to_string())),
+                    Err(error) => {
+                        let why = EngineError::new(Kind::NotFound, "folder_missing", error.to_string());
+                        further.others.push((folder, why));
+                    }
                 }
             }
             // What holds another one comes before it.
@@ -72,9 +82,9 @@ impl Engine {
                 }
                 if own.starts_with(&real) {
                     let why = "it holds the conversation's own folder, which would be captured twice";
-                    further.others.push((folder, why.to_owned()));
+                    further.others.push((folder, EngineError::new(Kind::Refused, "no_workspace", why)));
                 } else if let Err(error) = retake_worktree::refuse(&real, &config.data_dir, &config.rules) {
-                    further.others.push((folder, error.to_string()));
+                    further.others.push((folder, error.into()));
                 } else {
                     further.kept.push(real);
                 }
@@ -219,8 +229,8 @@ impl Engine {
 
 impl Files {
     /// Nobody collects while this lives.
-    pub(super) async fn at_work(&self) -> Arc<tokio::sync::OwnedRwLockReadGuard<()>> {
-        Arc::new(Arc::clone(&self.at_work).read_owned().await)
+    pub(super) async fn at_work(&self) -> Arc<Working> {
+        self.at_work.join().await
     }
 }
 
@@ -233,11 +243,6 @@ pub(super) async fn lock_each(held: HeldAll) -> Result<(HeldAll, Vec<RootLock>)>
         locks.push(locked);
     }
     Ok((HeldAll { all, ..held }, locks))
-}
-
-/// A further folder that no capture covers.
-pub(crate) fn not_kept(folder: &Path, why: &impl std::fmt::Display) -> String {
-    format!("the further folder {}: {why}; what is written there can't be taken back", folder.display())
 }
 
 /// The bytes of a path's name: below the conversation's own folder it is relative, in another one absolute.

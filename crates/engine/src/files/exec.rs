@@ -17,10 +17,10 @@ use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
 
 use super::call_capture::{Around, Before};
-use super::conversation_folders::not_kept;
 use super::jobs::TO_END;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::notice::Notice;
 use crate::process::command_line;
 use crate::run::{Ended, Events, Outcome, RunEvent};
 use crate::session::Claim;
@@ -121,8 +121,8 @@ impl Engine {
     /// Follows a command to its end.
     async fn attend_call(self: Arc<Self>, mut call: Call, events: Events) {
         events.send(RunEvent::Started(Some(call.receipt.clone()), "exec".to_owned(), None));
-        for (folder, why) in &call.around.lost {
-            events.send(RunEvent::Notice(not_kept(folder, why)));
+        for (folder, why) in call.around.lost.drain(..) {
+            events.send(RunEvent::Notice(Notice::FolderNotCaptured(folder, why)));
         }
         let (ending, output) = self.attend(&mut call, &events).await;
         let ended = self.end_call(&call.around, &ending, &output, &events).await;
@@ -186,7 +186,8 @@ impl Engine {
     /// Captures what the command did, and stores it with what it printed.
     async fn end_call(&self, of: &Around, ending: &Ending, output: &[u8], events: &Events) -> Result<Ended> {
         let ended = self.call_ends(of, &[], self.result(&of.id, ending, output)).await?;
-        for notice in lives_on(ended.living).into_iter().chain(ended.planted) {
+        let living = Notice::of_processes(ended.living);
+        for notice in living.into_iter().chain(ended.git_files.notices()) {
             events.send(RunEvent::Notice(notice));
         }
         let interrupted = ending.stopped || ended.unseen.is_some();
@@ -206,16 +207,6 @@ impl Engine {
         let flags = Flags { interrupted: ending.stopped, ..Flags::default() };
         SayRequest { flags, ..self.saying(Role::Tool, vec![result], self.by(None)) }
     }
-}
-
-/// The sentence about processes that outlive their call.
-pub(crate) fn lives_on(living: usize) -> Option<String> {
-    let still = match living {
-        0 => return None,
-        1 => "one of its processes still runs; what it changes".to_owned(),
-        more => format!("{more} of its processes still run; what they change"),
-    };
-    Some(format!("{still} from now on is kept"))
 }
 
 /// How a command ended.

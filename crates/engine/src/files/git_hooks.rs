@@ -13,13 +13,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use retake_core::{GitFile, GitFileChange, GitFileRole};
 use retake_tools::is_closed;
 use retake_worktree::NamedBySettings;
 
 pub use self::back::put_back;
 use self::place::{What, read};
 use super::blocking;
-use super::note::{FolderRemark, GitFile, GitFileChange, GitFileRole};
+use super::note::FolderRemark;
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
@@ -272,11 +273,6 @@ impl Change {
         }
     }
 
-    /// What happened to it, and what it is to git, for the model.
-    pub(super) fn said(&self) -> String {
-        self.file(None).said()
-    }
-
     /// The command that puts it back. What was there before is kept in this folder, under a name that begins so.
     fn back(&self, spool: Option<&Path>, name: &str) -> Option<String> {
         match (&self.before, self.what) {
@@ -289,7 +285,7 @@ impl Change {
         }
     }
 
-    fn file(&self, command: Option<String>) -> GitFile {
+    pub(super) fn file(&self, command: Option<String>) -> GitFile {
         GitFile { change: self.kind(), role: self.role(), command }
     }
 }

@@ -17,6 +17,7 @@ use retake_worktree::{Manifest, PackObjects, WorktreeError};
 use tracing::{Instrument as _, info_span};
 use weigh::Weighing;
 
+use super::at_work::Alone;
 use super::blocking;
 use super::erase::is_kept;
 use crate::Engine;
@@ -73,12 +74,16 @@ pub struct Released {
 impl Engine {
     /// Collects what is not needed, or says what that would be.
     pub fn prune(&self, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
+        Box::pin(async move { self.prune_in(self.files.quiet().await, how).await })
+    }
+
+    /// The same, while nobody else works with objects.
+    fn prune_in(&self, quiet: Alone, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
         Box::pin(async move {
             let quota = self.files.config()?.keep.quota;
             let Some(pack) = self.files.objects_if_any().await? else {
                 return Ok(Pruned { quota, ..Pruned::default() });
             };
-            let quiet = self.files.quiet().await;
             // From here on everything that is put or found stays.
             let guard = pack.guard();
             let weighing = self.weighing(&pack).await?;
@@ -186,10 +191,11 @@ impl Engine {
         tokio::spawn(collect_in_background(engine, clock).instrument(span));
     }
 
-    /// Whether nobody is at work, no call is open, and there may be something to collect.
-    fn may_collect(&self) -> bool {
+    /// What lets it collect, where nobody is at work, no call is open, and there may be something to collect.
+    fn may_collect(&self) -> Option<Alone> {
         let due = self.files.captures.load(Ordering::Relaxed) >= CAPTURES;
-        due && self.files.at_work.try_write().is_ok() && self.files.is_idle()
+        let alone = if due { self.files.at_work.try_alone() } else { None };
+        alone.filter(|_| self.files.is_idle())
     }
 }
 
@@ -210,9 +216,9 @@ async fn collect_in_background(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
     loop {
         clock.sleep(IDLE).await;
         let Some(engine) = engine.upgrade() else { return };
-        if engine.may_collect() {
+        if let Some(alone) = engine.may_collect() {
             // What can't be collected now is collected later; `workspace prune` and `doctor` say why it can't.
-            engine.prune(Prune::Unneeded).await.or_log("versions of files that nothing needs stay");
+            engine.prune_in(alone, Prune::Unneeded).await.or_log("versions of files that nothing needs stay");
             engine.forget_output().await.or_log("old output of commands stays");
         }
     }

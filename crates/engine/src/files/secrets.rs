@@ -12,12 +12,12 @@ use retake_worktree::tracked;
 use super::blocking;
 use super::workspace::Held;
 use crate::Engine;
-use crate::error::{EngineError, Result};
+use crate::error::{Kind, Result};
 
 impl Engine {
-    /// The same for a folder in which programs begin that go on: it is looked at first, where no capture has seen it yet. None, where
-    /// that fails: nothing is captured there either.
-    pub(crate) async fn secret_files_first(&self, folder: &Path, guarded: &Guarded) -> Vec<PathBuf> {
+    /// The same for a folder in which programs begin that go on: it is looked at first, where no capture has seen it yet. None in a
+    /// folder that is refused as a workspace: there nothing is captured, and commands do not run.
+    pub(crate) async fn secret_files_first(&self, folder: &Path, guarded: &Guarded) -> Result<Vec<PathBuf>> {
         let roots = [folder.to_owned()];
         let looked = async {
             let rows = self.store().workspaces().await?;
@@ -30,7 +30,10 @@ impl Engine {
             }
             self.secret_files(&roots, guarded).await
         };
-        looked.await.unwrap_or_default()
+        match looked.await {
+            Err(error) if error.kind != Kind::Storage => Ok(Vec::new()),
+            looked => looked,
+        }
     }
 
     /// The files in these folders that are kept back for their names, as the last captures saw them. What git tracks
@@ -69,13 +72,11 @@ impl Engine {
         Ok(secret)
     }
 
-    /// The programs in a folder that run as their owner, as the last capture saw them; none, where that is not known.
-    pub(crate) async fn programs_in(&self, folder: &Path) -> Vec<PathBuf> {
-        let found = async {
-            let rows = self.store().workspaces().await?;
-            Ok::<_, EngineError>(self.hold_known(&rows, folder).await?.map(|mut held| held.programs()))
-        };
-        found.await.ok().flatten().unwrap_or_default()
+    /// The programs in a folder that run as their owner, as the last capture saw them; none, where there was none.
+    pub(crate) async fn programs_in(&self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let rows = self.store().workspaces().await?;
+        let held = self.hold_known(&rows, folder).await?;
+        Ok(held.map(|mut held| held.programs()).unwrap_or_default())
     }
 
     /// Holds the workspace of a folder, if there is one.

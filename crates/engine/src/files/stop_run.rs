@@ -18,7 +18,7 @@ use super::uncaptured::{UNSEEN, Uncaptured};
 use crate::Engine;
 use crate::agent::JOBS;
 use crate::error::{EngineError, Kind, Result};
-use crate::run::unsent_notice;
+use crate::notice::Notice;
 use crate::session::Claim;
 
 /// How long a run has to end after it was asked to.
@@ -70,7 +70,7 @@ impl Engine {
         let ended = match outlook.facts.filter(|_| traits.moves_tip) {
             Some(jobs) => {
                 let ended = self.ended_since(conversation, &jobs).await;
-                ended.map_err(|error| error.also(unsent_notice(&waited).as_slice()))?
+                ended.map_err(|error| error.also(Notice::of_unsent(&waited)))?
             }
             None => Vec::new(),
         };
@@ -261,9 +261,7 @@ impl Engine {
         let mut words: Vec<Words> = gone.flat_map(|run| run.words).collect();
         if halted && waits {
             words.extend(
-                self.unqueue(conversation)
-                    .await
-                    .map_err(|error| error.also(unsent_notice(&words).as_slice()))?,
+                self.unqueue(conversation).await.map_err(|error| error.also(Notice::of_unsent(&words)))?,
             );
         }
         self.notify_unsent(conversation).await;

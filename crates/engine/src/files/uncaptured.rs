@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use retake_core::{ConversationId, EntryId, Fact, FilePath, Part, SayRequest, Scope, Uncovered, WhyNot};
+use retake_core::{
+    ConversationId, EntryId, Fact, FilePath, GitFile, GitFileChange, GitFileRole, Part, SayRequest, Scope,
+    Uncovered, WhyNot,
+};
 use retake_worktree::Stamp;
 use serde_json::{Value, json};
 
 use super::blocking;
 use super::call_info::Called;
-use super::note::{GitFile, GitFileChange, GitFileRole};
 use super::options::FileOptions;
 use super::workspace::Held;
 use crate::Engine;

@@ -15,8 +15,9 @@ use retake_tools::{is_closed, processes};
 use retake_worktree::{
     Capture, Findings, GitState, Mark, Objects as _, Permission, Picked, Root, RootId, RootLock, Sweep, Tree,
 };
-use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
+use tokio::sync::OwnedMutexGuard;
 
+use super::at_work::Working;
 use super::attribution::{Attributed, Calls};
 use super::git_hooks::{Id, Planted};
 use super::progress::{Doing, Work};
@@ -104,7 +105,7 @@ const SETGID: u32 = 0o2000;
 /// under one guard, in the order of their numbers (`HeldAll`).
 pub(crate) struct Held {
     workspace: OwnedMutexGuard<Workspace>,
-    _at_work: Arc<OwnedRwLockReadGuard<()>>,
+    _at_work: Arc<Working>,
 }
 
 impl Deref for Held {
@@ -164,22 +165,12 @@ impl Engine {
     }
 
     /// Holds it. What was begun in it and broken off is finished first, so that nothing is done over it.
-    pub(super) async fn hold(
-        &self,
-        row: WorkspaceInfo,
-        root: Root,
-        at_work: Arc<OwnedRwLockReadGuard<()>>,
-    ) -> Result<Held> {
+    pub(super) async fn hold(&self, row: WorkspaceInfo, root: Root, at_work: Arc<Working>) -> Result<Held> {
         let held = self.hold_as_it_is(row, root, at_work).await?;
         if held.unsettled { self.settle_left(held).await } else { Ok(held) }
     }
 
-    async fn hold_as_it_is(
-        &self,
-        row: WorkspaceInfo,
-        root: Root,
-        at_work: Arc<OwnedRwLockReadGuard<()>>,
-    ) -> Result<Held> {
+    async fn hold_as_it_is(&self, row: WorkspaceInfo, root: Root, at_work: Arc<Working>) -> Result<Held> {
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
             None => {

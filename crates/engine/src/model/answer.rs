@@ -25,7 +25,7 @@ impl Answer {
             Chunk::Part(part) => self.whole.push(part),
             Chunk::Usage(usage) => self.usage = Some(usage),
             Chunk::End(reason) => self.end = Some(reason),
-            Chunk::Notice(_) => {}
+            Chunk::Retry(..) => {}
         }
     }
 
@@ -67,7 +67,10 @@ impl Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::model::ModelErrorKind;
 
     fn gather(chunks: impl IntoIterator<Item = Chunk>) -> Answer {
         let mut answer = Answer::default();
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn whole_reasoning_replaces_the_streamed_and_leads() {
         let answer = gather([
-            Chunk::Notice("wait".into()),
+            Chunk::Retry(Duration::ZERO, ModelErrorKind::Overloaded, None),
             Chunk::Reasoning("h".into()),
             Chunk::Text("a".into()),
             Chunk::Text("b".into()),
@@ -107,6 +110,6 @@ mod tests {
 
     #[test]
     fn a_notice_is_no_answer() {
-        assert!(gather([Chunk::Notice("wait".into())]).is_empty());
+        assert!(gather([Chunk::Retry(Duration::ZERO, ModelErrorKind::Overloaded, None)]).is_empty());
     }
 }

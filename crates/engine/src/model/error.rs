@@ -3,7 +3,6 @@
 //! An error names the model and the address, never a key, a header or a query. The provider's own words are the
 //! `source`: cleaned, shortened, and with the key taken out should a provider quote it.
 
-use std::fmt;
 use std::time::Duration;
 
 use retake_core::{Hint, Remedy};
@@ -53,6 +52,28 @@ pub enum ModelErrorKind {
 }
 
 impl ModelErrorKind {
+    /// The name used in every format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoKey => "no_key",
+            Self::Refused => "refused",
+            Self::OutOfCredit => "out_of_credit",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Overloaded => "overloaded",
+            Self::ContextTooLong => "context_too_long",
+            Self::SafetyRefusal => "safety_refusal",
+            Self::UnknownModel => "unknown_model",
+            Self::Rejected => "rejected",
+            Self::Unreachable => "unreachable",
+            Self::Cut => "cut",
+            Self::TimedOut => "timed_out",
+            Self::OutputLimit => "output_limit",
+            Self::BadCall => "bad_call",
+            Self::BadReply => "bad_reply",
+            Self::BadSettings => "bad_settings",
+        }
+    }
+
     fn what(self) -> &'static str {
         match self {
             Self::NoKey => "there is no key for it",
@@ -111,7 +132,7 @@ impl ModelErrorKind {
 
 /// A failed call of a model.
 #[derive(Debug, Error)]
-#[error("cannot get an answer from {target}: {}{}", kind.what(), Detail(detail))]
+#[error("cannot get an answer from {target}: {}", self.brief())]
 pub struct ModelError {
     kind: ModelErrorKind,
     target: String,
@@ -175,15 +196,13 @@ impl ModelError {
 
     /// What went wrong, without where: `rate limit (HTTP 429)`.
     pub fn brief(&self) -> String {
-        format!("{}{}", self.kind.what(), Detail(&self.detail))
+        let detail = self.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+        format!("{}{detail}", self.kind.what())
     }
-}
 
-struct Detail<'a>(&'a Option<String>);
-
-impl fmt::Display for Detail<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.as_ref().map_or(Ok(()), |detail| write!(f, " ({detail})"))
+    /// A short detail, such as `HTTP 429`.
+    pub fn detail_text(&self) -> Option<&str> {
+        self.detail.as_deref()
     }
 }
 

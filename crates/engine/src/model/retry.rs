@@ -137,14 +137,8 @@ impl Call {
         };
         self.current = None;
         self.wait = Some(wait);
-        Ok(Chunk::Notice(format!("retrying in {}: {}", seconds(wait), error.brief())))
+        Ok(Chunk::Retry(wait, error.kind(), error.detail_text().map(str::to_owned)))
     }
-}
-
-/// `0.4 s`, `2 s`.
-fn seconds(wait: Duration) -> String {
-    let seconds = wait.as_secs_f64();
-    if seconds < 1.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
 
 #[cfg(test)]

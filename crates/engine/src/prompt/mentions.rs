@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use retake_core::{Fact, Part, Source};
 
 use super::{Places, bounded_read};
+use crate::notice::{FileKind, Mentioned, Notice};
 
 /// The longest text that is attached.
 const MOST_TEXT: u64 = 64 * 1024;
@@ -33,7 +34,7 @@ const MOST_ENTRIES: usize = 200;
 const MOST_SEEN: usize = 10_000;
 
 /// What a person says, with the files that it mentions behind it, and what to tell them of these.
-pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<String>) {
+pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<Notice>) {
     let is_piped = unmark(&mut parts);
     let mut found = Found { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
     for text in parts.iter().filter_map(Part::as_text) {
@@ -116,7 +117,7 @@ struct Found<'a> {
     seen: BTreeSet<PathBuf>,
     bytes: usize,
     parts: Vec<Part>,
-    notices: Vec<String>,
+    notices: Vec<Notice>,
 }
 
 impl Found<'_> {
@@ -124,8 +125,7 @@ impl Found<'_> {
         if let Some((name, path)) = self.named(mention)
             && self.seen.insert(path)
         {
-            let why = "what comes through a pipe attaches nothing; to send it, name it in the command";
-            self.notices.push(format!("@{name} is not attached: {why}"));
+            self.tell(name, Mentioned::Piped);
         }
     }
 
@@ -133,40 +133,43 @@ impl Found<'_> {
         let Some((name, path)) = self.named(mention) else {
             let name = bare(mention);
             if !name.is_empty() {
-                self.notices.push(format!("@{name} is no file here: it stays words"));
+                self.tell(name, Mentioned::NoFile);
             }
             return;
         };
         let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
         if let Some(why) = self.led_away(&path, &whole) {
-            return self.notices.push(format!("@{name} is not attached: {why}"));
+            return self.tell(name, why);
         }
         let is_secret = self.places.guarded.guard(&whole).is_some();
         if !self.seen.insert(whole.clone()) {
             return;
         }
         if self.parts.len() == MOST_FILES {
-            self.notices.push(format!("@{name} is not attached: {MOST_FILES} files are"));
-            return;
+            return self.tell(name, Mentioned::TooMany(MOST_FILES));
         }
         match attached(name, &whole) {
             Ok(part) if self.bytes + size(&part) > MOST_TOGETHER => {
-                self.notices.push(format!("@{name} is not attached: the message would be too large"));
+                self.tell(name, Mentioned::MessageTooLarge);
             }
             Ok(part) => {
                 self.bytes += size(&part);
                 self.parts.push(part);
                 if is_secret {
-                    self.notices.push(format!("@{name} looks like a secret, and the model is sent it"));
+                    self.tell(name, Mentioned::Secret);
                 }
             }
-            Err(why) => self.notices.push(format!("@{name} is not attached: {why}")),
+            Err(why) => self.tell(name, why),
         }
+    }
+
+    fn tell(&mut self, name: &str, what: Mentioned) {
+        self.notices.push(Notice::Mention(name.to_owned(), what));
     }
 
     /// Why a file is not the one that the person names: a link of the folder leads out of it, or to a file with secrets. To attach that
     /// file, its own path must be named.
-    fn led_away(&self, path: &Path, whole: &Path) -> Option<String> {
+    fn led_away(&self, path: &Path, whole: &Path) -> Option<Mentioned> {
         let folder = &self.places.folder;
         let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
         // Whoever writes `..` means what lies outside.
@@ -174,11 +177,10 @@ impl Found<'_> {
         let is_elsewhere = !goes_up && path.starts_with(folder) && !whole.starts_with(&real);
         let guarded = &self.places.guarded;
         let hides_a_secret = guarded.guard(whole).is_some() && guarded.guard(path).is_none();
-        let leads = whole.display();
         if hides_a_secret {
-            return Some(format!("it leads to {leads}, which holds secrets; to send that, name it"));
+            return Some(Mentioned::LeadsToSecret(whole.to_owned()));
         }
-        is_elsewhere.then(|| format!("it leads out of the folder, to {leads}; to send that, name it"))
+        is_elsewhere.then(|| Mentioned::LeadsOut(whole.to_owned()))
     }
 
     /// The file that is meant: signs at the end may belong to the name or to the sentence.
@@ -203,31 +205,31 @@ fn bare<'a>(mention: &Mention<'a>) -> &'a str {
 }
 
 /// The part that a file becomes, or why it becomes none. Its path is one without links.
-fn attached(name: &str, path: &Path) -> Result<Part, String> {
-    let about = fs::metadata(path).map_err(|error| told(&error))?;
+fn attached(name: &str, path: &Path) -> Result<Part, Mentioned> {
+    let about = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if about.is_dir() {
         let name = format!("{}/", name.trim_end_matches('/'));
-        let listing = listing(path).map_err(|error| told(&error))?;
+        let listing = listing(path).map_err(|error| unreadable(&error))?;
         return Ok(text_file(name, listing.into_bytes()));
     }
-    let look = bounded_read::beginning(path, MOST_PDF + 1).map_err(|error| told(&error))?;
-    let within = |what: &str, most: u64, more: &str| {
-        let why = || format!("{what} has {} bytes, and {most} are the most{more}", look.len);
+    let look = bounded_read::beginning(path, MOST_PDF + 1).map_err(|error| unreadable(&error))?;
+    let within = |what: FileKind, most: u64| {
+        let why = || Mentioned::TooLarge(what, look.len, most);
         (look.len <= most).then_some(()).ok_or_else(why)
     };
     if let Some(media_type) = picture(&look.bytes) {
-        within("the picture", MOST_PICTURE, "")?;
+        within(FileKind::Picture, MOST_PICTURE)?;
         return Ok(Part::Image { media_type: media_type.into(), source: Source::Inline(look.bytes) });
     }
     if look.bytes.starts_with(b"%PDF-") {
-        within("the PDF", MOST_PDF, "")?;
+        within(FileKind::Pdf, MOST_PDF)?;
         let media_type = Some("application/pdf".into());
         return Ok(Part::File { name: name.to_owned(), media_type, source: Source::Inline(look.bytes) });
     }
     if bounded_read::text(&look.bytes).is_none() {
-        return Err("it is neither text nor a picture nor a PDF".into());
+        return Err(Mentioned::OtherKind);
     }
-    within("it", MOST_TEXT, "; the agent can read it")?;
+    within(FileKind::Text, MOST_TEXT)?;
     Ok(text_file(name.to_owned(), look.bytes))
 }
 
@@ -243,11 +245,11 @@ fn text_file(name: String, bytes: Vec<u8>) -> Part {
     Part::File { name, media_type: Some("text/plain".into()), source: Source::Inline(bytes) }
 }
 
-fn told(error: &std::io::Error) -> String {
+fn unreadable(error: &std::io::Error) -> Mentioned {
     match error.kind() {
-        std::io::ErrorKind::PermissionDenied => "you may not read it".into(),
-        std::io::ErrorKind::NotFound => "it leads nowhere".into(),
-        _ => error.to_string(),
+        std::io::ErrorKind::PermissionDenied => Mentioned::NotAllowed,
+        std::io::ErrorKind::NotFound => Mentioned::LeadsNowhere,
+        _ => Mentioned::Unreadable(error.to_string()),
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use retake_core::{Fact, Part, Permission, Rule, Ruling, Source, Time};
 
 use super::*;
+use crate::notice::{FileKind, Mentioned};
 
 /// A folder `home/repo/sub` with a repository at `repo`, and a folder of settings.
 struct World {
@@ -120,7 +121,8 @@ fn trial_23_a_link_to_what_is_not_of_the_folder_is_no_instruction_and_no_mention
         assert!(instructions(&places).is_empty(), "{to}");
         let (attached, notices) = mentioned(&places, "@doc");
         assert!(attached.is_empty(), "{to}: {attached:?}");
-        assert!(notices[0].contains(to) && notices[0].contains("name it"), "{notices:?}");
+        let to_secret = matches!(&notices[0].1, Mentioned::LeadsToSecret(path) | Mentioned::LeadsOut(path) if path.ends_with(to));
+        assert!(to_secret, "{notices:?}");
         let (attached, _) = mentioned(&places, &format!("@~/{to}"));
         assert_eq!(attached.len(), 1, "who names it means it");
         [file, link].iter().for_each(|link| fs::remove_file(link).expect("removed"));
@@ -190,14 +192,24 @@ fn trial_23_words_from_a_pipe_attach_no_file() {
     let world = world();
     write(world.repo.join("sub/notes.txt"), "mine");
     let (said, notices) = mentions(vec![Part::text("see @notes.txt"), piped()], &world.places);
+    let notices = outcomes(notices);
     assert_eq!(said, [Part::text("see @notes.txt")], "the mark is gone, and nothing is attached");
-    assert!(notices[0].contains("notes.txt"), "{notices:?}");
+    assert_eq!(notices, [("notes.txt".to_owned(), Mentioned::Piped)]);
     let (said, _) = mentions(vec![Part::text("see @notes.txt")], &world.places);
     assert_eq!(said.len(), 2, "who types it means it");
 }
 
-/// What is attached to a message, by name or kind, and the notices.
-fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<String>) {
+/// What became of each mention, by name.
+fn outcomes(notices: Vec<Notice>) -> Vec<(String, Mentioned)> {
+    let one = |notice| match notice {
+        Notice::Mention(name, outcome) => (name, outcome),
+        other => panic!("no mention: {other:?}"),
+    };
+    notices.into_iter().map(one).collect()
+}
+
+/// What is attached to a message, by name or kind, and what became of the rest.
+fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<(String, Mentioned)>) {
     let (parts, notices) = mentions(vec![Part::text(text)], places);
     assert_eq!(parts[0], Part::text(text));
     let shown = parts[1..].iter().map(|part| match part {
@@ -210,7 +222,7 @@ fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<String>) {
         Part::Image { media_type, .. } => media_type.clone(),
         other => format!("{other:?}"),
     });
-    (shown.collect(), notices)
+    (shown.collect(), outcomes(notices))
 }
 
 #[test]
@@ -267,21 +279,20 @@ fn mention_that_is_not_attached_is_reported() {
     write(file("a.pdf"), pdf(10 * 1024 * 1024));
     write(file("more.pdf"), pdf(10 * 1024 * 1024 + 1));
     assert_eq!(mentioned(&places, "@a.pdf"), (vec!["a.pdf: application/pdf".into()], vec![]));
+    let too_large = |kind, bytes, most| Mentioned::TooLarge(kind, bytes, most);
     let cases = [
-        ("@none.rs, then", "@none.rs is no file here: it stays words"),
-        ("@zip", "@zip is not attached: it is neither text nor a picture nor a PDF"),
-        ("@long", "@long is not attached: it has 65537 bytes, and 65536 are the most; the agent can read it"),
-        ("@more.pdf", "@more.pdf is not attached: the PDF has 10485761 bytes, and 10485760 are the most"),
-        ("@pipe", "@pipe is not attached: it is no regular file"),
-        ("@dangling", "@dangling is not attached: it leads nowhere"),
+        ("@none.rs, then", Mentioned::NoFile),
+        ("@zip", Mentioned::OtherKind),
+        ("@long", too_large(FileKind::Text, 65537, 65536)),
+        ("@more.pdf", too_large(FileKind::Pdf, 10485761, 10485760)),
+        ("@pipe", Mentioned::Unreadable("it is no regular file".to_owned())),
+        ("@dangling", Mentioned::LeadsNowhere),
     ];
-    for (text, notice) in cases {
-        assert_eq!(
-            in_time(&places, move |places| mentioned(places, text)),
-            (vec![], vec![notice.to_owned()])
-        );
+    for (text, outcome) in cases {
+        let name = text.trim_start_matches('@').trim_end_matches(", then").to_owned();
+        assert_eq!(in_time(&places, move |places| mentioned(places, text)), (vec![], vec![(name, outcome)]));
     }
-    let secret = "@.env looks like a secret, and the model is sent it".to_owned();
+    let secret = (".env".to_owned(), Mentioned::Secret);
     assert_eq!(mentioned(&places, "@.env"), (vec![".env=KEY=1".into()], vec![secret]));
     write(file(".env.example"), "KEY=");
     assert!(mentioned(&places, "@.env.example").1.is_empty());
@@ -295,18 +306,15 @@ fn all_that_is_attached_has_a_bound() {
         write(repo.join(format!("sub/p{number}")), &picture);
     }
     let (attached, notices) = mentioned(&places, "@p0 @p1 @p2 @p3 @p4");
-    assert_eq!(
-        (attached.len(), notices),
-        (4, vec!["@p4 is not attached: the message would be too large".into()])
-    );
+    assert_eq!((attached.len(), notices), (4, vec![("p4".to_owned(), Mentioned::MessageTooLarge)]));
     let many: Vec<String> = (0..40).map(|number| format!("@t{number}")).collect();
     for name in &many {
         write(repo.join("sub").join(&name[1..]), "t");
     }
     let (attached, notices) = mentioned(&places, &many.join(" "));
     assert_eq!(
-        (attached.len(), notices.len(), notices[0].as_str()),
-        (32, 8, "@t32 is not attached: 32 files are")
+        (attached.len(), notices.len(), &notices[0]),
+        (32, 8, &("t32".to_owned(), Mentioned::TooMany(32)))
     );
 }
 

@@ -13,6 +13,7 @@ use super::drive::{BEAT, Driver};
 use crate::error::{EngineError, Result};
 use crate::log::{self, LogFailure as _};
 use crate::model::{Answer, Chunk, EndReason, ModelError, Prompt, ToolSpec};
+use crate::notice::Notice;
 
 /// A stream in progress is saved this often: a crash loses no more.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
@@ -176,8 +177,7 @@ impl Driver {
                         if !std::mem::replace(&mut self.so_far.is_logged, true) {
                             log::failed(&error, "the answer so far is not saved");
                         }
-                        let text = format!("{error}; the answer so far is not saved");
-                        self.events.send(RunEvent::Notice(text));
+                        self.events.send(RunEvent::Notice(Notice::AnswerNotSaved(error)));
                     }
                 }
                 chunk = chunks.next() => match chunk {
@@ -217,17 +217,17 @@ fn event(chunk: Chunk) -> Option<RunEvent> {
     match chunk {
         Chunk::Text(text) => Some(RunEvent::Text(text)),
         Chunk::Reasoning(text) => Some(RunEvent::Reasoning(text)),
-        Chunk::Notice(text) => Some(RunEvent::Notice(text)),
+        Chunk::Retry(wait, kind, detail) => Some(RunEvent::Notice(Notice::Retry(wait, kind, detail))),
         Chunk::End(reason) => remark(&reason).map(RunEvent::Notice),
         Chunk::Part(_) | Chunk::Usage(_) => None,
     }
 }
 
 /// What to say of an answer that did not end by itself.
-fn remark(reason: &EndReason) -> Option<String> {
+fn remark(reason: &EndReason) -> Option<Notice> {
     match reason {
-        EndReason::Length => Some("the answer was cut at the model's limit".into()),
-        EndReason::Refusal => Some("the model refused to go on".into()),
+        EndReason::Length => Some(Notice::AnswerCut),
+        EndReason::Refusal => Some(Notice::ModelRefused),
         EndReason::Stop | EndReason::ToolUse | EndReason::Other(_) => None,
     }
 }

@@ -20,6 +20,7 @@ use super::host::ToolHost;
 use crate::error::{EngineError, Result};
 use crate::files::Around;
 use crate::log::LogFailure as _;
+use crate::notice::Notice;
 
 /// More of a result is not stored, whatever a tool says.
 const RESULT_MAX: usize = 256 << 10;
@@ -155,7 +156,7 @@ impl Driver {
                 }
                 let permission = self.permission().await?;
                 if let Some(wrong) = self.engine.wrong_settings() {
-                    self.events.send(RunEvent::Notice(wrong));
+                    self.events.send(RunEvent::Notice(Notice::SettingsWrong(wrong)));
                 }
                 let settled = permission.settle(&ready.name, &intent, &self.scene.roots);
                 self.scene.guarded.look_again();
@@ -240,8 +241,7 @@ impl Driver {
             Decision::Always(rule) => self.engine.remember_always(&rule),
         };
         if let Err(error) = remembered {
-            let text = format!("it runs this once; the rule is not kept: {error}");
-            self.events.send(RunEvent::Notice(text));
+            self.events.send(RunEvent::Notice(Notice::RuleNotKept(error)));
         }
         TurnInput::Allowed(key)
     }
@@ -409,11 +409,11 @@ impl ToolHost {
             None => (self.engine.store().say(self.conversation, say).await?, 0, None),
             Some(around) => {
                 let ended = self.engine.call_ends(&around, &written, say).await?;
-                if let Some(planted) = &ended.planted {
-                    shown.push_str(&format!("\n[{planted}]"));
+                if let Some(told) = ended.git_files.told() {
+                    shown.push_str(&format!("\n[{told}]"));
                 }
-                let unseen = ended.unseen.map(|error| error.to_string());
-                (ended.receipt, ended.changed, unseen.or_else(|| crate::files::lives_on(ended.living)))
+                let unseen = ended.unseen.map(Notice::Failed);
+                (ended.receipt, ended.changed, unseen.or_else(|| Notice::of_processes(ended.living)))
             }
         };
         if let Some(notice) = notice {

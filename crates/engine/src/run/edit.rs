@@ -10,9 +10,10 @@ use retake_core::{
     RunState, Seen, Steer, Words,
 };
 
-use super::queue::{said_of, skipped, started, unsent_notice};
+use super::queue::{said_of, skipped, started};
 use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions, Scope};
+use crate::notice::Notice;
 use crate::session::Claim;
 use crate::{Engine, not_blank};
 
@@ -46,7 +47,7 @@ impl Engine {
             if let Some(fence) = reworded.fence {
                 let end = RunInput::End(fence, RunEnding::Succeeded, self.now());
                 let ended = self.store().step_runs(conversation, vec![end]).await.map_err(EngineError::from);
-                ended.map_err(|error| error.also(unsent_notice(&reworded.waited).as_slice()))?;
+                ended.map_err(|error| error.also(Notice::of_unsent(&reworded.waited)))?;
             }
             Ok((reworded.said, AppliedFiles { waited: reworded.waited, ..reworded.moved }))
         })
@@ -108,13 +109,13 @@ impl Engine {
         };
         let waited = waiting.map(|run| run.words).unwrap_or_default();
         let stepped = runs(vec![RunInput::Claim(self.now())]).await.map_err(EngineError::from);
-        let stepped = stepped.map_err(|error| error.also(unsent_notice(&waited).as_slice()))?;
+        let stepped = stepped.map_err(|error| error.also(Notice::of_unsent(&waited)))?;
         let fence = started(&stepped);
         let said = said_of(&stepped, &name);
         self.notify_joined(conversation, &stepped).await;
         match (said, fence) {
             (Some(said), Some(fence)) => Ok(Reworded { moved, said, waited, fence: Some(fence) }),
-            _ => Err(skipped(&stepped.over).also(unsent_notice(&waited).as_slice())),
+            _ => Err(skipped(&stepped.over).also(Notice::of_unsent(&waited))),
         }
     }
 }

@@ -6,6 +6,7 @@ use retake_core::{AskCause, EffectClass, EntryId, Receipt, Rule, ToolOutcome};
 
 use super::Ended;
 use crate::files::AppliedFiles;
+use crate::notice::Notice;
 
 /// What a run says while it goes on.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub enum RunEvent {
     /// More of the reasoning.
     Reasoning(String),
     /// Something to know.
-    Notice(String),
+    Notice(Notice),
     /// An answer that asks for tools is stored; its calls follow.
     Answered(EntryId),
     /// Somebody is to say whether a call may run; `Engine::decide` says it.

@@ -7,7 +7,7 @@ use retake_core::{ConversationId, Fact, Flags, Part, Role, SayRequest};
 
 use crate::Engine;
 use crate::error::Result;
-use crate::files::not_kept;
+use crate::notice::Notice;
 use crate::prompt;
 
 /// The fact that names the version of a file which the agent has seen, before its path.
@@ -16,7 +16,7 @@ const READ: &str = "read/";
 impl Engine {
     /// Looks at the folder, and says what an agent has to know before it hears the prompt. Comes back with what a person should
     /// know: an agent whose folder can't be looked at only talks.
-    pub(super) async fn open_turn(&self, conversation: ConversationId) -> Result<Vec<String>> {
+    pub(super) async fn open_turn(&self, conversation: ConversationId) -> Result<Vec<Notice>> {
         if self.parts().agent.is_none() {
             return Ok(Vec::new());
         }
@@ -30,18 +30,16 @@ impl Engine {
         }
         let read = self.store().facts(conversation, READ.to_owned()).await?;
         let further = self.further(&folder).await?;
-        let mut notices: Vec<String> =
-            further.others.iter().map(|(folder, why)| not_kept(folder, why)).collect();
+        let not_captured = |(folder, why)| Notice::FolderNotCaptured(folder, why);
+        let mut notices: Vec<Notice> = further.others.into_iter().map(not_captured).collect();
         match self.changed_since(conversation, &further.kept, read).await {
             Ok((changed, lost)) => {
-                notices.extend(lost.iter().map(|(folder, why)| not_kept(folder, why)));
+                notices.extend(lost.into_iter().map(not_captured));
                 if !changed.is_empty() {
                     self.note(conversation, told(&changed)).await?;
                 }
             }
-            Err(error) => {
-                notices.push(format!("{error}: nothing can be changed there, as it could not be taken back"));
-            }
+            Err(error) => notices.push(Notice::NothingCanChange(error)),
         }
         Ok(notices)
     }
@@ -59,7 +57,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         mut parts: Vec<Part>,
-    ) -> Result<(Vec<Part>, Vec<String>)> {
+    ) -> Result<(Vec<Part>, Vec<Notice>)> {
         let folder = self.folder_of(conversation).await?;
         match folder.filter(|_| self.parts().agent.is_some()) {
             Some(folder) => self.mentions(parts, &folder).await,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{
     By, ConversationId, Fence, NewRun, Part, Receipt, RequestId, Run, RunEffect, RunInput, RunNo, RunState,
-    Steer, Words, joined_text,
+    Steer, Words,
 };
 use retake_store::RunsStepped;
 
@@ -14,6 +14,7 @@ use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
+use crate::notice::Notice;
 use crate::session::Claim;
 
 /// Among so many runs are those that were over a moment ago.
@@ -87,7 +88,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         step: RunInput,
-    ) -> Result<(RunsStepped, Vec<String>)> {
+    ) -> Result<(RunsStepped, Vec<Notice>)> {
         loop {
             let runs = self.store().runs(conversation, 2).await?;
             let joins = matches!(step, RunInput::Join(..));
@@ -96,7 +97,8 @@ impl Engine {
             let (mut steps, mut notices) = (vec![step.clone()], Vec::new());
             if !waiting.is_empty() {
                 // A folder that can't be looked at keeps nobody from being heard.
-                notices = self.open_turn(conversation).await.unwrap_or_else(|error| vec![error.to_string()]);
+                notices =
+                    self.open_turn(conversation).await.unwrap_or_else(|error| vec![Notice::Failed(error)]);
                 let mut ready = waiting.clone();
                 for words in &mut ready {
                     match self.with_mentions(conversation, words.parts.clone()).await {
@@ -104,7 +106,7 @@ impl Engine {
                             words.parts = parts;
                             notices.extend(found);
                         }
-                        Err(error) => notices.push(error.to_string()),
+                        Err(error) => notices.push(Notice::Failed(error)),
                     }
                 }
                 steps.insert(0, RunInput::Ready(waiting, ready, self.now()));
@@ -123,7 +125,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         model: Option<String>,
-    ) -> Result<(Fence, Vec<String>)> {
+    ) -> Result<(Fence, Vec<Notice>)> {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
         let asks = [RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now())];
         let mut notices = Vec::new();
@@ -133,9 +135,10 @@ impl Engine {
                 self.store().step_runs(conversation, asks.to_vec()).await.map_err(EngineError::from);
             match stepped {
                 Err(error) if error.code == "run_waiting" => {}
-                Err(error) => return Err(error.also(&notices)),
+                Err(error) => return Err(error.also(notices.clone())),
                 Ok(stepped) => {
-                    let fence = started(&stepped).ok_or_else(|| skipped(&stepped.over).also(&notices))?;
+                    let fence =
+                        started(&stepped).ok_or_else(|| skipped(&stepped.over).also(notices.clone()))?;
                     return Ok((fence, notices));
                 }
             }
@@ -143,14 +146,14 @@ impl Engine {
             let (left, told) = match taken {
                 // Somebody has taken them back.
                 Err(error) if error.code == "nothing_waits" => continue,
-                taken => taken.map_err(|error| error.also(&notices))?,
+                taken => taken.map_err(|error| error.also(notices.clone()))?,
             };
             notices.extend(told);
             if let Some(fence) = started(&left) {
                 self.notify_joined(conversation, &left).await;
                 return Ok((fence, notices));
             }
-            notices.extend(unsent_notice(&self.left_alone(conversation, &left.over)));
+            notices.extend(Notice::of_unsent(&self.left_alone(conversation, &left.over)));
             self.notify_unsent(conversation).await;
         }
     }
@@ -167,7 +170,7 @@ impl Engine {
     /// Returns waiting messages that will not be sent any more to their authors. Those of an earlier owner go to all of these, and to
     /// the subscribers.
     async fn return_messages(&self, conversation: ConversationId, over: &[Run]) {
-        if let Some(told) = unsent_notice(&self.left_alone(conversation, over)) {
+        if let Some(told) = Notice::of_unsent(&self.left_alone(conversation, over)) {
             let notice = RunEvent::Notice(told);
             let session = self.session(conversation);
             session.feed.tell(&notice);
@@ -249,7 +252,7 @@ impl Engine {
         claim: Claim,
         stepped: RunsStepped,
         fence: Fence,
-        notices: Vec<String>,
+        notices: Vec<Notice>,
         events: Events,
     ) -> std::result::Result<(), (EngineError, Claim)> {
         let conversation = claim.conversation();
@@ -350,18 +353,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// The notice about messages that were not sent, and whose authors are gone.
-pub(crate) fn unsent_notice(words: &[Words]) -> Option<String> {
-    let told = |words: &Words| match joined_text(&words.parts) {
-        text if text.trim().is_empty() => "what was attached without words".to_owned(),
-        text => format!("“{text}”"),
-    };
-    let texts: Vec<String> = words.iter().map(told).collect();
-    (!texts.is_empty()).then(|| {
-        format!("words that waited were not said, as what they answer is gone: {}", texts.join(", "))
-    })
 }
 
 /// How it ends for who waited with words that were never said.

@@ -10,6 +10,7 @@ use super::Events;
 use super::event::RunEvent;
 use crate::Engine;
 use crate::error::Result;
+use crate::notice::Notice;
 
 /// So long is waited without a word.
 const QUIET: Duration = Duration::from_secs(1);
@@ -32,8 +33,7 @@ impl Engine {
             let quiet = QUIET.min(wait);
             clock.sleep(quiet).await;
             if wait > quiet && !servers.awaited().is_empty() {
-                let text = format!("waiting for {} to start", named(&servers.awaited()));
-                events.send(RunEvent::Notice(text));
+                events.send(RunEvent::Notice(Notice::ServersAwaited(servers.awaited())));
             }
             clock.sleep(wait.saturating_sub(quiet)).await;
         };
@@ -45,26 +45,15 @@ impl Engine {
                 let late = servers.awaited();
                 servers.give_up();
                 if !late.is_empty() {
-                    let text = format!(
-                        "{} took longer than {} s to start: this turn goes on without, and a later one may have the tools",
-                        named(&late),
-                        wait.as_secs_f32(),
-                    );
-                    events.send(RunEvent::Notice(text));
+                    events.send(RunEvent::Notice(Notice::ServersLate(late, wait)));
                 }
             }
         }
         if !events.is_alone() {
-            for notice in servers.news() {
+            for notice in self.server_notices(&folder, &servers) {
                 events.send(RunEvent::Notice(notice));
             }
         }
         Ok(())
     }
-}
-
-/// Servers, in words.
-fn named(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
-    format!("the MCP server{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "))
 }

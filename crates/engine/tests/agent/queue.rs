@@ -294,7 +294,7 @@ async fn words_that_a_crash_left_come_back_to_who_is_answered_first() {
     desk.left_waiting("left", gone).await;
     let (ended, told) = desk.turn("two", vec![words("2")]).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
-    assert!(told.iter().any(|line| line.contains("“left”")), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("NotSent([\"left\"])")), "{told:?}");
     assert_eq!(
         (desk.shows().await, desk.words_waiting().await),
         (vec!["two".to_owned(), "2".into()], Vec::new())

@@ -16,7 +16,9 @@ use retake_core::{
 use retake_engine::model::{
     Catalogue, Choice, ChosenBy, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt,
 };
-use retake_engine::{Ended, Engine, EngineError, FileOptions, Outcome, Permit, RunEvent, RunRequest, Start};
+use retake_engine::{
+    Ended, Engine, EngineError, FileOptions, Notice, Outcome, Permit, RunEvent, RunRequest, Start,
+};
 use retake_store::{Memory, Store};
 use retake_tools::ShellConfig;
 use serde_json::json;
@@ -199,7 +201,7 @@ impl Owner {
         let events = match self.engine.run(self.id, request).await {
             Ok(events) => events,
             Err(error) => {
-                self.quoted(&error.message);
+                self.not_sent(error.notices);
                 return None;
             }
         };
@@ -219,7 +221,7 @@ impl Owner {
         while let Some(event) = events.next().await {
             match event {
                 RunEvent::Started(Some(receipt), ..) => self.is_of(&receipt, text).await,
-                RunEvent::Notice(notice) => self.quoted(&notice),
+                RunEvent::Notice(notice) => self.not_sent(vec![notice]),
                 RunEvent::Ended(ended) => {
                     self.ended(ended, text).await;
                     return true;
@@ -231,9 +233,13 @@ impl Owner {
     }
 
     /// Words that came back in a sentence.
-    fn quoted(&self, told: &str) {
-        let quoted = told.split('“').skip(1).filter_map(|text| text.split('”').next());
-        self.known().back.extend(quoted.map(str::to_owned));
+    /// The messages that were not sent, as notices say.
+    fn not_sent(&self, notices: Vec<Notice>) {
+        let messages = notices.into_iter().filter_map(|notice| match notice {
+            Notice::NotSent(messages) => Some(messages),
+            _ => None,
+        });
+        self.known().back.extend(messages.flatten());
     }
 
     async fn ended(&self, ended: Ended, text: Option<&str>) {
@@ -275,7 +281,7 @@ impl Owner {
         let options = FileOptions { stop, ..FileOptions::default() };
         match self.engine.apply_both(self.id, apply, options).await {
             Ok(applied) => self.came_back(&applied.waited),
-            Err(error) => self.quoted(&error.message),
+            Err(error) => self.not_sent(error.notices),
         }
     }
 

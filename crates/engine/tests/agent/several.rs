@@ -80,7 +80,7 @@ async fn a_further_folder_that_no_capture_covers_is_reported_and_external() {
     let path = fs::canonicalize(desk.dir.path()).expect("a folder").join("made");
     let write = calls(&[("write", json!({"path": path, "content": "new\n"}))]);
     let (_, told) = desk.turn("go", vec![write, words("done")]).await;
-    let notes: Vec<_> = told.iter().filter(|line| line.starts_with("note: the further folder")).collect();
+    let notes: Vec<_> = told.iter().filter(|line| line.starts_with("note: FolderNotCaptured")).collect();
     assert_eq!(notes.len(), 2, "{told:?}");
     assert!(told.iter().any(|line| line.ends_with("(external)")), "{told:?}");
     desk.rewind("t1").await;

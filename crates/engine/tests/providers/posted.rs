@@ -109,7 +109,7 @@ async fn a_rate_limit_is_waited_for_as_long_as_requested() {
         let (answer, notices, error) = connection.ask("m", "limited").await;
         assert!(error.is_none(), "{kind}: {error:?}");
         assert_eq!(answer.text(), "now", "{kind}");
-        assert_eq!(notices, ["retrying in 7 s: rate limit (HTTP 429, retry after 7 s)"], "{kind}");
+        assert_eq!(notices, ["7 s: rate_limited (HTTP 429, retry after 7 s)"], "{kind}");
         assert_eq!(connection.clock.slept(), [Duration::from_secs(7)], "{kind}");
     })
     .await;

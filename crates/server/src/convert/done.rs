@@ -1,21 +1,23 @@
 //! What was done, in words, and what is marked. Must never tell words that are hidden, but to clients that ask for just those.
 
 use retake_core::{Change, Head, MarkedLine, OpLine, Operation, Reason, Step, StepLine, StepTarget, shorten};
-use retake_wire::reply;
+use retake_wire::{MessageName, OpSummary, StepName, StepSummary, english, reply};
 
 use super::{counts, line};
 
 /// So many characters of a message say which it is.
 const WORDS: usize = 40;
 
-pub(crate) fn operation(line: OpLine, description: String) -> reply::Operation {
+pub(crate) fn operation(line: OpLine) -> reply::Operation {
+    let summary = summary(&line.op, line.aim.as_ref());
     let OpLine { op, before, undo_next, redo_next, aim: _ } = line;
     reply::Operation {
         number: op.no.0,
         head: Head { op: op.no, seq: op.at }.to_string(),
         kind: op.change.kind().to_owned(),
         reason: op.reason.name().to_owned(),
-        description,
+        description: english::op_summary(&summary),
+        summary,
         author: op.author,
         time_ms: op.time.0,
         before: before.to_string(),
@@ -24,73 +26,54 @@ pub(crate) fn operation(line: OpLine, description: String) -> reply::Operation {
     }
 }
 
-/// One line of what an operation did; of a message that it led to, which one it is.
-pub(crate) fn description(op: &Operation, aim: Option<&StepTarget>) -> String {
+/// What an operation did; of a message that it led to, which one it is.
+fn summary(op: &Operation, aim: Option<&StepTarget>) -> OpSummary {
+    let message = || aim.map(named);
     let step = |step: Step| match step {
-        Step::Turn(_) => aim.map_or_else(|| "a turn".to_owned(), named),
-        Step::Op(no) => format!("operation {no}"),
+        Step::Turn(_) => StepName::Turn { message: message() },
+        Step::Op(no) => StepName::Operation { number: no.0 },
     };
     match (op.reason, &op.change) {
-        (Reason::Undo(of), _) => format!("took back {}", step(of)),
-        (Reason::Redo(of), _) => format!("brought back {}", step(of)),
-        (Reason::Compensate(of), _) => format!("took back {}, which came to nothing", step(of)),
-        (Reason::Restore(head), _) => format!("went back to what head {head} left"),
-        (_, Change::Mark(changes)) => {
-            let count: u64 = changes.iter().map(|change| change.span.len()).sum();
-            match (aim.map(named), count) {
-                (None, 1) => "1 message".to_owned(),
-                (None, count) => format!("{count} messages"),
-                (Some(first), 0 | 1) => first,
-                (Some(first), 2) => format!("{first} and 1 more message"),
-                (Some(first), count) => format!("{first} and {} more messages", count - 1),
-            }
-        }
-        (_, Change::Fold(fold) | Change::Unfold(fold)) => {
-            format!("a summary of {} messages", fold.covers.len())
-        }
+        (Reason::Undo(of), _) => OpSummary::TookBack { step: step(of) },
+        (Reason::Redo(of), _) => OpSummary::BroughtBack { step: step(of) },
+        (Reason::Compensate(of), _) => OpSummary::CameToNothing { step: step(of) },
+        (Reason::Restore(head), _) => OpSummary::WentBack { head: head.to_string() },
+        (_, Change::Mark(changes)) => OpSummary::Marked {
+            messages: changes.iter().map(|change| change.span.len()).sum(),
+            first: message(),
+        },
+        (_, Change::Fold(fold) | Change::Unfold(fold)) => OpSummary::Folded { messages: fold.covers.len() },
         (_, Change::Label { before, after, .. }) => match (before, after) {
-            (_, Some(after)) => format!("“{after}”"),
-            (Some(before), None) => format!("no longer “{before}”"),
-            (None, None) => String::new(),
+            (_, Some(after)) => OpSummary::Labelled { label: after.clone() },
+            (before, None) => OpSummary::LabelRemoved { label: before.clone().unwrap_or_default() },
         },
-        (Reason::Files, Change::Files) => "put back as they were".into(),
-        (_, Change::Files) => "files".into(),
-        (_, Change::Erase(entries)) => format!("the content of {} messages", entries.len()),
-        (_, Change::Unknown { kind }) => format!("a “{kind}”, which this version does not know"),
-        (Reason::Retry | Reason::Edit, Change::Move { .. }) => {
-            aim.map_or_else(String::new, |aim| format!("of {}", named(aim)))
-        }
-        (Reason::Choose, Change::Move { .. }) => aim.map_or_else(String::new, named),
-        (_, Change::Move { .. }) => match aim {
-            Some(aim) => format!("to {}", named(aim)),
-            None => "to the beginning".into(),
-        },
+        (Reason::Files, Change::Files) => OpSummary::FilesPutBack,
+        (_, Change::Files) => OpSummary::Files,
+        (_, Change::Erase(entries)) => OpSummary::Erased { messages: entries.len() as u64 },
+        (_, Change::Unknown { kind }) => OpSummary::UnknownKind { kind: kind.clone() },
+        (Reason::Retry | Reason::Edit, Change::Move { .. }) => OpSummary::Replaced { message: message() },
+        (Reason::Choose, Change::Move { .. }) => OpSummary::Chose { message: message() },
+        (_, Change::Move { .. }) => OpSummary::Moved { message: message() },
     }
 }
 
 /// What a step takes back or brings back.
-pub(crate) fn step(step: &StepLine) -> String {
-    match (&step.op, &step.aim) {
-        (Some(op), aim) => {
-            let (verb, what) = (op.reason.name(), description(op, aim.as_ref()));
-            format!("{verb} {what}").trim_end().to_owned()
-        }
-        (None, Some(aim)) => format!("the turn {}", named(aim)),
-        (None, None) => "a turn".to_owned(),
+pub(crate) fn step(step: &StepLine) -> StepSummary {
+    match &step.op {
+        Some(op) => StepSummary::Operation {
+            reason: op.reason.name().to_owned(),
+            summary: summary(op, step.aim.as_ref()),
+        },
+        None => StepSummary::Turn { message: step.aim.as_ref().map(named) },
     }
 }
 
 /// A message by its turn and its first words; without them, where they are hidden.
-fn named(aim: &StepTarget) -> String {
-    let (turn, opens) = (aim.turn, aim.line.meta.opens_turn());
-    let turn = match (turn, opens) {
-        (0, _) => "what was said first".to_owned(),
-        (turn, true) => format!("t{turn}"),
-        (turn, false) => format!("an answer of t{turn}"),
-    };
-    match aim.line.preview.as_str() {
-        "" => turn,
-        words => format!("{turn} “{}”", shorten(words, WORDS)),
+fn named(aim: &StepTarget) -> MessageName {
+    MessageName {
+        turn: aim.turn,
+        opens_turn: aim.line.meta.opens_turn(),
+        words: shorten(&aim.line.preview, WORDS),
     }
 }
 

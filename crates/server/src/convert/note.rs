@@ -1,7 +1,7 @@
 //! Notes of the engine as conditions.
 
-use retake_core::{GitRemark, Reason};
-use retake_engine::{FolderRemark as Remark, GitFile, GitFileChange, GitFileRole, Note};
+use retake_core::{GitFile, GitFileChange, GitFileRole, GitRemark, Reason};
+use retake_engine::{FolderRemark as Remark, Note};
 use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb, UncoveredCause};
 
 /// The condition of a note.
@@ -79,7 +79,7 @@ pub(crate) fn git_file(of: GitFile) -> UncoveredCause {
     UncoveredCause::GitFile { change: git_change(change), role: git_role(role), command }
 }
 
-fn git_change(change: GitFileChange) -> retake_wire::GitFileChange {
+pub(super) fn git_change(change: GitFileChange) -> retake_wire::GitFileChange {
     match change {
         GitFileChange::New => retake_wire::GitFileChange::New,
         GitFileChange::Changed => retake_wire::GitFileChange::Changed,
@@ -87,7 +87,7 @@ fn git_change(change: GitFileChange) -> retake_wire::GitFileChange {
     }
 }
 
-fn git_role(role: GitFileRole) -> retake_wire::GitFileRole {
+pub(super) fn git_role(role: GitFileRole) -> retake_wire::GitFileRole {
     match role {
         GitFileRole::Hook => retake_wire::GitFileRole::Hook,
         GitFileRole::Settings => retake_wire::GitFileRole::Settings,

@@ -1,7 +1,8 @@
 //! Requests of composers: drafts, and earlier prompts. Must never change a draft without a request for it: only the client that
 //! rewound knows what to do with the content that comes back.
 
-use retake_core::{ConversationId, Part};
+use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part, ShownDraft};
+use retake_engine::DraftOf;
 use retake_engine::prompt::{Like, PathLike};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
@@ -10,91 +11,65 @@ use super::{from_root, limit};
 use crate::convert::{self, problem, usage};
 use crate::{InProcess, draft_locks};
 
-mod pieces;
-
-use pieces::{Piece, Place, put};
-
 impl InProcess {
     pub(super) async fn draft(&self, of: request::DraftOf) -> Result<Reply, Problem> {
-        let id = self.conversation(&of.conversation).await?;
-        let author = self.author(of.author);
-        let kept = self.kept(id, &author).await?;
-        Ok(Reply::Draft(told(author, pieces::read(kept))))
+        let at = DraftOf::Conversation(self.conversation(&of.conversation).await?);
+        self.draft_at(at, of.author).await
+    }
+
+    pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
+        self.draft_at(DraftOf::Folder(from_root(of.folder)?), of.author).await
+    }
+
+    async fn draft_at(&self, at: DraftOf, author: String) -> Result<Reply, Problem> {
+        let author = self.author(author);
+        let draft = self.engine.draft(&at, &author).await.map_err(problem)?;
+        Ok(Reply::Draft(told(author, draft)))
     }
 
     pub(super) async fn set_draft(&self, set: request::SetDraft) -> Result<Reply, Problem> {
-        let id = self.conversation(&set.conversation).await?;
-        let (author, holder) = (self.author(set.author), named_holder(set.holder)?);
-        let new = Piece { parts: drafted(set.parts)?, edits: set.edits, holder, is_aside: false };
-        let place = Place {
-            instead_of: set.instead_of.map(drafted).transpose()?,
-            released: set.released,
-            aside: drafted_aside(set.aside)?,
-        };
-        let _alone = self.drafting.lock().await;
-        let pieces = put(pieces::read(self.kept(id, &author).await?), new, place);
-        let parts = pieces::written(pieces);
-        let kept = self.engine.set_draft(id, author, parts).await;
+        let at = DraftOf::Conversation(self.conversation(&set.conversation).await?);
+        let holder = named_holder(set.holder)?;
+        let new = DraftPiece { parts: drafted(set.parts)?, edits: set.edits, holder, is_aside: false };
+        let place = place(set.instead_of, set.released, set.aside)?;
+        let kept = self.engine.put_in_draft(at, self.author(set.author), new, place).await;
+        kept.map(|()| Reply::Done).map_err(problem)
+    }
+
+    pub(super) async fn set_draft_in(&self, set: request::SetDraftIn) -> Result<Reply, Problem> {
+        let at = DraftOf::Folder(from_root(set.folder)?);
+        let holder = named_holder(set.holder)?;
+        let new = DraftPiece { parts: drafted(set.parts)?, holder, ..DraftPiece::default() };
+        let place = place(set.instead_of, set.released, set.aside)?;
+        let kept = self.engine.put_in_draft(at, self.author(set.author), new, place).await;
         kept.map(|()| Reply::Done).map_err(problem)
     }
 
     pub(super) async fn claim_draft(&self, claim: request::ClaimDraft) -> Result<Reply, Problem> {
-        let id = self.conversation(&claim.conversation).await?;
-        let (author, holder) = (self.author(claim.author), named_holder(claim.holder)?);
-        let _alone = self.drafting.lock().await;
-        let (claimed, pieces) = self.claimed(self.kept(id, &author).await?, holder);
-        let kept = self.engine.set_draft(id, author.clone(), pieces::written(pieces)).await;
-        kept.map_err(problem)?;
-        Ok(Reply::Draft(told(author, claimed)))
-    }
-
-    pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
-        let (folder, author) = (from_root(of.folder)?, self.author(of.author));
-        let parts = self.engine.draft_in(folder, author.clone()).await.map_err(problem)?;
-        Ok(Reply::Draft(told(author, pieces::read(parts))))
-    }
-
-    pub(super) async fn set_draft_in(&self, set: request::SetDraftIn) -> Result<Reply, Problem> {
-        let (folder, author) = (from_root(set.folder)?, self.author(set.author));
-        let holder = named_holder(set.holder)?;
-        let new = Piece { parts: drafted(set.parts)?, holder, ..Piece::default() };
-        let place = Place {
-            instead_of: set.instead_of.map(drafted).transpose()?,
-            released: set.released,
-            aside: drafted_aside(set.aside)?,
-        };
-        let _alone = self.drafting.lock().await;
-        let kept = self.engine.draft_in(folder.clone(), author.clone()).await.map_err(problem)?;
-        let parts = pieces::written(put(pieces::read(kept), new, place));
-        self.engine.set_draft_in(folder, author, parts).await.map(|()| Reply::Done).map_err(problem)
+        let at = DraftOf::Conversation(self.conversation(&claim.conversation).await?);
+        self.claim_draft_at(at, claim.author, claim.holder).await
     }
 
     pub(super) async fn claim_draft_in(&self, claim: request::ClaimDraftIn) -> Result<Reply, Problem> {
-        let (folder, author) = (from_root(claim.folder)?, self.author(claim.author));
-        let holder = named_holder(claim.holder)?;
-        let _alone = self.drafting.lock().await;
-        let kept = self.engine.draft_in(folder.clone(), author.clone()).await.map_err(problem)?;
-        let (claimed, pieces) = self.claimed(kept, holder);
-        let kept = self.engine.set_draft_in(folder, author.clone(), pieces::written(pieces)).await;
-        kept.map_err(problem)?;
-        Ok(Reply::Draft(told(author, claimed)))
+        self.claim_draft_at(DraftOf::Folder(from_root(claim.folder)?), claim.author, claim.holder).await
     }
 
-    /// What somebody is given who shows it from here on, and all that is kept then.
-    fn claimed(&self, kept: Vec<Part>, holder: Option<String>) -> (Vec<Piece>, Vec<Piece>) {
+    async fn claim_draft_at(
+        &self,
+        at: DraftOf,
+        author: String,
+        holder: Option<String>,
+    ) -> Result<Reply, Problem> {
+        let (author, holder) = (self.author(author), named_holder(holder)?);
         let lives = |name: &str| draft_locks::lives(&self.owner_info.data_dir, name);
-        pieces::claimed(pieces::read(kept), holder, lives)
-    }
-
-    async fn kept(&self, of: ConversationId, author: &str) -> Result<Vec<Part>, Problem> {
-        let drafts = self.engine.drafts(of).await.map_err(problem)?;
-        Ok(drafts.into_iter().find(|(of, _)| of == author).map(|(_, parts)| parts).unwrap_or_default())
+        let claimed = self.engine.claim_draft(at, author.clone(), holder.as_ref(), lives).await;
+        Ok(Reply::Draft(told(author, claimed.map_err(problem)?)))
     }
 
     /// All drafts of a conversation.
     pub(crate) async fn drafts(&self, of: ConversationId) -> Result<Vec<reply::Draft>, Problem> {
         let drafts = self.engine.drafts(of).await.map_err(problem)?;
-        Ok(drafts.into_iter().map(|(author, parts)| told(author, pieces::read(parts))).collect())
+        Ok(drafts.into_iter().map(|(author, draft)| told(author, draft)).collect())
     }
 
     fn author(&self, name: String) -> String {
@@ -122,11 +97,23 @@ impl InProcess {
 }
 
 /// A draft as a reply.
-fn told(author: String, pieces: Vec<Piece>) -> reply::Draft {
-    let (aside, pieces): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|piece| piece.is_aside);
-    let Piece { parts, edits, .. } = pieces::joined(pieces);
-    let aside = aside.into_iter().map(|piece| convert::parts(piece.parts)).collect();
+fn told(author: String, draft: Draft) -> reply::Draft {
+    let ShownDraft { edits, parts, aside } = draft.shown();
+    let aside = aside.into_iter().map(convert::parts).collect();
     reply::Draft { author, edits, parts: convert::parts(parts), aside }
+}
+
+/// Where new words go.
+fn place(
+    instead_of: Option<Vec<retake_wire::Part>>,
+    released: bool,
+    aside: Option<Vec<Vec<retake_wire::Part>>>,
+) -> Result<DraftPlace, Problem> {
+    Ok(DraftPlace {
+        instead_of: instead_of.map(drafted).transpose()?,
+        released,
+        aside: drafted_aside(aside)?,
+    })
 }
 
 /// The name of a holder, where it is one.

@@ -2,7 +2,7 @@
 
 use retake_core::{Action, Apply, ConversationId, EffectState, Planned, Reason, Totals, Unanswered, Verdict};
 use retake_engine::{Doing, Effects, FileOptions, FolderPlan, PlannedFiles, Restore, Scope};
-use retake_wire::{Action as WireAction, Condition, Problem, Reply, reply, request};
+use retake_wire::{Action as WireAction, Condition, Problem, Reply, english, reply, request};
 
 use super::changes::seen;
 use super::{erase, steps};
@@ -79,7 +79,8 @@ impl InProcess {
             let (done, refusal) = refused.map_or((half.ops, None), |(done, why)| (done, Some(why)));
             steps::steps(done, asked, refusal)
         });
-        let step_lines = half.iter().flat_map(|half| half.steps.iter().map(convert::step)).collect();
+        let step_summaries: Vec<_> =
+            half.iter().flat_map(|half| half.steps.iter().map(convert::step)).collect();
         let shown = match half {
             Some(half) => convert::plan(conversation.to_string(), half, conditions),
             None => {
@@ -94,7 +95,8 @@ impl InProcess {
         Ok(Reply::Plan(reply::Plan {
             unchanged,
             steps,
-            step_lines,
+            step_lines: step_summaries.iter().map(english::step_summary).collect(),
+            step_summaries,
             files,
             running: running.collect(),
             at_work,

@@ -1,23 +1,23 @@
 //! Requests about MCP servers. Must never tell the value of a variable or a header.
 
-use retake_core::mcp::{Approves, LeftOut, Note};
+use retake_core::mcp::Approves;
 use retake_engine::EngineError;
 use retake_engine::mcp::{McpServerInfo, McpState as State, McpTransport, McpWritten};
 use retake_wire::{
-    McpAdd, McpAllow, McpApproval, McpOf, McpRemark, McpRemove, McpServer, McpServers, McpState, McpTool,
-    McpTools, McpWay, Problem, Reply, english, reply,
+    McpAdd, McpAllow, McpApproval, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools,
+    McpWay, Problem, Reply, english, reply,
 };
 
 use super::absolute;
 use crate::InProcess;
 use crate::agent::rule;
-use crate::convert::problem;
+use crate::convert::{mcp_remark, problem, shown_problem};
 
 impl InProcess {
     pub(super) async fn mcp_list(&self, of: McpOf) -> Result<Reply, Problem> {
         let (shown, problems) = self.mcp_servers(&of).await?;
         let servers = shown.into_iter().map(server).collect();
-        let file_problems: Vec<_> = problems.into_iter().map(problem).collect();
+        let file_problems: Vec<_> = problems.into_iter().map(shown_problem).collect();
         let sentence = |it| english::problem_with_hint(it, &english::remedy);
         let problems = file_problems.iter().map(sentence).collect();
         Ok(Reply::McpServers(McpServers { servers, file_problems, problems }))
@@ -37,23 +37,23 @@ impl InProcess {
         Ok(Reply::McpTools(McpTools { tools: tools.collect() }))
     }
 
-    pub(super) fn mcp_add(&self, add: McpAdd) -> Result<Reply, Problem> {
+    pub(super) async fn mcp_add(&self, add: McpAdd) -> Result<Reply, Problem> {
         let way = match add.way {
             McpWay::Command { command, args, env } => {
                 McpTransport::Command { command, args, env: env.into_iter().collect() }
             }
             McpWay::Url { url, headers } => McpTransport::Url { url, headers: headers.into_iter().collect() },
         };
-        self.engine.add_server(&add.name, way).map(written).map_err(problem)
+        self.engine.add_server(add.name, way).await.map(written).map_err(problem)
     }
 
-    pub(super) fn mcp_remove(&self, remove: &McpRemove) -> Result<Reply, Problem> {
-        self.engine.remove_server(&remove.name).map(written).map_err(problem)
+    pub(super) async fn mcp_remove(&self, remove: McpRemove) -> Result<Reply, Problem> {
+        self.engine.remove_server(remove.name).await.map(written).map_err(problem)
     }
 
-    pub(super) fn mcp_allow(&self, allow: &McpAllow) -> Result<Reply, Problem> {
+    pub(super) async fn mcp_allow(&self, allow: McpAllow) -> Result<Reply, Problem> {
         let folder = absolute(&allow.folder)?;
-        self.engine.allow_server(&folder, &allow.name, allow.entry.as_deref()).map(written).map_err(problem)
+        self.engine.allow_server(folder, allow.name, allow.entry).await.map(written).map_err(problem)
     }
 
     async fn mcp_servers(&self, of: &McpOf) -> Result<(Vec<McpServerInfo>, Vec<EngineError>), Problem> {
@@ -77,30 +77,17 @@ fn approves(of: Approves) -> McpApproval {
     }
 }
 
-fn remark(of: Note) -> McpRemark {
-    match of {
-        Note::ToolLeftOut(tool, LeftOut::BadName) => McpRemark::ToolName { tool },
-        Note::ToolLeftOut(tool, LeftOut::SameName) => McpRemark::ToolTwice { tool },
-        Note::ToolLeftOut(tool, LeftOut::NoSchema) => McpRemark::ToolWithoutSchema { tool },
-        Note::ToolLeftOut(tool, LeftOut::BadSchema) => McpRemark::ToolSchema { tool },
-        Note::ToolLeftOut(tool, LeftOut::LongSchema) => McpRemark::ToolSchemaTooLong { tool },
-        Note::MoreLeftOut(tools) => McpRemark::MoreToolsLeftOut { tools: tools as u64 },
-        Note::TooMany(offered) => McpRemark::TooManyTools { offered: offered as u64 },
-        Note::NotListed(detail) => McpRemark::ToolsNotListed { detail },
-    }
-}
-
 fn server(shown: McpServerInfo) -> McpServer {
     let (state, problem) = match shown.state {
         State::Starting => (McpState::Starting, None),
         State::Ready => (McpState::Ready, None),
-        State::Failed(error) => (McpState::Failed, Some(problem(error))),
+        State::Failed(error) => (McpState::Failed, Some(shown_problem(error))),
         State::NeedsApproval => (McpState::NeedsApproval, None),
         State::Disabled => (McpState::Disabled, None),
     };
     let rules = shown.rules.into_iter().map(|it| McpApproval::Rule { rule: rule(it) });
     let approval: Vec<_> = shown.approval.into_iter().map(approves).chain(rules).collect();
-    let remarks: Vec<_> = shown.notes.into_iter().map(remark).collect();
+    let remarks: Vec<_> = shown.notes.into_iter().map(mcp_remark).collect();
     McpServer {
         name: shown.name,
         origin: shown.origin.to_owned(),

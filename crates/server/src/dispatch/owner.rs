@@ -10,8 +10,8 @@ use crate::convert::problem;
 const MOST_JOBS: usize = 100;
 
 impl InProcess {
-    pub(super) fn status(&self) -> reply::Status {
-        let living = self.engine.living_jobs() as u64;
+    pub(super) async fn status(&self) -> reply::Status {
+        let living = self.engine.living_jobs().await;
         let at_work =
             |job: JobAtWork| reply::JobAtWork { job: job.call, command: job.command, pids: job.pids };
         reply::Status {
@@ -27,11 +27,11 @@ impl InProcess {
             config_file: Some(self.owner_info.config_file.display().to_string()),
             protocol: retake_wire::PROTOCOL,
             clients: self.present.clients() as u64,
-            jobs: living,
-            jobs_at_work: self.engine.jobs_at_work().into_iter().take(MOST_JOBS).map(at_work).collect(),
+            jobs: living as u64,
+            jobs_at_work: self.engine.jobs_at_work().await.into_iter().take(MOST_JOBS).map(at_work).collect(),
             idle: reply::IdleEnd {
                 idle_s: self.present.idle().map(|idle| idle.as_secs()),
-                ends_ms: self.ends_ms(),
+                ends_ms: self.ends_ms(living),
             },
         }
     }

@@ -233,11 +233,7 @@ impl InProcess {
         let range = OpRange { before: page.before.map(OpNo), limit: limit(page.limit, USUAL_PAGE)? };
         let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
         let page = self.engine.ops(id, range).await.map_err(problem)?;
-        let operations = page.ops.into_iter().map(|line| {
-            let description = convert::description(&line.op, line.aim.as_ref());
-            convert::operation(line, description)
-        });
-        let operations = operations.collect();
+        let operations = page.ops.into_iter().map(convert::operation).collect();
         Ok(Reply::Operations(reply::Operations { head: head.to_string(), operations, more: page.more }))
     }
 

@@ -326,7 +326,7 @@ async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, 
         let hint = "it may be of another version";
         return bad("bad_request", "this client can't be understood", hint).into_response();
     };
-    match desk.client.attend(attach, line.pid()) {
+    match desk.client.attend(attach, line.pid()).await {
         Ok(attending) => stream::present(attending, until(desk.stop)),
         Err(problem) => Told(problem).into_response(),
     }
@@ -335,7 +335,7 @@ async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, 
 /// Somebody on this machine goes away.
 async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
-        Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number)).unwrap_or_default()),
+        Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),
         Err(_) => {
             bad("bad_request", "this is no client's number", "it may be of another version").into_response()
         }

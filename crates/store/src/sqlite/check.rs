@@ -114,7 +114,7 @@ impl SqliteRows {
 
     /// All of it or nothing.
     fn whole(&self, work: impl Fn(&Connection) -> Result<()>) -> Result<()> {
-        let attempt = || StoreError::database("make the full-text index anew");
+        let attempt = || StoreError::database("rebuild the full-text index");
         self.db.execute_batch("BEGIN IMMEDIATE").map_err(attempt())?;
         let done = work(&self.db).and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
         if done.is_err() {

@@ -37,7 +37,7 @@ pub(super) fn remove(db: &Connection, key: i64, text: &str) -> Result<()> {
 /// Rebuilds the index from the entries, within the caller's transaction. An entry that can't be read is not in it;
 /// `check` tells of it.
 pub(super) fn rebuild(db: &Connection) -> Result<()> {
-    let attempt = || StoreError::database("make the full-text index anew");
+    let attempt = || StoreError::database("rebuild the full-text index");
     db.execute_batch("DROP TABLE IF EXISTS search")
         .and_then(|()| db.execute_batch(SEARCH))
         .map_err(attempt())?;

@@ -129,11 +129,11 @@ mod tests {
 
     use super::*;
 
-    fn listed(tools: Vec<Value>) -> (Vec<String>, Vec<String>) {
+    fn listed(tools: Vec<Value>) -> (Vec<String>, Vec<Note>) {
         let mut listing = Listing::default();
         assert_eq!(listing.page(json!({ "tools": tools })), Ok(None));
         let (tools, notes) = listing.done();
-        (tools.into_iter().map(|tool| tool.tool).collect(), notes.iter().map(ToString::to_string).collect())
+        (tools.into_iter().map(|tool| tool.tool).collect(), notes)
     }
 
     #[test]
@@ -141,19 +141,20 @@ mod tests {
         let good = json!({"name": "b", "inputSchema": {}});
         let large = json!({"type": "object", "description": "x".repeat(LARGEST_SCHEMA)});
         let rows = [
-            (json!({"name": "a"}), "its schema is no object"),
-            (json!({"name": "a", "inputSchema": "text"}), "its schema is no object"),
-            (json!({"name": "a", "inputSchema": {"type": "array"}}), "its schema describes no object"),
-            (json!({"name": "a", "inputSchema": {"properties": 1}}), "its schema describes no object"),
-            (json!({"name": "a", "inputSchema": large}), "its schema has more than 64 kB"),
-            (json!({"name": "b", "inputSchema": {}}), "there is one of that name before it"),
-            (json!({"inputSchema": {}}), "its name is empty or longer than 128 characters"),
-            (json!(7), "its name is empty or longer than 128 characters"),
+            (json!({"name": "a"}), LeftOut::NoSchema),
+            (json!({"name": "a", "inputSchema": "text"}), LeftOut::NoSchema),
+            (json!({"name": "a", "inputSchema": {"type": "array"}}), LeftOut::BadSchema),
+            (json!({"name": "a", "inputSchema": {"properties": 1}}), LeftOut::BadSchema),
+            (json!({"name": "a", "inputSchema": large}), LeftOut::LongSchema),
+            (json!({"name": "b", "inputSchema": {}}), LeftOut::SameName),
+            (json!({"inputSchema": {}}), LeftOut::BadName),
+            (json!(7), LeftOut::BadName),
         ];
         for (bad, why) in rows {
             let (tools, notes) = listed(vec![good.clone(), bad]);
             assert_eq!(tools, ["b"]);
-            assert!(notes.len() == 1 && notes[0].ends_with(why), "{notes:?}");
+            let is_left_out = matches!(&notes[..], [Note::ToolLeftOut(_, it)] if *it == why);
+            assert!(is_left_out, "{notes:?}");
         }
     }
 
@@ -162,7 +163,7 @@ mod tests {
         let many = (0..100_000).rev().map(|n| json!({"name": format!("{n:06}"), "inputSchema": {}}));
         let (tools, notes) = listed(many.collect());
         assert_eq!((tools.len(), tools.is_sorted()), (MOST, true));
-        assert_eq!(notes, ["it offers 100000 tools and more; the first 128 are used"]);
+        assert_eq!(notes, [Note::TooMany(100_000)]);
         let (tools, notes) = listed((0..50).map(|_| json!(null)).collect());
         assert_eq!((tools.len(), notes.len()), (0, NAMED + 1));
     }

@@ -203,6 +203,9 @@ impl Server {
     }
 
     async fn start(&self) -> Result<Live, Failure> {
+        if let (Some(_), Some(refused)) = (self.sandbox(), &self.deps.refused) {
+            return Err(refused.clone());
+        }
         let expanded = Expanded::of(&self.entry.way, &self.deps.variables)?;
         let changed = Arc::clone(&self.changed);
         let limit = self.deps.start_limit;

@@ -1,7 +1,6 @@
 //! All servers of a folder together. Must never fail as a whole: an error of one server is reported, and the others
 //! work.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,6 +33,8 @@ pub struct Deps {
     pub allowed: Allowed,
     /// What holds those that are started, unless their entry says otherwise.
     pub sandbox: Option<Sandbox>,
+    /// Why none of those that are held may start.
+    pub refused: Option<Failure>,
     /// Files of the folder that those that are held do not read, where namespaces can hide them.
     pub hide: Vec<PathBuf>,
     /// Files that those that are held do not change, where namespaces can hold them.
@@ -59,6 +60,7 @@ impl Deps {
             umask: None,
             allowed,
             sandbox: None,
+            refused: None,
             hide: Vec::new(),
             held: Vec::new(),
             memory,
@@ -116,14 +118,25 @@ pub struct ToolShown {
     pub reads: bool,
 }
 
+/// Something about a server that a person should know before a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A remark.
+    Note(Note),
+    /// It can't be used, and why.
+    Failed(Failure),
+    /// A project names it, and nobody has approved it yet.
+    NeedsApproval,
+}
+
 /// The servers of a folder. Dropped, they end.
 pub struct McpServers {
     servers: Vec<Arc<Server>>,
     told: Vec<String>,
     /// Those that are being started.
     starts: Vec<AbortHandle>,
-    /// What was said of them already.
-    said: Mutex<HashSet<String>>,
+    /// What was reported already: the files of servers, and news of each server.
+    reported: Mutex<(bool, Vec<(String, News)>)>,
 }
 
 impl Drop for McpServers {
@@ -154,7 +167,7 @@ impl McpServers {
             tokio::spawn(tracing::Instrument::in_current_span(connect)).abort_handle()
         };
         let starts = servers.iter().cloned().map(start).collect();
-        Self { servers, told, starts, said: Mutex::default() }
+        Self { servers, told, starts, reported: Mutex::default() }
     }
 
     /// Waits until each one's tools are listed as they are now, or its time is over, or it is given up.
@@ -223,34 +236,33 @@ impl McpServers {
         self.servers.iter().map(shown).collect()
     }
 
-    /// What a person should know before a turn, a sentence each: files that are wrong, servers that are not there.
-    pub fn notices(&self) -> Vec<String> {
-        let notice = |server: &Arc<Server>| {
-            let (name, known) = (server.name(), server.known());
-            let mut told: Vec<_> =
-                known.notes.iter().map(|note| format!("MCP server “{name}”: {note}")).collect();
-            match &known.state {
-                State::Failed(why) => told.push(format!("MCP server “{name}” can't be used: {why}")),
-                State::NeedsApproval => told.push(format!(
-                    "this folder names an MCP server “{name}” that may not be started yet: `retake mcp allow {name}`"
-                )),
-                State::Starting | State::Ready | State::Disabled => {}
-            }
-            told
-        };
-        self.told.iter().cloned().chain(self.servers.iter().flat_map(notice)).collect()
-    }
-
     /// Ends all of them, and waits until they are gone.
     pub async fn shutdown(&self) {
         self.starts.iter().for_each(AbortHandle::abort);
         join_all(self.servers.iter().map(|server| server.end())).await;
     }
 
-    /// The notices that nobody was told yet.
-    pub fn news(&self) -> Vec<String> {
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        self.notices().into_iter().filter(|notice| said.insert(notice.clone())).collect()
+    /// News of each server, by name, that nobody was told yet.
+    pub fn news(&self) -> Vec<(String, News)> {
+        let of = |server: &Arc<Server>| {
+            let (name, known) = (server.name().to_owned(), server.known().clone());
+            let state = match known.state {
+                State::Failed(why) => Some(News::Failed(why)),
+                State::NeedsApproval => Some(News::NeedsApproval),
+                State::Starting | State::Ready | State::Disabled => None,
+            };
+            known.notes.into_iter().map(News::Note).chain(state).map(move |news| (name.clone(), news))
+        };
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let news: Vec<_> = self.servers.iter().flat_map(of).filter(|it| !reported.1.contains(it)).collect();
+        reported.1.extend(news.iter().cloned());
+        news
+    }
+
+    /// Whether this is the first question for what is wrong with the files that name these servers.
+    pub fn begins_report(&self) -> bool {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        !std::mem::replace(&mut reported.0, true)
     }
 
     fn named(&self) -> Vec<McpTool> {

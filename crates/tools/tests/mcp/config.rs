@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use retake_tools::mcp::{Origin, State, Way, add, remove};
+use retake_tools::mcp::{News, Origin, State, Way, add, remove};
 use serde_json::json;
 
 use super::world::{World, failure, only, said};
@@ -188,7 +188,7 @@ async fn a_project_starts_nothing_without_approval_and_an_approval_covers_only_t
     let waiting = world.connect().await;
     assert_eq!((only(&waiting).state, only(&waiting).origin), (State::NeedsApproval, Origin::Project));
     assert!(!world.folder().join("pid").exists(), "nothing was started");
-    assert!(waiting.notices()[0].contains("`retake mcp allow it`"));
+    assert_eq!(waiting.news(), [("it".to_owned(), News::NeedsApproval)]);
     world.allowed().allow(&world.folder(), &world.config().servers[0]).expect("allowed");
     assert!(!waiting.are_of(&world.config(), &world.allowed()), "they are others now");
     let servers = world.connect().await;

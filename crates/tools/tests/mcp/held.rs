@@ -4,7 +4,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use retake_tools::Sandbox;
-use retake_tools::mcp::State;
+use retake_tools::mcp::{Failure, FailureKind, State};
 use serde_json::{Value, json};
 
 use super::world::{World, failure, only};
@@ -189,6 +189,19 @@ async fn trial_23_a_server_reads_no_key_files_of_the_workspace_in_namespaces() {
         assert_eq!(only(&servers).state, State::Ready, "{how:?}: {:?}", only(&servers));
         let report = world.file("report").await;
         assert_eq!(report == "end\n", how == How::Namespaces, "{how:?}: {report}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn server_that_is_held_does_not_start_where_what_it_must_not_read_is_not_known() {
+    let test = "mcp::held::server_that_is_held_does_not_start_where_what_it_must_not_read_is_not_known";
+    everywhere(test, async |how| {
+        let mut world = world(how, |world| server(world, "echo 1 > started", json!({})));
+        let why = "the secret files cannot be listed".to_owned();
+        world.refused = Some(Failure { kind: FailureKind::NotStarted, why: why.clone() });
+        let servers = world.connect().await;
+        assert_eq!((failure(&servers), world.folder().join("started").exists()), (why, false), "{how:?}");
     })
     .await;
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Fact, ToolOutcome};
-use retake_tools::mcp::{Allowed, Config, Deps, McpServers, ServerShown, State, Variables};
+use retake_tools::mcp::{Allowed, Config, Deps, Failure, McpServers, ServerShown, State, Variables};
 use retake_tools::{Asked, Call, Host, Output, Piece, Sandbox, Secrets, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -26,6 +26,8 @@ pub(super) struct World {
     pub(super) call_limit: Duration,
     /// What holds its servers.
     pub(super) sandbox: Option<Sandbox>,
+    /// Why none that is held may start.
+    pub(super) refused: Option<Failure>,
     /// What they do not read.
     pub(super) hide: Vec<PathBuf>,
     pub(super) memory: u64,
@@ -44,6 +46,7 @@ impl World {
             start_limit: limit,
             call_limit: limit,
             sandbox: None,
+            refused: None,
             hide: Vec::new(),
             memory: 1 << 40,
             file_size: 1 << 40,
@@ -85,6 +88,7 @@ impl World {
         let mut deps = Deps::new(self.folder(), Variables::process(Secrets::default()), self.allowed());
         (deps.start_limit, deps.call_limit) = (self.start_limit, self.call_limit);
         deps.sandbox.clone_from(&self.sandbox);
+        deps.refused.clone_from(&self.refused);
         deps.hide.clone_from(&self.hide);
         (deps.memory, deps.file_size) = (self.memory, self.file_size);
         let config = self.config();

@@ -191,8 +191,9 @@ pub fn operations(look: &Look, page: &Operations) -> Text {
     let mut text = Text::new();
     for (head, it) in heads.into_iter().zip(&page.operations) {
         text.push(head);
-        if !it.description.is_empty() {
-            text.push(content::block(look, &it.description, 4, None));
+        let what = english::operation(it);
+        if !what.is_empty() {
+            text.push(content::block(look, &what, 4, None));
         }
     }
     if let Some(last) = page.operations.last().filter(|_| page.more) {

@@ -137,12 +137,13 @@ pub(crate) fn short_of(plan: &Plan) -> Option<String> {
 /// The steps of an undo or a redo: that there are fewer than were asked for, and several ones a line each.
 pub(crate) fn steps(look: &Look, plan: &Plan) -> Text {
     let short = short_of(plan).map(|line| content::sentence(look, &line, 0, Some(Style::Warn)));
-    let told = plan.step_lines.len();
+    let steps = english::steps(plan);
+    let told = steps.len();
     if told < 2 {
         return short.into();
     }
     let all = plan.steps.as_ref().map_or(told, |steps| steps.done);
-    let lines = (1..).zip(&plan.step_lines).map(|(number, line)| format!("{number}. {}", safe::line(line)));
+    let lines = (1..).zip(&steps).map(|(number, line)| format!("{number}. {}", safe::line(line)));
     Text::from(short) + content::sentences(look, lines, None) + dim_rest(all as u64, told)
 }
 

@@ -13,7 +13,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Action, FileOptions, Problem, Reply};
+use retake_wire::{Action, FileOptions, Problem, Reply, english};
 
 use super::keymap::{Command, Context};
 use super::letter_keys::{Letter, LetterKeys};
@@ -152,7 +152,7 @@ impl PlanPane {
 
 /// How many steps that is, and of how many that were asked for, where there are no more.
 fn how_many(plan: &Plan) -> String {
-    let done = plan.steps.as_ref().map_or(plan.step_lines.len(), |steps| steps.done) as u64;
+    let done = plan.steps.as_ref().map_or_else(|| english::steps(plan).len(), |steps| steps.done) as u64;
     match plan.steps.as_ref().filter(|steps| steps.done < steps.asked) {
         Some(steps) => format!(
             "only {} of {} steps",
@@ -165,7 +165,7 @@ fn how_many(plan: &Plan) -> String {
 
 /// What would be undone or redone.
 fn steps(plan: &Plan) -> Option<String> {
-    match plan.step_lines.as_slice() {
+    match english::steps(plan).as_slice() {
         [] => None,
         [one] if render::plan::short_of(plan).is_some() => {
             Some(format!("{}: {}", how_many(plan), safe::line(one)))

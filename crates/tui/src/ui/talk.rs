@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
 use retake_wire::{Asks, CallNow, Event, Question, RunEvent, RunNow, Snapshot, Told};
 
+use crate::hint::Audience;
 use crate::render::calls::Begun;
 use crate::text::Text;
 
@@ -237,7 +238,10 @@ impl Talk {
             RunEvent::Started { model, .. } => live.model = Some(model),
             RunEvent::Text { text } => live.text.push_str(&text),
             RunEvent::Reasoning { text } => live.reasoning.push_str(&text),
-            RunEvent::Notice { text } => live.notice = Some(text),
+            RunEvent::Notice { notice, text } => {
+                let words = Audience::Screen.notice(&notice, &text);
+                live.notice = Some(words);
+            }
             RunEvent::Answered { .. } => {
                 live.text.clear();
                 live.reasoning.clear();

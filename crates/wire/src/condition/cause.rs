@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{GitFileChange, GitFileRole};
 use crate::files::{Against, FileName};
+use crate::git_file::{GitFileChange, GitFileRole};
 
 /// A path that is not covered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::git_file::{GitFileChange, GitFileRole};
+
 /// Something that stays in a folder. Paths are as people read them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -148,30 +150,4 @@ pub enum FolderRemark {
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
-}
-
-/// How a file that git runs or reads changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum GitFileChange {
-    /// It is new.
-    New,
-    /// It has other content or another mode.
-    Changed,
-    /// It is gone.
-    Removed,
-}
-
-/// What git does with a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum GitFileRole {
-    /// Git runs it.
-    Hook,
-    /// Git obeys it: settings, attributes and the like.
-    Settings,
-    /// Git runs its `exec` lines when the rebase continues.
-    Rebase,
 }

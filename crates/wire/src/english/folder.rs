@@ -1,6 +1,7 @@
 //! The English sentences about what stays in a folder. Must never leave out the command that goes back.
 
-use crate::condition::{FolderRemark, GitFileChange, GitFileRole};
+use crate::condition::FolderRemark;
+use crate::git_file::{GitFileChange, GitFileRole};
 
 /// What a remark says.
 pub(super) fn remark(it: &FolderRemark) -> String {
@@ -117,7 +118,12 @@ fn place(branch: Option<&str>, commit: Option<&str>) -> String {
 pub(super) fn git_file(change: GitFileChange, role: GitFileRole, command: Option<&str>) -> String {
     let back = command.map(|command| format!("to put it back: {command}"));
     let back = back.unwrap_or_else(|| "what it was could not be kept".to_owned());
-    format!("{}; {}; {back}", changed(change), obeyed(role))
+    format!("{}; {back}", git_file_kind(change, role))
+}
+
+/// How a file of git's own changed, and what git does with it.
+pub(super) fn git_file_kind(change: GitFileChange, role: GitFileRole) -> String {
+    format!("{}; {}", changed(change), obeyed(role))
 }
 
 fn changed(how: GitFileChange) -> &'static str {

@@ -1,6 +1,7 @@
 //! The English sentences about MCP servers. Must never leave out a part of what an approval allows.
 
-use crate::mcp::{McpApproval, McpRemark};
+use crate::mcp::McpApproval;
+use crate::mcp_remark::McpRemark;
 
 /// What an approval of a server allows.
 pub fn mcp_approval(it: &McpApproval) -> String {

@@ -48,7 +48,7 @@ pub fn finding(it: &Finding) -> String {
 /// What was repaired.
 pub fn repair(it: &Repair) -> String {
     match it {
-        Repair::Indexes => "the indexes of words and of facts were made anew from the messages".to_owned(),
+        Repair::Indexes => "the indexes of words and of facts were rebuilt from the messages".to_owned(),
         Repair::Versions { versions } => {
             format!("kept again, from the folders: {} that had been missing or damaged", of_files(*versions))
         }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn each_repair_has_a_sentence() {
         let rows = [
-            (r#"{"code":"indexes"}"#, "the indexes of words and of facts were made anew from the messages"),
+            (r#"{"code":"indexes"}"#, "the indexes of words and of facts were rebuilt from the messages"),
             (
                 r#"{"code":"versions","versions":2}"#,
                 "kept again, from the folders: 2 versions of a file that had been missing or damaged",

@@ -43,7 +43,7 @@ fn a_click_selects_a_row_and_one_more_takes_what_can_be_taken_at_once() {
     let (column, row) = client.place_of("apples please");
     client.mouse(LEFT, column, row);
     client.until("it is selected", |screen| {
-        screen.lines().any(|line| line.contains('▸') && line.contains("apples please"))
+        screen.lines().any(|line| line.contains('❯') && line.contains("apples please"))
     });
     client.until("its plan", |screen| screen.contains("to edit: “apples please”"));
     client.press("Escape");

@@ -67,7 +67,7 @@ pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
 /// Rebuilds the index from the entries, within the caller's transaction. An entry that can't be read is not in it; `check`
 /// tells of it.
 pub(in crate::sqlite) fn rebuild(db: &Connection) -> Result<()> {
-    let attempt = || StoreError::database("make the index of facts anew");
+    let attempt = || StoreError::database("rebuild the index of facts");
     db.execute_batch("DELETE FROM fact").map_err(attempt())?;
     let sql = "SELECT root, key, content FROM entry WHERE content LIKE '%\"facts\":%' ORDER BY key";
     let mut statement = db.prepare(sql).map_err(attempt())?;

@@ -399,7 +399,9 @@ impl Store {
             Ok((receipt, true)) => {
                 for workspace in unstaged {
                     // Decided it is, and its layers hold; what is not finished now is later.
-                    drop(self.finish_in_batches(workspace).await);
+                    if let Err(error) = self.finish_in_batches(workspace).await {
+                        tracing::warn!(cause = error.for_log(), "layers of a step are completed later");
+                    }
                 }
                 Ok(receipt)
             }

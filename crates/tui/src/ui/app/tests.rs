@@ -19,8 +19,8 @@ use retake_wire::reply::{
     TimelinePlan, Tree,
 };
 use retake_wire::{
-    AskCause, Asks, CallShown, EffectClass, Event, Reply, Request, Role, Rule, Ruling, RunEvent, Snapshot,
-    Told,
+    AskCause, Asks, CallShown, EffectClass, Event, OpSummary, Reply, Request, Role, Rule, Ruling, RunEvent,
+    Snapshot, Told,
 };
 
 use super::{App, Known, Start};
@@ -316,6 +316,7 @@ fn operation(number: u64) -> Operation {
         head: format!("{number}.2"),
         kind: "move".into(),
         reason: "rewind".into(),
+        summary: OpSummary::Unknown,
         description: format!("step {number}"),
         author: "ann".into(),
         time_ms: NOW_MS,

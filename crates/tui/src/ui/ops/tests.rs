@@ -1,7 +1,7 @@
 //! Tests of the operations, driven by keys and answers of a script. Must never ask a real owner.
 
-use retake_wire::Role;
 use retake_wire::reply::{Counts, Line, Plan as Planned, TimelinePlan};
+use retake_wire::{OpSummary, Role};
 
 use super::*;
 use crate::ui::testing::{NOW_MS, World, conversation, every_key, problem, sizes, themes};
@@ -12,6 +12,7 @@ fn op(number: u64, reason: &str, description: &str) -> Operation {
         head: format!("{number}.40"),
         kind: "move".to_owned(),
         reason: reason.to_owned(),
+        summary: OpSummary::Unknown,
         description: description.to_owned(),
         author: "ann".to_owned(),
         time_ms: NOW_MS - i64::try_from(300 - number).expect("small") * 600_000,

@@ -77,7 +77,7 @@ fn control_characters_and_wide_words_are_shown_safely_and_found() {
 
 #[test]
 fn older_pages_join_while_something_is_typed() {
-    let words = |turn: u64| if turn % 2 == 0 { "nine" } else { "six" };
+    let words = |turn: u64| if turn.is_multiple_of(2) { "nine" } else { "six" };
     let mut owner = Owner::new(0, plan());
     owner.targets = (1..=500).rev().map(|turn| target(turn, words(turn))).collect();
     owner.silent.push("targets");

@@ -1,0 +1,73 @@
+//! Drafts: what authors are about to say. Must never change a draft between its reading and its writing by another request.
+
+use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part};
+
+use crate::Engine;
+use crate::error::Result;
+
+/// Where a draft is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DraftOf {
+    /// In a conversation.
+    Conversation(ConversationId),
+    /// In a folder, in which a conversation is about to begin.
+    Folder(String),
+}
+
+impl Engine {
+    /// The drafts of a conversation with their authors, in the order of names.
+    pub async fn drafts(&self, of: ConversationId) -> Result<Vec<(String, Draft)>> {
+        let drafts = self.store().drafts(of).await?.into_iter();
+        Ok(drafts.map(|(author, parts)| (author, Draft::read(parts))).collect())
+    }
+
+    /// The draft of an author; empty where there is none.
+    pub async fn draft(&self, at: &DraftOf, author: &str) -> Result<Draft> {
+        let parts = match at {
+            DraftOf::Conversation(of) => {
+                let drafts = self.store().drafts(*of).await?.into_iter();
+                drafts.into_iter().find(|(of, _)| of == author).map(|(_, parts)| parts).unwrap_or_default()
+            }
+            DraftOf::Folder(folder) => self.store().draft_in(folder.clone(), author.to_owned()).await?,
+        };
+        Ok(Draft::read(parts))
+    }
+
+    /// Keeps a new piece of an author's draft.
+    pub async fn put_in_draft(
+        &self,
+        at: DraftOf,
+        author: String,
+        new: DraftPiece,
+        place: DraftPlace,
+    ) -> Result<()> {
+        let _alone = self.drafting.lock().await;
+        let mut draft = self.draft(&at, &author).await?;
+        draft.put(new, place);
+        self.keep_draft(at, author, draft).await
+    }
+
+    /// Gives a holder its own pieces of an author's draft, and those that no living holder shows.
+    pub async fn claim_draft(
+        &self,
+        at: DraftOf,
+        author: String,
+        holder: Option<&String>,
+        lives: impl Fn(&str) -> bool,
+    ) -> Result<Draft> {
+        let _alone = self.drafting.lock().await;
+        let mut draft = self.draft(&at, &author).await?;
+        let claimed = draft.claim(holder, lives);
+        self.keep_draft(at, author, draft).await?;
+        Ok(claimed)
+    }
+
+    async fn keep_draft(&self, at: DraftOf, author: String, draft: Draft) -> Result<()> {
+        let parts: Vec<Part> = draft.stored();
+        match at {
+            DraftOf::Conversation(of) => self.store().set_draft(of, author, parts).await?,
+            DraftOf::Folder(folder) => self.store().set_draft_in(folder, author, parts).await?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Who works with stored objects: many at once, or one alone. One that wants to be alone waits, and must never make others wait behind
+//! it: an apply in one folder may take a minute, and calls in other folders go on meanwhile.
+
+use std::sync::Arc;
+
+use tokio::sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+
+/// The lock.
+#[derive(Default)]
+pub(super) struct AtWork {
+    lock: Arc<RwLock<()>>,
+    left: Arc<Notify>,
+}
+
+/// While this lives, nobody collects or erases. Its holder may name objects that are in no row yet.
+pub(super) struct Working {
+    _guard: OwnedRwLockReadGuard<()>,
+    _left: Left,
+}
+
+/// While this lives, nobody captures, plans or applies.
+pub(super) struct Alone {
+    _guard: OwnedRwLockWriteGuard<()>,
+    _left: Left,
+}
+
+/// Wakes those that want to be alone. Dropped after the guard, as it stands below it.
+struct Left(Arc<Notify>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.notify_waiters();
+    }
+}
+
+impl AtWork {
+    /// Works with others. Waits only for one that is alone.
+    pub(super) async fn join(&self) -> Arc<Working> {
+        let guard = Arc::clone(&self.lock).read_owned().await;
+        Arc::new(Working { _guard: guard, _left: Left(Arc::clone(&self.left)) })
+    }
+
+    /// Waits until nobody works, without a place in the queue: those that come meanwhile go first.
+    pub(super) async fn alone(&self) -> Alone {
+        loop {
+            let left = self.left.notified();
+            tokio::pin!(left);
+            // Registered before the look, so that no end in between is missed.
+            left.as_mut().enable();
+            if let Some(alone) = self.try_alone() {
+                return alone;
+            }
+            left.await;
+        }
+    }
+
+    /// Nothing, where somebody works.
+    pub(super) fn try_alone(&self) -> Option<Alone> {
+        let guard = Arc::clone(&self.lock).try_write_owned().ok()?;
+        Some(Alone { _guard: guard, _left: Left(Arc::clone(&self.left)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn waiting_to_be_alone_keeps_nobody_from_work() {
+        let at_work = AtWork::default();
+        let long = at_work.join().await;
+        let alone = at_work.alone();
+        tokio::pin!(alone);
+        assert!(alone.as_mut().now_or_never().is_none(), "somebody works");
+        let other = at_work.join().now_or_never().expect("nobody waits behind one that waits");
+        drop(long);
+        assert!(alone.as_mut().now_or_never().is_none(), "the other one works still");
+        drop(other);
+        let alone = alone.now_or_never().expect("nobody works");
+        assert!(at_work.join().now_or_never().is_none(), "one is alone");
+        drop(alone);
+        assert!(at_work.join().now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn one_that_waits_to_be_alone_is_woken_by_each_end() {
+        let at_work = Arc::new(AtWork::default());
+        let first = at_work.alone().await;
+        let waits = tokio::spawn({
+            let at_work = Arc::clone(&at_work);
+            async move { drop(at_work.alone().await) }
+        });
+        tokio::task::yield_now().await;
+        drop(first);
+        waits.await.expect("it was woken");
+    }
+}

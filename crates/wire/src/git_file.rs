@@ -1,0 +1,29 @@
+//! Files that git runs or reads as settings. Only shapes.
+
+use serde::{Deserialize, Serialize};
+
+/// How a file that git runs or reads changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum GitFileChange {
+    /// It is new.
+    New,
+    /// It has other content or another mode.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+/// What git does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum GitFileRole {
+    /// Git runs it.
+    Hook,
+    /// Git obeys it: settings, attributes and the like.
+    Settings,
+    /// Git runs its `exec` lines when the rebase continues.
+    Rebase,
+}
