@@ -73,7 +73,7 @@ impl Attachment {
         self.number.keeps_older_settings.then(|| {
             format!(
                 "the settings file has changed, but the running owner (process {pid}) keeps its old settings, because something runs in it or \
-                 another `retake` is open; it uses the new ones once it has nothing to do, or after `retake stop`"
+                 another `retake` is open. It uses the new ones once it has nothing to do, or after `retake stop`"
             )
         })
     }

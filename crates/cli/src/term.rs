@@ -10,7 +10,7 @@
 //! - *The full-screen program* restores it itself, or through [`restore`]. A panic anywhere ends it: the shell's screen
 //!   comes back, with the error and what to do next.
 //! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading goes
-//!   on; if it is the main thread that panics, the terminal stays restored, since the process is about to end.
+//!   on. If it is the main thread that panics, the terminal stays restored, since the process is about to end.
 //! - *Signals*: in raw mode `Ctrl-C`, `Ctrl-Z` and `Ctrl-\` are keys, not signals. For a signal from another process the caller waits with
 //!   [`interrupt::terminated`], calls [`restore`] and exits; a process killed with `SIGKILL` restores nothing (`stty sane` helps).
 

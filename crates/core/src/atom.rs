@@ -1,4 +1,4 @@
-//! Atoms: an answer that asks for calls and the results of all its calls are one. No step ends between them: a step back to before
+//! Atoms: an answer that asks for calls and the results of all its calls are one. No step ends between them. A step back to before
 //! one of them goes to before the answer, and a step that ends at one of them takes the results along. The prompt would otherwise
 //! say that a call was interrupted that has ended.
 
@@ -27,8 +27,8 @@ impl Conversation {
         Ok(tip)
     }
 
-    /// Where a fork, a checkout or a restore ends that is to end at an entry: at the last result of the call that the entry is or
-    /// belongs to, with what was said before it. Results on the path come before those on another branch.
+    /// Where a fork, a checkout or a restore ends that is to end at an entry. That is the last result of the call that the entry
+    /// is or belongs to, with what was said before it. Results on the path come before those on another branch.
     pub fn end_at<R: Records>(&self, records: &R, entry: Pos) -> Result<Pos, R::Error> {
         let mut end = entry;
         while let Some(call) = self.call_at(records, end)? {

@@ -94,8 +94,8 @@ pub struct KeptChange {
 }
 
 impl Undecided {
-    /// What is in the files when the conversation alone goes from wanting these entries to wanting those: what is wanted now, but
-    /// for entries that it takes back or brings back and of which the files say something else.
+    /// What is in the files when the conversation alone goes from wanting these entries to wanting those. It is what is wanted
+    /// now, except for entries that it takes back or brings back and of which the files say something else.
     fn in_files(&self, now: &Path, then: &Path) -> Path {
         let minus = |one: &Path, other: &Path| one.without(other.spans().iter().copied());
         let both = |one: &Path, other: &Path| minus(one, &minus(one, other));
@@ -303,8 +303,8 @@ impl Conversation {
         self.kept_with(records, commit, kept)
     }
 
-    /// The commit as it is when only one half of it is done, and what that changes of `kept`: the conversation alone leaves the
-    /// files as they are for good, files alone do not come back by themselves.
+    /// The commit as it is when only one half of it is done, and what that changes of `kept`. The conversation alone leaves the
+    /// files as they are for good. Files alone do not come back by themselves.
     pub fn one_half<R: Records>(
         &self,
         records: &R,

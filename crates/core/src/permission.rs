@@ -157,7 +157,7 @@ const PLAN: &str =
 
 impl Permission {
     /// Whether a call of this tool with this intent may run. Globs are relative to the first root. Each thing that it touches
-    /// is looked at, and the strictest answer holds: of rules that fit, one that denies wins over one that asks, that over
+    /// is looked at, and the strictest answer holds. Of rules that fit, one that denies wins over one that asks, that over
     /// one that allows, and any over the mode. Plan refuses whatever may write, whatever rules say.
     pub fn settle(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Settled {
         let mut settled: Option<Settled> = None;

@@ -52,7 +52,7 @@ impl Conversation {
         })
     }
 
-    /// The entry whose text a commit returns to the composer: the first one taken off the path by a rewind, an
+    /// The entry whose text a commit returns to the composer. It is the first one taken off the path by a rewind, an
     /// edit, an undo or a redo, when a person said it and it can be seen.
     pub fn composer<R: Records>(&self, records: &R, commit: &Commit) -> Result<Option<Pos>, R::Error> {
         let Some((op, earlier)) = commit.ops.split_last() else {

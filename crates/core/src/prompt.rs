@@ -3,8 +3,8 @@
 //! Rules (`spec/store.md`, *Reading*), which hold for any entries in any order:
 //! - the first message is not the model's;
 //! - between two messages of the model stands one of another role, and two of any other role in a row are one;
-//! - only the model calls tools; behind a message with calls stands one message with their results, in the order of
-//!   the calls, wherever these stood; a missing result is stated, one without a call is left out;
+//! - only the model calls tools. Behind a message with calls stands one message with their results, in the order of
+//!   the calls, wherever these stood. A missing result is stated, one without a call is left out;
 //! - no message is empty.
 
 use std::collections::BTreeMap;

@@ -166,7 +166,7 @@ pub struct Difference {
     pub in_force: Vec<FoldId>,
 }
 
-/// The difference that marks make, on a path that stays as it is: the same as [`difference`] gives, in
+/// The difference that marks make, on a path that stays as it is. It is the same as [`difference`] gives, in
 /// O(changes + folds) instead of O(marks), for those who hide one message after the other.
 pub(crate) fn marked(before: &Conversation, after: &Conversation, changes: &[MarkChange]) -> Difference {
     let path = before.path();

@@ -1,4 +1,4 @@
-//! Runs: who answers when. At most one runs and one waits in a conversation, from all clients together; every change of them is a step of
+//! Runs: who answers when. At most one runs and one waits in a conversation, from all clients together. Every change of them is a step of
 //! this machine, taken inside a transaction (spec `playground.md`, sections 7 and 10).
 //!
 //! A run that waits says what it stands on, and is compared with what is there when it is claimed. A run that was claimed

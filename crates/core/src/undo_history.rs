@@ -5,8 +5,8 @@
 
 use crate::id::{OpNo, Pos};
 
-/// Something that was done and that `undo` takes back as one: a turn, or an operation with what was said in
-/// answer to it: a retry with its answer, an edit with the new words and their answer.
+/// Something that was done and that `undo` takes back as one: a turn, or an operation with what was said in answer to
+/// it. Examples are a retry with its answer, and an edit with the new words and their answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Step {
     /// The turn that this entry of the own log opened.

@@ -1,5 +1,5 @@
-//! What the log says of failures that no caller gets. Must never log a message of an error, as
-//! it may quote a text, a path or an argument: only its code, and the causes that [`EngineError::for_log`] knows to be safe.
+//! What the log says of failures that no caller gets. Must never log a message of an error, as it may quote a text, a path
+//! or an argument. It logs only its code, and the causes that [`EngineError::for_log`] knows to be safe.
 
 use crate::error::{EngineError, Kind};
 

@@ -209,13 +209,21 @@ impl Engine {
         })
     }
 
-    /// The files of a folder that its servers may not read, and those that they may not change.
+    /// The files of a folder that its servers may not read, and those that they may not change. None in a folder that is refused as a
+    /// workspace: nothing is captured there, and commands do not run.
     async fn kept_from_servers(
         &self,
         folder: &Path,
         guarded: &Guarded,
     ) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-        Ok((self.secret_files_first(folder, guarded).await?, self.programs_in(folder).await?))
+        let known = async {
+            let hidden = self.secret_files_first(folder, guarded).await?;
+            Ok::<_, EngineError>((hidden, self.programs_in(folder).await?))
+        };
+        match known.await {
+            Err(error) if error.kind != Kind::Storage => Ok(Default::default()),
+            known => known,
+        }
     }
 
     /// What the files say of the servers of a folder, by its real name.

@@ -1,7 +1,7 @@
 //! What a model gets in addition to the conversation: its instructions, the folder's instruction files, and the files that a person
 //! mentions.
 //!
-//! Nothing of it may change within a conversation without an entry that says so: a prompt is a function of the path, and its
+//! Nothing of it may change within a conversation without an entry that says so. A prompt is a function of the path, and its
 //! beginning stays the same from call to call, so that a provider's cache keeps hitting.
 //!
 //! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] finds those that are

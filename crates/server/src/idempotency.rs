@@ -1,4 +1,4 @@
-//! Requests with a key (`Idempotency-Key`): equal ones that are under way at once are done one after another, and those that come
+//! Requests with a key (`Idempotency-Key`). Equal ones that are under way at once are done one after another, and those that come
 //! while the first is being done get its answer. What comes later finds the receipt in the store. Must never let a key of one
 //! conversation keep another conversation waiting.
 

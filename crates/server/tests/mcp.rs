@@ -37,7 +37,7 @@ async fn added_mcp_server_is_listed_until_it_is_removed() {
     let shown = list(&desk, "/").await.servers;
     assert_eq!((shown.len(), &*shown[0].name, shown[0].state), (1, "it", McpState::Failed));
     let problem = shown[0].problem.as_ref().expect("it says why");
-    assert_eq!(problem.fields["what"], "closed");
+    assert_eq!(problem.fields["what"], "closed", "{problem:?}");
     assert_eq!(problem.message.lines().next(), Some("its process ended (exit code 1)"));
     assert_eq!(shown[0].why.as_ref(), Some(&problem.message));
     assert_eq!(desk.refused(add).await.kind, ProblemKind::Refused);

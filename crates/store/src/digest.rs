@@ -2,7 +2,7 @@
 //! the order of keys.
 //!
 //! The encoding has a version. Version 2 is the JSON of the arguments with sorted keys, without spaces, and without members that are null
-//! or false; before it stand the version and what it is a digest of. Version 1, of earlier programs, was a debugging text. A digest of
+//! or false. Before it stand the version and what it is a digest of. Version 1, of earlier programs, was a debugging text. A digest of
 //! today knows both: see [`Digest::matches`].
 
 use std::fmt::{Debug, Write};

@@ -1,7 +1,7 @@
 //! The store in memory: the reference that the other backend is held to, and the store of tests.
 //!
-//! Everything is a persistent structure whose copy costs nothing: a reader has a copy, a point to return to is a
-//! copy, a commit puts the writer's copy instead of everybody's. So no reader ever sees what is not committed.
+//! Everything is a persistent structure whose copy costs nothing. A reader has a copy, a point to return to is a
+//! copy, and a commit puts the writer's copy in place of everybody's. So no reader ever sees what is not committed.
 
 mod agent;
 mod data;

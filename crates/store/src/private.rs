@@ -1,5 +1,6 @@
-//! What is in a data directory is for its owner alone, whatever modes it had before (trial 30): a folder that was made by hand, a copy,
-//! a version that did otherwise. Must never change what is not of ours.
+//! What is in a data directory is for its owner alone, whatever modes it had before (trial 30). The directory may
+//! have been made by hand, be a copy, or come from a version that did otherwise. Must never change what is not of
+//! ours.
 
 use std::fs::{self, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

@@ -1,9 +1,10 @@
 //! The language of searches: how text is cut into words, what a query means. One for every backend.
 //!
-//! A word is a run of letters, digits and combining marks, folded to lower case and without diacritics. Some scripts are written without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese). There each character with its
-//! marks is a word of its own, so that words inside of a run are found: a run of them in a query is a phrase. An emoji, an arrow and other symbols that are not
-//! ASCII are words of their own, too. A query is never a syntax error, and a
-//! text that was copied out of a message finds the message.
+//! A word is a run of letters, digits and combining marks, folded to lower case and without diacritics. Some scripts are written
+//! without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese). There each character with its marks is a word of its
+//! own, so that words inside of a run are found. A run of them in a query is a phrase. An emoji, an arrow and other symbols that
+//! are not ASCII are words of their own, too. A query is never a syntax error, and a text that was copied out of a message finds
+//! the message.
 
 mod calls;
 mod content;

@@ -59,8 +59,8 @@ pub struct Opened {
 }
 
 impl Sqlite {
-    /// Opens the store in `dir`, which is made if it is not there: takes the directory, waiting up to `wait` for
-    /// another owner to leave it, brings the file up to date after a backup, and starts a new epoch.
+    /// Opens the store in `dir`, which is made if it is not there. Takes the directory, waiting up to `wait` for
+    /// another owner to leave it. Brings the file up to date after a backup, and starts a new epoch.
     pub fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         open::open(dir, now, wait)
     }

@@ -77,8 +77,8 @@ pub struct Call {
     pub writes: Option<Vec<PathBuf>>,
     /// Files below the roots that commands are not to read, where namespaces can hide them.
     pub hide: Vec<PathBuf>,
-    /// What commands are not to change, where namespaces can hold it: hooks and settings of these repositories below the roots, and
-    /// these files: settings that name programs, and programs that run as their owner.
+    /// What commands are not to change, where namespaces can hold it. These are hooks and settings of these repositories below the
+    /// roots, and these files: settings that name programs, and programs that run as their owner.
     pub held: Vec<PathBuf>,
     /// A private folder where output that is too long for the model is kept whole.
     pub spool: PathBuf,

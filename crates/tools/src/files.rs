@@ -1,5 +1,5 @@
 //! The tools for files: read, write, edit, patch, list, glob, grep. Where a name leads is found out by looking, never by
-//! its letters; nothing is written outside of the roots, in git's own folder, or over what the agent has not read.
+//! its letters. Nothing is written outside of the roots, in git's own folder, or over what the agent has not read.
 
 mod change;
 mod disk;

@@ -262,7 +262,7 @@ impl Confinement {
             if self.hide.iter().map(|path| path.as_os_str().len()).sum::<usize>() > MOST_HIDDEN {
                 let count = paths.len();
                 return Err(io::Error::other(format!(
-                    "{count} files of the folder have names of key files, which is more than can be hidden from it: the settings can \
+                    "{count} files of the folder have names of key files, which is more than can be hidden from it. The settings can \
                      take a name out (`permissions.secrets`, as `!*.pem`), and .gitignore a folder"
                 )));
             }

@@ -134,8 +134,8 @@ fn has_part(upper: &str) -> bool {
     PARTS.iter().any(|part| joined.contains(part))
 }
 
-/// Whether a value is a secret by its looks: an address with a password, a key, a token of a well-known service, or something that
-/// holds the name of a secret with its value.
+/// Whether a value is a secret by its looks. Such are an address with a password, a key, a token of a well-known service, and
+/// something that holds the name of a secret with its value.
 fn looks_secret(value: &str) -> bool {
     let lower = value.to_lowercase();
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

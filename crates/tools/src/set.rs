@@ -45,8 +45,8 @@ pub trait Tool: Send + Sync {
         folder: &Path,
         roots: &[std::path::PathBuf],
     ) -> Result<Intent, String>;
-    /// What of this very call stays when the files of the folder go back, as the ledger has it: what its intent says, or less,
-    /// where it is known that it reaches nothing else.
+    /// What of this very call stays when the files of the folder go back, as the ledger has it. It is what its intent says, or
+    /// less, where it is known that it reaches nothing else.
     fn leaves(&self, _: &Value, _: &[std::path::PathBuf], intent: &Intent) -> EffectClass {
         intent.class
     }

@@ -92,8 +92,8 @@ impl SpooledOutput {
     }
 }
 
-/// Text as a model reads it: without what moves a terminal's cursor or colours, of a line that was written over only what
-/// stands there at last, and of what is no text a single sign.
+/// Text as a model reads it, without what moves a terminal's cursor or colours. Of a line that was written over, only
+/// what stands there at last. For what is no text, a single sign.
 pub(crate) fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = clean(strip_str(&text).to_string());

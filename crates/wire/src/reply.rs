@@ -251,7 +251,7 @@ pub struct Entries {
     /// has changed by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbegun: Vec<String>,
-    /// Calls that had begun and were cut off before there was a result, as a run names them, as far as the entries here say: what they
+    /// Calls that had begun and were cut off before there was a result, as a run names them, as far as the entries here say. What they
     /// did is not known, nor what they went on to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut_off: Vec<String>,

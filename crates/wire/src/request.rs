@@ -1,8 +1,9 @@
 //! What a client can ask for. Every verb is one of these; no client does anything else.
 //!
-//! A conversation is named by its id, or by a prefix of it that is unique (8 characters or more). An entry is
-//! named by its id, a unique prefix of it, a label, `tN` (what opened the turn with that number on the path; where
-//! entries are shown or included again, all that is hidden or excluded of it) or `@` (the last entry of the path).
+//! A conversation is named by its id, or by a prefix of it that is unique (8 characters or more). An entry is named
+//! by its id, a unique prefix of it, a label, `tN` or `@` (the last entry of the path). `tN` is what opened the turn
+//! with that number on the path. Where entries are shown or included again, it is all that is hidden or excluded of
+//! that turn.
 
 mod agent;
 mod composer;

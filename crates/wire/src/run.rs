@@ -15,7 +15,7 @@ use crate::shape;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
-    /// The conversation. If it is empty, the run begins a new one with its message, and creates it only if the run is not refused; the
+    /// The conversation. If it is empty, the run begins a new one with its message, and creates it only if the run is not refused. The
     /// id is in the receipt of [`RunEvent::Started`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conversation: String,

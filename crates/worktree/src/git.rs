@@ -1,6 +1,6 @@
-//! What git keeps for itself, read and never written: where HEAD, branches, stash and index are, so that what a call moved
-//! there can be told (spec `rewind.md`, *Plan*); and which files are what HEAD has. No configuration beyond the
-//! repository's own is read, and nothing is run.
+//! What git keeps for itself, read and never written. This is where HEAD, branches, stash and index are, so that what
+//! a call moved there can be told (spec `rewind.md`, *Plan*), and which files are what HEAD has. No configuration
+//! beyond the repository's own is read, and nothing is run.
 
 mod guard;
 mod settings;

@@ -1,6 +1,6 @@
-//! Texts against each other: merged three ways, cut into hunks that can be done one by one, shown as unified
-//! diffs. Pure functions of bytes, but for reading and keeping objects; the same texts always give the same answer, so
-//! that a plan and its apply agree: there is no clock in it.
+//! Texts against each other: merged three ways, cut into hunks that can be done one by one, shown as unified diffs.
+//! Pure functions of bytes, except for reading and keeping objects. The same texts always give the same answer, so
+//! that a plan and its apply agree. There is no clock in it.
 //!
 //! Lines are compared by `gix-imara-diff`, which is git's own algorithm (Myers) with the bounds that git puts on its
 //! effort. Not its histogram, which is quadratic where every other line was changed. The merge over it is ours, because

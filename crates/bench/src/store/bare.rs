@@ -1,5 +1,5 @@
-//! The yardstick: a plain loop over rusqlite that inserts the very rows that the store has inserted, with the same
-//! pragmas into the same tables, indexes and full-text index, one commit each. Knows nothing of the store's logic.
+//! The yardstick: a plain loop over rusqlite that inserts the very rows that the store has inserted, one commit each.
+//! Pragmas, tables, indexes and full-text index are the same. Knows nothing of the store's logic.
 
 use std::path::Path;
 

@@ -6,8 +6,8 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 use crate::error::{Failure, usage};
 
-/// The point in time that a text names, in Unix milliseconds: a date, a date and time, a timestamp with its offset, `today`,
-/// `yesterday`, or how long ago (`2 hours`, `3d`).
+/// The point in time that a text names, in Unix milliseconds. The text is a date, a date and time, a timestamp with its
+/// offset, `today`, `yesterday`, or how long ago (`2 hours`, `3d`).
 pub(crate) fn parse(text: &str, now_ms: i64) -> Result<i64, Failure> {
     parse_in(&TimeZone::system(), text.trim(), now_ms).ok_or_else(|| {
         usage(

@@ -232,8 +232,8 @@ impl Conversation {
         Ok(Self::one(op))
     }
 
-    /// Takes back an operation that moved no tip, or an undo or a redo, which are no steps: while nothing was done since,
-    /// and with everything that was done in the same commit.
+    /// Takes back an operation that moved no tip, or an undo or a redo, which are no steps. It can do so while nothing
+    /// was done since, and takes back everything that was done in the same commit.
     fn compensate_last<R: Records>(&self, records: &R, by: &By, op: Operation) -> Result<Commit, R::Error> {
         if self.head.op != op.no || self.head.seq != op.at {
             return Err(Refusal::Overtaken.into());

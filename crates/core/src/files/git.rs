@@ -2,7 +2,7 @@
 //! *Plan*, case 21). Pure: nothing here reads or runs git.
 //!
 //! A command that is named undoes what git did and no more. Where a call only went to commits that were there before, git's
-//! command brings the files of these back, too. Where it made commits, files are not git's to bring back: the command leaves
+//! command brings the files of these back, too. Where it made commits, files are not git's to bring back. The command leaves
 //! each as it is on disk, and none removes the last name of a commit that a person may want.
 
 use std::collections::{BTreeMap, HashSet};

@@ -101,7 +101,7 @@ impl PathMove {
     }
 
     /// What it does to the path. What no call has left or found holds what others wrote, also where that comes back just as
-    /// it was: a plan and the receipt of what it did say the same of it.
+    /// it was. A plan and the receipt of what it did say the same of it.
     pub fn verdict(&self) -> Verdict {
         let all = || self.stack_before.layers().iter().chain(self.stack_after.layers());
         // One that does nothing only says that what was put back is there.

@@ -330,7 +330,7 @@ pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<Again> {
     others.iter().filter_map(only).collect()
 }
 
-/// The agent had renamed a file, that was taken back, and somebody has written to its old name since: where the rename comes again,
+/// The agent had renamed a file, that was taken back, and somebody has written to its old name since. Where the rename comes again,
 /// what they wrote goes along to the new name.
 pub(super) fn follow_again(paths: &mut Paths, again: &[Again]) {
     for Again { old: (old, removal), new: (new, made) } in again {

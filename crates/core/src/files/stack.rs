@@ -129,9 +129,9 @@ impl Stack {
         Self(self.0.iter().filter(|layer| !deltas.contains(&layer.delta)).cloned().collect())
     }
 
-    /// The path with exactly `wanted` in it: what is not wanted is taken back in reverse order of application, then what
-    /// is wanted above it is put forward again, each merged over what others wrote. Where nothing is there and the one
-    /// that removed it stays, nothing has to be decided: nothing is there after it, and the layers are as where that is chosen.
+    /// The path with exactly `wanted` in it. What is not wanted is taken back in reverse order of application. Then what is
+    /// wanted above it is put forward again, each merged over what others wrote. Where nothing is there and the one that
+    /// removed it stays, nothing has to be decided: nothing is there after it, and the layers are as where that is chosen.
     pub fn rebuild(
         &self,
         disk: Option<&Record>,
@@ -392,8 +392,8 @@ impl Stack {
         (Self(stack), all_whole)
     }
 
-    /// The path with exactly `wanted`, where what goes and what comes does so from below what stays, as if it were somebody else's;
-    /// nothing, where a part of it does not go together with what is there, or with what lies above it.
+    /// The path with exactly `wanted`, where what goes and what comes does so from below what stays, as if it were somebody else's.
+    /// Nothing, where a part of it does not go together with what is there, or with what lies above it.
     pub fn from_below(
         &self,
         wanted: &[Layer],
@@ -424,7 +424,7 @@ impl Stack {
         Some(Rebuilt { record: stepped(disk, &steps, bytes)?, stack: Self(stack), mixed: true })
     }
 
-    /// The path when these steps, which left it with the layers `left`, are done from below the layers that were made since:
+    /// The path when these steps, which left it with the layers `left`, are done from below the layers that were made since.
     /// `found` are those that it then has below them. Nothing, where one of them does not go together with what is there.
     pub(super) fn stepped_below(
         &self,

@@ -37,8 +37,8 @@ impl Part {
         begins(&self.words[..self.fixed], prefix)
     }
 
-    /// The same for a rule that is to catch it: also behind `sudo`, `env` and the like, by another path to the program, and
-    /// with options before a word of the rule.
+    /// The same for a rule that is to catch it. It also looks behind `sudo`, `env` and the like, and accepts another path
+    /// to the program, and options before a word of the rule.
     pub(super) fn is_caught(&self, prefix: &str) -> bool {
         let assigned = self.words.iter().take_while(|word| is_assignment(word)).count();
         let words = &self.words[assigned..];

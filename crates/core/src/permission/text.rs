@@ -25,7 +25,7 @@ impl BadRule {
 
     /// What a rule looks like.
     pub const HINT: &'static str = "a rule is a tool, or a tool with a path, the first words of a command, or a host: edit, \
-                                    write(src/**), shell(git push), fetch(*.example.org); network(git push) lets the command reach the network";
+                                    write(src/**), shell(git push), fetch(*.example.org). The rule network(git push) lets the command reach the network";
 }
 
 impl Rule {

@@ -1,5 +1,5 @@
 //! Who works with stored objects: many at once, or one alone. One that wants to be alone waits, and must never make others wait behind
-//! it: an apply in one folder may take a minute, and calls in other folders go on meanwhile.
+//! it. An apply in one folder may take a minute, and calls in other folders go on meanwhile.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Known versions of a path that are no layers in it now: the last one that no call wrote, and those that calls of the conversation
-//! left there, dropped ones included. Read only where a plan must name the author of a change.
+//! Known versions of a path that are no layers in it now. These are the last one that no call wrote, and those that calls of the
+//! conversation left there, dropped ones included. Read only where a plan must name the author of a change.
 
 use std::collections::{HashMap, HashSet};
 

@@ -54,8 +54,8 @@ fn answered(parts: &[Part]) -> Option<&str> {
 }
 
 impl Engine {
-    /// The call that an entry is of, also on another branch: of its result, or of the answer that asks for it, where what it
-    /// changed was found without a result.
+    /// The call that an entry is of, also on another branch. The entry is its result, or the answer that asks for it, where
+    /// what it changed was found without a result.
     pub async fn called(&self, of: ConversationId, entry: EntryId) -> Result<Called> {
         let meta = self.store().meta(of, entry).await?;
         let turn = meta.turn.map(|_| meta.totals.turns);
@@ -85,7 +85,7 @@ impl Engine {
         Ok(called)
     }
 
-    /// How long the calls worked, in milliseconds, whose results these entries are, without what they waited; nothing for what is no
+    /// How long the calls worked, in milliseconds, whose results these entries are, without what they waited. Nothing for what is no
     /// result, and for calls that nothing can stay of, which are not written down.
     pub async fn took(&self, of: ConversationId, entries: &[ShownEntry]) -> Result<Vec<Option<i64>>> {
         let known = entries.iter().filter_map(|shown| {

@@ -134,8 +134,8 @@ fn of_git(plan: &FilePlan) -> impl Iterator<Item = FilePath> {
     plan.paths.iter().filter(of_git).map(|path| path.path.clone())
 }
 
-/// The folder that a call removed when this one came, by what was in both; and whether it is this one: most of its files came here as
-/// they were, and nothing is in its place.
+/// The folder that a call removed when this one came, by what was in both. Also whether it is this one: most of its
+/// files came here as they were, and nothing is in its place.
 fn source_folder(plan: &FilePlan, to: &FilePath) -> Option<(FilePath, bool)> {
     let made: BTreeMap<&[u8], &Record> = below(plan, to)
         .filter_map(|(name, path)| Some((name, path.step.stack_before.layers().first()?.after.as_ref()?)))

@@ -12,28 +12,19 @@ use retake_worktree::tracked;
 use super::blocking;
 use super::workspace::Held;
 use crate::Engine;
-use crate::error::{Kind, Result};
+use crate::error::Result;
 
 impl Engine {
-    /// The same for a folder in which programs begin that go on: it is looked at first, where no capture has seen it yet. None in a
-    /// folder that is refused as a workspace: there nothing is captured, and commands do not run.
+    /// The same for a folder in which programs begin that go on: it is looked at first, where no capture has seen it yet.
     pub(crate) async fn secret_files_first(&self, folder: &Path, guarded: &Guarded) -> Result<Vec<PathBuf>> {
         let roots = [folder.to_owned()];
-        let looked = async {
-            let rows = self.store().workspaces().await?;
-            if self.files.config.is_some()
-                && !rows.iter().any(|row| row.root == folder.as_os_str().as_bytes())
-            {
-                let (row, root) = self.workspace_row_at(folder.to_owned()).await?;
-                let held = self.hold(row, root, self.files.at_work().await).await?;
-                self.capture(held, None).await?;
-            }
-            self.secret_files(&roots, guarded).await
-        };
-        match looked.await {
-            Err(error) if error.kind != Kind::Storage => Ok(Vec::new()),
-            looked => looked,
+        let rows = self.store().workspaces().await?;
+        if self.files.config.is_some() && !rows.iter().any(|row| row.root == folder.as_os_str().as_bytes()) {
+            let (row, root) = self.workspace_row_at(folder.to_owned()).await?;
+            let held = self.hold(row, root, self.files.at_work().await).await?;
+            self.capture(held, None).await?;
         }
+        self.secret_files(&roots, guarded).await
     }
 
     /// The files in these folders that are kept back for their names, as the last captures saw them. What git tracks

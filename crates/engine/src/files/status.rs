@@ -166,8 +166,9 @@ impl Engine {
         Ok(without_full_folders(changes.collect(), |change| change))
     }
 
-    /// What others have changed in a folder since a moment and is there now, as far as the last captures tell: not what a call
-    /// of the conversation left, nor what going back in it has put there since. No folder is the conversation's own.
+    /// What others have changed in a folder since a moment and is there now, as far as the last captures tell. It is neither
+    /// what a call of the conversation left, nor what going back in it has put there since. No folder is the conversation's
+    /// own.
     pub async fn others_since(
         &self,
         conversation: ConversationId,

@@ -123,9 +123,9 @@ fn is_trusted(owner: u32, folder: &Path) -> bool {
     owner == rustix::process::geteuid().as_raw() || owner == 0 || is_folders()
 }
 
-/// What an entry has to tell of instruction files that the path does not know yet: those that are new, those that have changed,
-/// those that are gone, and the facts of it. Nothing, if it knows all. `given` are the facts of the path whose keys begin with
-/// [`FACT`].
+/// What an entry has to tell of instruction files that the path does not know yet. These are the new ones, those that have
+/// changed, those that are gone, and the facts of it. Nothing, if it knows all. `given` are the facts of the path whose keys
+/// begin with [`FACT`].
 pub fn due(current: &[Instruction], given: &[Fact]) -> Option<Vec<Part>> {
     let given: BTreeMap<&str, &str> = given
         .iter()

@@ -49,8 +49,8 @@ pub(super) struct ToolHost {
 }
 
 impl ToolHost {
-    /// What a call is given. A command may write in the folders that were looked at, and in no other root; files there that hold
-    /// secrets by their names are kept from it, but for those that a rule lets be read.
+    /// What a call is given. A command may write in the folders that were looked at, and in no other root. Files there that hold
+    /// secrets by their names are kept from it, except for those that a rule lets be read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&Around>) -> Result<Call> {
         let (mut roots, mut hide, mut held) = (self.roots.clone(), Vec::new(), Vec::new());
         if ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {

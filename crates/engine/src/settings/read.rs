@@ -54,7 +54,7 @@ fn line_of(text: &str, byte: usize) -> usize {
     1 + text.bytes().take(byte).filter(|byte| *byte == b'\n').count()
 }
 
-/// Removes values in the places of tables, and tables in the places of values: serde would read an array as the fields of a table, and
+/// Removes values in the places of tables, and tables in the places of values. Serde would read an array as the fields of a table, and
 /// a table as a word.
 fn well_placed(text: &str, table: &mut DeTable<'_>, above: &[String], wrong: &mut Vec<SettingsError>) {
     let mut misplaced = Vec::new();

@@ -267,8 +267,8 @@ impl Default for Permissions {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agent {
-    /// What happens to messages that you send while the model works: "queue" (they wait until it is done), "join" (it
-    /// reads them before its next step), or "interrupt" (they stop it).
+    /// What happens to messages that you send while the model works. The words are "queue" (they wait until it is
+    /// done), "join" (it reads them before its next step), and "interrupt" (they stop it).
     #[serde(with = "SteerWord")]
     #[schemars(with = "SteerWord")]
     pub steering: Steer,

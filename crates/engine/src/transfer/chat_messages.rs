@@ -1,8 +1,8 @@
 //! Plain lists of chat messages, as the OpenAI and the Anthropic interfaces write them.
 //!
-//! Lenient where these differ, strict where words would be lost: a role or a part that is not known here is an
-//! error that names it. What else a message says is kept as far as we have a place for it; a note at the end of the conversation,
-//! which the model does not see, says of each line what was not kept.
+//! Lenient where these differ, strict where words would be lost: a role or a part that is not known here is an error that names
+//! it. What else a message says is kept as far as we have a place for it. A note at the end of the conversation, which the model
+//! does not see, says of each line what was not kept.
 
 mod about;
 mod parts;

@@ -125,7 +125,7 @@ impl InProcess {
         })
     }
 
-    /// The receipt of words that were said in an edit: the step back that they began with is part of it, and so is what that did to
+    /// The receipt of words that were said in an edit. The step back that they began with is part of it, and so is what that did to
     /// files, and what stayed, where that is still known.
     pub(crate) async fn reworded(
         &self,

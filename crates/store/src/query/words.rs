@@ -109,7 +109,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// Emoji, arrows, signs of mathematics, money and the like. Without those of ASCII, which are punctuation in most texts, and without
-/// those that programs draw lines, bars and spinners with: there are many of these, and nobody looks for one.
+/// those that programs draw lines, bars and spinners with. There are many of these, and nobody looks for one.
 fn is_symbol(c: char) -> bool {
     let within = matches!(
         c,

@@ -26,8 +26,8 @@ struct StateRecord {
     kept: Option<KeptRecord>,
 }
 
-/// Neighbouring ranges with one mark in one log: depth, mark, then for each range how far it begins behind the
-/// end of the one before, and how many entries it has.
+/// Neighbouring ranges with one mark in one log. First depth and mark, then for each range how far it begins behind
+/// the end of the one before, and how many entries it has.
 type MarksRecord = (u32, MarkName, Vec<u64>);
 
 /// A mark's name, as short as a hide is small.

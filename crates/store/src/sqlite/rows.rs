@@ -21,7 +21,7 @@ pub struct SqliteRows {
     pub(super) indexed: usize,
     /// How many texts there were at the savepoint, and how many of them in the index.
     pub(super) saved: (usize, usize),
-    /// Whether the transaction holds nothing yet: then its beginning is the point to return to, and a request on its
+    /// Whether the transaction holds nothing yet. Then its beginning is the point to return to, and a request on its
     /// own needs no savepoint, for which SQLite copies every page that it touches.
     pub(super) fresh: bool,
     pub(super) notices: Vec<String>,

@@ -1,9 +1,9 @@
 //! The schema and its history: every step that a file of an older format takes. A step never changes once released.
 //!
-//! Entries are keyed by one number, `log << 32 | seq`: a log's entries lie together and in order, a range of them
-//! is a range of keys, and the full-text index names rows by the same number. A log belongs to one root for ever,
-//! so the key names the root too; every other index begins with it, so that the same schema can be divided by root.
-//! The exceptions find a conversation when nothing but its id or its request is known, and a call by its name.
+//! Entries are keyed by one number, `log << 32 | seq`. A log's entries lie together and in order, and a range of them
+//! is a range of keys. The full-text index names rows by the same number. A log belongs to one root for ever, so the
+//! key names the root too. Every other index begins with it, so that the same schema can be divided by root. The
+//! exceptions find a conversation when nothing but its id or its request is known, and a call by its name.
 //!
 //! Indexes are partial where they can be: something plainly said touches the table, its id, its request and the
 //! full text. Positions are `depth << 40 | seq`, relative to the lineage, as in core.
@@ -252,8 +252,8 @@ CREATE TABLE git_move (
 /// All that was there at a capture that somebody named.
 const MANIFESTS: &str = "ALTER TABLE capture ADD COLUMN manifest BLOB;";
 
-/// Turns with tools: what entries make known, by key; the ledger of effects, whose calls have names of their own so that
-/// they are found by nothing else; runs, of which one runs and one waits at most; permissions.
+/// Turns with tools. What entries make known, by key. The ledger of effects, whose calls have names of their own so that
+/// they are found by nothing else. Runs, of which one runs and one waits at most. Permissions.
 const AGENT: &str = "
 CREATE TABLE fact (
   root INTEGER NOT NULL,

@@ -84,8 +84,8 @@ impl Store {
         .await
     }
 
-    /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now:
-    /// it identifies a call that is requested again after a rewind.
+    /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now.
+    /// It identifies a call that is requested again after a rewind.
     pub async fn effect_again(&self, conversation: ConversationId, digest: Digest) -> Result<Option<Effect>> {
         self.with(conversation, move |rows, loaded| effects::again(rows, loaded, digest)).await
     }

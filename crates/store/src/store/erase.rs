@@ -1,7 +1,6 @@
-//! Erase: the one exception to “nothing is lost”. Content is overwritten wherever it is, in every conversation
-//! of the root: entries, the full-text index, summaries made from them, labels and titles, streams in progress, drafts,
-//! what calls did to files.
-//! A dated operation without the content stays.
+//! Erase: the one exception to “nothing is lost”. Content is overwritten wherever it is, in every conversation of the
+//! root. Such places are entries, the full-text index, summaries made from them, labels and titles, streams in
+//! progress, drafts, and what calls did to files. A dated operation without the content stays.
 
 mod beside;
 mod files;

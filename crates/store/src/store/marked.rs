@@ -32,8 +32,8 @@ impl Store {
         self.with(conversation, move |rows, loaded| marked(rows, loaded, before, limit)).await
     }
 
-    /// The marks that the messages of an earlier head have now and did not have then, each pair (then, now) with how many have it:
-    /// a return to that head leaves them.
+    /// The marks that the messages of an earlier head have now and did not have then, each pair (then, now) with how many have it.
+    /// A return to that head leaves them.
     pub async fn other_marks(&self, id: ConversationId, head: Head) -> Result<Vec<((Mark, Mark), u64)>> {
         let now = self.now(id).await?;
         self.with_at(id, Some(head), move |_, then| Ok(then.conversation.other_marks(&now.conversation)))

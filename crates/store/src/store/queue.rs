@@ -23,8 +23,8 @@ impl<J> Queue<J> {
         Self { waiting, is_alone, next: None }
     }
 
-    /// What the next transaction takes: whatever waits. Where several wrote together the last time they all have just got their
-    /// answers and are about to write again, so that the first of them waits for the others: else it alone would get every other
+    /// What the next transaction takes: whatever waits. Where several wrote together the last time, they all have just got their
+    /// answers and are about to write again. So the first of them waits for the others. Otherwise it alone would get every other
     /// sync. Nothing, when nobody is left who could ask.
     pub(super) fn gather(&mut self, together: usize) -> Option<Vec<J>> {
         let first = self.next.take().or_else(|| self.waiting.recv().ok())?;

@@ -62,7 +62,7 @@ impl Store {
         self.write(|context| context.restore_full(import, request)).await
     }
 
-    /// Writes a consistent copy of the whole store while it is in use: to a file that is not there yet, or
+    /// Writes a consistent copy of the whole store while it is in use. It goes to a file that is not there yet, or
     /// without a name to a dated one beside the store.
     pub async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {
         self.read(move |rows| copied(rows, to.as_deref(), now)).await

@@ -171,7 +171,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Where an absolute path leads, links followed, also the last one, and also where nothing is there: a link to nowhere
+/// Where an absolute path leads, links followed, also the last one, and also where nothing is there. A link to nowhere
 /// would else seem to be inside while writing through it makes a file outside.
 fn real(path: &Path) -> Result<PathBuf, String> {
     let mut found = PathBuf::from("/");

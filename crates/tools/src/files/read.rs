@@ -1,5 +1,5 @@
 //! The tool `read`: a text with line numbers, or a picture, or a document. It reads as much as it shows and is known by its
-//! whole content; it must never wait for a pipe, or take a file into memory because it is large.
+//! whole content. It must never wait for a pipe, or take a file into memory because it is large.
 
 mod window;
 
@@ -47,8 +47,8 @@ pub(super) struct Arguments {
 impl OwnTool for ReadFile {
     type Arguments = Arguments;
     const NAME: &'static str = "read";
-    const ABOUT: &'static str = "Reads a file: a text with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once; a picture \
-         (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB as it is. For a folder, use `list`.";
+    const ABOUT: &'static str = "Reads a file. A text comes with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once. \
+         A picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB comes as it is. For a folder, use `list`.";
 
     fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
         let place = named(&arguments, ground)?;

@@ -1,5 +1,5 @@
-//! The pipes of a server, watched: a message that is too long, or a flood while it does not listen, ends the connection instead of
-//! filling the memory, and where nothing comes any more nothing goes. Must never hold back what is within the bounds.
+//! The pipes of a server, watched. A message that is too long, or a flood while it does not listen, ends the connection instead of
+//! filling the memory. Where nothing comes any more nothing goes. Must never hold back what is within the bounds.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
 //! A server's tool as a tool like all others. Must never believe what the server says of its effects so far that a call goes
-//! unseen: each is asked about, written down before it runs, and the folder captured around it.
+//! unseen. Each is asked about and written down before it runs, and the folder is captured around it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

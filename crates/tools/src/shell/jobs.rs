@@ -1,6 +1,6 @@
 //! Jobs: commands that go on in the background. What is known of one is a fact of the conversation and a file that it writes
-//! to itself, so that it is the same job after a restart; nothing is kept here. A job must never be said to be ended
-//! unless none of its processes is left.
+//! to itself, so that it is the same job after a restart. Nothing is kept here. A job must never be said to be ended unless
+//! none of its processes is left.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};

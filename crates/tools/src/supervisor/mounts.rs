@@ -272,7 +272,7 @@ fn check_reach(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Mounts a file or folder on itself. It is looked up once: another call may put a link in its place at any time, and what is
+/// Mounts a file or folder on itself. It is looked up once. Another call may put a link in its place at any time, and what is
 /// mounted is never another one than what it is mounted on.
 fn upon_itself(found: &OwnedFd) -> rustix::io::Result<()> {
     rustix::mount::mount_bind_recursive(by_number(found), by_number(found))

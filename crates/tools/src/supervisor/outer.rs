@@ -108,8 +108,9 @@ fn unshare() -> Result<(), String> {
     hand_on_mounting().map_err(|error| fail("capabilities", &error))
 }
 
-/// A user other than root loses all capabilities with the start of a program, but those that are said to stay: mounting, and looking
-/// into folders of this user that a command has closed by their mode, to open them again in the next call.
+/// A user other than root loses all capabilities with the start of a program, except for those that are declared to stay. These
+/// are mounting, and looking into folders of this user that a command has closed by their mode, to open them again in the next
+/// call.
 fn hand_on_mounting() -> rustix::io::Result<()> {
     let own = rustix::thread::capabilities(None)?;
     let kept = [CapabilitySet::SYS_ADMIN, CapabilitySet::DAC_OVERRIDE];

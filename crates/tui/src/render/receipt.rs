@@ -98,8 +98,8 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
     text
 }
 
-/// The step back that a run began with, for an edit or another answer: what it took back, what stays, and how undo reverts it, by this
-/// key or this command. Nothing where it took nothing back.
+/// The step back that a run began with, for an edit or another answer. It says what it took back, what stays, and how undo reverts it,
+/// by this key or this command. Nothing where it took nothing back.
 pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> {
     if given.operations.is_empty() || given.unchanged {
         return None;

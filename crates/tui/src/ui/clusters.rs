@@ -1,5 +1,5 @@
 //! What is drawn has a width that all terminals agree on. Flags, families, skin tones, keycaps and signs that are asked to be emoji are
-//! several characters each, and terminals differ in how many columns they take: one cell too many, and strange letters stay on the
+//! several characters each, and terminals differ in how many columns they take. One cell too many, and strange letters stay on the
 //! screen. Here each of them is drawn as something simpler in the same columns. Must never change the text itself: what is copied, sent
 //! and edited is as it was written.
 

@@ -1,5 +1,5 @@
-//! What is known of the selected row, beside the list: asked for one at a time, so that who moves fast does not make the owner read all
-//! that is passed. Must never show one row's answer beside another.
+//! What is known of the selected row, beside the list. It is requested for one row at a time, so that a user who moves fast does not
+//! make the owner read all that is passed. Must never show one row's answer beside another.
 
 use std::collections::VecDeque;
 

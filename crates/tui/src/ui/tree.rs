@@ -1,5 +1,5 @@
-//! The branches of the conversation as a graph: look at one, compare it, switch to it, name it, fork it, take along what it has come to;
-//! and the conversations that are forks of this one. Must never switch by itself: the plan comes first.
+//! The branches of the conversation as a graph. Look at one, compare it, switch to it, name it, fork it, take along what it has come to.
+//! Also the conversations that are forks of this one. Must never switch by itself: the plan comes first.
 
 mod carry;
 mod drawn;

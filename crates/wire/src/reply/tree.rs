@@ -48,7 +48,7 @@ pub struct Branch {
     pub from: Option<Line>,
     /// The leaf of that older branch, of which that entry is an own one.
     pub onto: Option<String>,
-    /// The last entry that it and what is the conversation now both show, where it is another branch: read a log of this `branch`
+    /// The last entry that it and what is the conversation now both show, where it is another branch. Read a log of this `branch`
     /// `after` that entry to see what is different there.
     pub shared: Option<Line>,
     /// The first entry of its own.

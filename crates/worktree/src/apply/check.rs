@@ -88,7 +88,7 @@ fn linked<'a>(
     names
 }
 
-/// The files whose permission bits would change under names that the plan does not give these bits to: a change of the file
+/// The files whose permission bits would change under names that the plan does not give these bits to. A change of the file
 /// itself would be one of all its names. So it is where another file takes its place under one of them.
 pub(super) fn apart(root: &Root, plan: &Plan) -> HashSet<FilePath> {
     let mut names = linked(root, plan.bits().map(|(_, change)| change));

@@ -27,9 +27,9 @@ pub enum Noting {
 }
 
 impl Tree {
-    /// Takes into the index what was written. The capture that comes of it holds what the writer did *not* do: where the
-    /// index had something else than a change's `before`, someone changed that earlier; what it has already is noted. Where the disk has something
-    /// else than its `after`, the next capture finds it.
+    /// Takes into the index what was written. The capture that comes of it holds what the writer did *not* do. Where the index
+    /// had something else than a change's `before`, someone changed that earlier. What it has already is noted. Where the disk
+    /// has something else than its `after`, the next capture finds it.
     ///
     /// # Errors
     /// The root is gone or replaced, or the object store fails. Nothing changed then.

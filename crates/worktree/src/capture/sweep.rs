@@ -48,8 +48,8 @@ impl Context<'_> {
         Limits { file: self.rules.max_file, ignored: self.rules.max_ignored }
     }
 
-    /// A regular file was met. A write through another name of a file is reported in the folder of that name alone:
-    /// where the watch did not know of the names, all of them are looked for.
+    /// A regular file was met. A write through another name of a file is reported in the folder of that name alone.
+    /// Where the watch did not know of the names, all of them are looked for.
     pub(crate) fn met(&self, file: &Signature) {
         if let Some(links) = &self.links
             && file.links > 1

@@ -9,8 +9,8 @@ const BASE: usize = 0;
 const OURS: usize = 1;
 const THEIRS: usize = 2;
 
-/// The text that holds what `ours` and `theirs` each changed in `base`. It is `None` in three cases: both changed the
-/// same place differently (case 17); one of them is no text (a zero byte) or too large; a side's changes are spread
+/// The text that holds what `ours` and `theirs` each changed in `base`. It is `None` in three cases. Both changed the
+/// same place differently (case 17). One of them is no text (a zero byte) or too large. A side's changes are spread
 /// over more than 100,000 lines. Too large is more than [`MAX_TEXT`](super::MAX_TEXT) bytes or a million lines.
 ///
 /// As in git, changes that touch without a line between them are the same place, and are taken only when both sides made
@@ -44,10 +44,10 @@ pub fn merge_texts(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     Some(merged)
 }
 
-/// The text that holds all of `ours`, and what `theirs` changed in lines of `base` that `ours` left as they were: a merge that goes
-/// as far as it can, line by line. `None` when one of them is no text, or as [`merge_texts`] is.
+/// The text that holds all of `ours`, and what `theirs` changed in lines of `base` that `ours` left as they were. The merge goes as
+/// far as it can, line by line. `None` when one of them is no text, or as [`merge_texts`] is.
 ///
-/// Changes that only touch are two places here. Where both changed some lines of a change, its other lines go; what `theirs` has
+/// Changes that only touch are two places here. Where both changed some lines of a change, its other lines go. What `theirs` has
 /// for them comes only when it has as many lines, as it can't be told otherwise which of them belongs to which.
 pub fn merge_texts_over(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     let texts = Texts::new([base, ours, theirs])?;

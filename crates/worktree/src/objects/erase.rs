@@ -34,8 +34,9 @@ impl PackObjects {
     /// can tell whose they were.
     ///
     /// On a file system that writes in place (ext4, XFS without shared extents) the bytes are gone from the device as
-    /// the system sees it. Older copies can remain until they are reused: on a file system that copies when it writes
-    /// (Btrfs, ZFS, APFS), on a journal of data, in snapshots and backups, and in the spare cells of a flash disk.
+    /// the system sees it. Older copies can remain until they are reused. They can be on a file system that copies
+    /// when it writes (Btrfs, ZFS, APFS), or on a journal of data. They can also be in snapshots and backups, and in
+    /// the spare cells of a flash disk.
     pub fn erase(&self, hashes: &[ContentHash], progress: &mut dyn FnMut(u64, u64)) -> Result<Erased> {
         let _collecting = locked(&self.collecting);
         let (mut doomed, before) = self.disown(&hashes.iter().copied().collect())?;

@@ -39,7 +39,7 @@ pub struct PackSizes {
 
 impl Default for PackSizes {
     /// Up to 256 KiB another version costs little more, compressed, than a chunk and its list. With chunks of 32 KiB a change of a
-    /// line in a file of 5 MB costs one of them and 5 KB for the list: with smaller ones the list outgrows them.
+    /// line in a file of 5 MB costs one of them and 5 KB for the list. With smaller ones the list outgrows them.
     fn default() -> Self {
         Self { block: 192 << 10, segment: 256 << 20, whole: 256 << 10, chunk: 32 << 10 }
     }

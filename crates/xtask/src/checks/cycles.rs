@@ -1,6 +1,6 @@
 //! No long cycle of modules: what uses each other can only be read and changed together.
 //!
-//! The rule holds on each level of a crate. The nodes are the modules of one parent, each together with all that is below it; an edge
+//! The rule holds on each level of a crate. The nodes are the modules of one parent, each together with all that is below it. An edge
 //! leads from a node to the one that a path of it names (`crate::modules`). So a parent and its children are one, and what they use
 //! of each other is no edge. A group of nodes that all lead to each other has at most five.
 

@@ -1,9 +1,9 @@
 //! No logic reads prose: what a program decides by is a typed code. So no code outside of tests compares a value with a text that is
 //! written for people.
 //!
-//! Two things are found: a literal with two words of letters and a space between them, and any literal that a value is compared with
-//! which is named like a message (`MESSAGES`). Each beside `==` or `!=`, as an argument of a method that searches (`SEARCHES`), or
-//! as a pattern of a match.
+//! Two things are found. One is a literal with two words of letters and a space between them. The other is any literal that a value
+//! is compared with which is named like a message (`MESSAGES`). Each beside `==` or `!=`, as an argument of a method that searches
+//! (`SEARCHES`), or as a pattern of a match.
 
 use std::collections::BTreeMap;
 

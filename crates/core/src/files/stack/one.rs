@@ -145,7 +145,7 @@ fn merged_over(
     }
 }
 
-/// The version that a layer is made on, without lines that were only added where the layer wrote: they are not in what it left, and it
+/// The version that a layer is made on, without lines that were only added where the layer wrote. They are not in what it left, and it
 /// did not remove them.
 fn beside(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> Option<Record> {
     let hash = |record: &Option<Record>| record.as_ref().and_then(Record::hash);
@@ -190,8 +190,8 @@ pub(super) fn without_written(
     Some(Record::File { hash, len, mode: *mode })
 }
 
-/// A version with these steps done to it, from one version to another each, where others did not write; and the version that a
-/// step begins with and that could not be told apart from what others wrote, where that is so.
+/// A version with these steps done to it, from one version to another each, where others did not write. With it, the version
+/// that a step begins with and that could not be told apart from what others wrote, where that is so.
 pub(super) fn as_far_as<'a>(
     version: Option<&Record>,
     steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,

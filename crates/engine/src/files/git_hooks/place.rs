@@ -1,5 +1,5 @@
-//! Where git keeps its hooks and settings: of the repository whose worktree a folder is, of those that this one is in, of those
-//! below it, of their submodules and other worktrees.
+//! Where git keeps its hooks and settings. They are those of the repository whose worktree a folder is, of those that this one
+//! is in, of those below it, of their submodules and other worktrees.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Which versions of files are needed, and what has to go so that the rest has room: captures that are old, then younger
+//! Which versions of files are needed, and what has to go so that the rest has room. Old captures go first, then younger
 //! ones, then what calls did, always the oldest first. It only weighs; nothing goes here.
 
 use std::collections::{BTreeSet, HashSet};

@@ -10,7 +10,7 @@ this computer. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_
 `retake` again.";
 
 const COMMANDS: &str = "Try `/rewind` to go back to an earlier message, `/undo` to take that back, `/retry` for \
-another answer, and Ctrl-C to stop me. I can do sums (\"17 * 3\"), repeat a list (\"repeat: tea, milk\"), tell a story \
+another answer, and Ctrl-C to stop me. I can do sums (\"17 * 3\") and repeat a list (\"repeat: tea, milk\"). I can tell a story \
 (\"tell me a story about a fox\"), and say what I see of our conversation (\"what do you see?\").";
 
 /// The answer to messages that the demo does not understand.

@@ -134,7 +134,7 @@ fn is_whole(call: &ToolCall) -> bool {
     call.fn_arguments.as_str().is_none_or(|text| serde_json::from_str::<Value>(text).is_ok())
 }
 
-/// Gives each call an id of its own, as the format takes it: two calls may have the same id, or ids that become the same, where
+/// Gives each call an id of its own, as the format takes it. Two calls may have the same id, or ids that become the same, where
 /// conversations come from other programs. The results behind a call go along, and what the provider signed it with.
 pub(super) fn make_ids_unique(messages: &mut [Message], in_letters: impl Fn(&str) -> String) {
     let mut taken: BTreeSet<String> = BTreeSet::new();

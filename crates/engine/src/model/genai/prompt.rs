@@ -20,7 +20,7 @@ use super::content::{self, Names};
 use crate::settings::{Endpoint, EndpointKind};
 
 /// What stands before an instruction that is neither a person's nor a model's. It is sent in its place as a user's,
-/// because most formats know one instruction only, above everything: an instruction that is added there would change
+/// because most formats know one instruction only, above everything. An instruction that is added there would change
 /// the beginning of the prompt.
 const INSTRUCTIONS: &str = "[Instructions]";
 
@@ -90,8 +90,8 @@ fn tool(spec: ToolSpec) -> Tool {
     Tool::new(content::plain_name(&spec.name)).with_description(spec.about).with_schema(schema.into())
 }
 
-/// Anthropic caches a prompt only up to a mark, and takes four: tools, system, and these two. The last message carries
-/// one, so that the next step, or one after a rewind, finds its beginning in the cache; so does the message that carried it
+/// Anthropic caches a prompt only up to a mark, and takes four: tools, system, and these two. The last message carries one,
+/// so that the next step, or one after a rewind, finds its beginning in the cache. So does the message that carried it
 /// before, because only a few blocks before a mark are looked through.
 fn mark_cache(messages: &mut [ChatMessage]) {
     let Some(last) = messages.len().checked_sub(1) else {

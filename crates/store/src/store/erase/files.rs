@@ -1,5 +1,6 @@
 //! What an erasure takes of files: what the erased calls changed, whatever holds the text, and the steps of rewinds that went
-//! over either. The rows stay; which objects they named is written down in the same transaction, so that the owner of the object store can erase those that nothing else names, also after a crash. Must never name an object that stays.
+//! over either. The rows stay. Which objects they named is written down in the same transaction, so that the owner of the object
+//! store can erase those that nothing else names, also after a crash. Must never name an object that stays.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -222,8 +223,8 @@ fn went(gone: &Gone, workspace: WorkspaceNo, made: &PathMove) -> bool {
     layers.any(|layer| gone.contains(&(workspace, made.change.path.clone(), layer.delta)))
 }
 
-/// Captures without what holds the text, and without what an earlier erasure left because it was in a file: that it is there no
-/// more is all that such a capture says.
+/// Captures without what holds the text, and without what an earlier erasure left because it was in a file. All that such a
+/// capture says is that it is there no more.
 fn captures(
     rows: &dyn Rows,
     workspace: WorkspaceNo,

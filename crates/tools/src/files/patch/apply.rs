@@ -1,4 +1,4 @@
-//! Hunks on a text. Every line that a hunk says is there must be there, and in one place only; its line number decides
+//! Hunks on a text. Every line that a hunk says is there must be there, and in one place only. Its line number decides
 //! between places, or may be wrong when there is but one.
 
 use super::parse::{Hunk, Side};

@@ -1,5 +1,5 @@
 //! A unified diff, read. It takes what models write (wrong counts of lines, no line numbers, empty lines without their
-//! space), which kept libraries refuse; what cannot be understood in one way only is an error that names its line.
+//! space), which kept libraries refuse. What cannot be understood in one way only is an error that names its line.
 
 use std::borrow::Cow;
 

@@ -16,7 +16,7 @@ const FOLDERS: [&str; 4] = ["/run/user", "/run/dbus", "/tmp/.X11-unix", "/tmp/.I
 const TEMPORARY: [&str; 3] = ["tmux-", "ssh-", "screens"];
 
 /// Folders of sockets that are there, and known ones that are not. That of a terminal multiplexer is made where it is not there, as its
-/// program makes it, and stays: were it free at any time, a command could wait there for the person.
+/// program makes it, and stays. Were it free at any time, a command could wait there for the person.
 pub(super) fn folders(multiplexer: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
     if let Some(folder) = multiplexer {
         // Where it can't be made it is there, or nobody's.

@@ -1,5 +1,5 @@
 //! Code in colours. Grammars are read once, by a thread of their own, and so are the first piece of each language and long blocks,
-//! because that is slow; until then code is plain. Must never keep a drawing waiting.
+//! because that is slow. Until then code is plain. Must never keep a drawing waiting.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

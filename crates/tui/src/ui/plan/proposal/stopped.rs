@@ -89,8 +89,8 @@ impl Proposal {
     }
 }
 
-/// Whether a plan does the same as another one, and additionally takes back only what the run did until its end: no new choice, nothing
-/// irreversible, nothing that is brought back.
+/// Whether a plan does the same as another one, and additionally takes back only what the run did until its end. It has no new choice,
+/// nothing irreversible, and nothing that is brought back.
 fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
     let of_run = |plan: &Plan| Plan {
         head: String::new(),
