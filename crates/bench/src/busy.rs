@@ -64,8 +64,8 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
             command.push(began.elapsed().as_secs_f64() * 1e3);
         }
         applied.await?.map_err(failed)?;
-        erased.await?.map_err(failed)?;
         report.add(format!("{name}_s"), start.elapsed().as_secs_f64());
+        erased.await?.map_err(failed)?;
         for (what, times) in [("status", &status), ("stop", &stop), ("command_elsewhere", &command)] {
             report.add(format!("{name}_{what}_p50_ms"), at(times, 50));
             report.add(format!("{name}_{what}_max_ms"), at(times, 100));

@@ -146,6 +146,8 @@ impl Client for LazyClient<'_> {
     }
 
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
-        self.client().await?.follow(follow).await.map_err(|problem| self.audience.word(problem))
+        let audience = self.audience;
+        let told = self.client().await?.follow(follow).await.map_err(|problem| audience.word(problem))?;
+        Ok(told.map(move |told| audience.word_told(told)).boxed())
     }
 }

@@ -126,16 +126,17 @@ impl Draft {
     }
 
     /// Gives a holder its own pieces, and those that no living holder shows. What moved aside stays so, piece by piece.
-    pub fn claim(&mut self, holder: Option<&String>, lives: impl Fn(&str) -> bool) -> Self {
+    pub fn claim(&mut self, holder: Option<&str>, lives: impl Fn(&str) -> bool) -> Self {
         let is_free = |piece: &DraftPiece| match &piece.holder {
             None => true,
-            own if own.as_ref() == holder => true,
+            own if own.as_deref() == holder => true,
             Some(other) => !lives(other),
         };
         let (free, mut others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.0).into_iter().partition(is_free);
         let (aside, free): (Vec<_>, Vec<_>) = free.into_iter().partition(|piece| piece.is_aside);
         let claimed = std::iter::once(joined(free)).chain(aside);
-        let claimed: Vec<_> = claimed.map(|piece| DraftPiece { holder: holder.cloned(), ..piece }).collect();
+        let claimed: Vec<_> =
+            claimed.map(|piece| DraftPiece { holder: holder.map(str::to_owned), ..piece }).collect();
         others.extend(claimed.clone());
         self.0 = others;
         Self(claimed)
@@ -298,8 +299,8 @@ mod tests {
             aside("old", None),
             aside("of b", Some("B")),
         ];
-        let (mut draft, a) = (Draft(all.clone()), "A".to_owned());
-        let claimed = draft.claim(Some(&a), |holder| holder == "B");
+        let (mut draft, a) = (Draft(all.clone()), "A");
+        let claimed = draft.claim(Some(a), |holder| holder == "B");
         assert_eq!(short(&claimed), ["own+dead+free of A", "aside: old of A"]);
         assert_eq!(short(&draft), ["b of B", "aside: of b of B", "own+dead+free of A", "aside: old of A"]);
         let mut draft = Draft(all);

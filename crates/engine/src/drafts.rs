@@ -7,7 +7,7 @@ use crate::error::Result;
 
 /// Where a draft is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DraftOf {
+pub enum DraftHome {
     /// In a conversation.
     Conversation(ConversationId),
     /// In a folder, in which a conversation is about to begin.
@@ -22,13 +22,13 @@ impl Engine {
     }
 
     /// The draft of an author; empty where there is none.
-    pub async fn draft(&self, at: &DraftOf, author: &str) -> Result<Draft> {
+    pub async fn draft(&self, at: &DraftHome, author: &str) -> Result<Draft> {
         let parts = match at {
-            DraftOf::Conversation(of) => {
+            DraftHome::Conversation(of) => {
                 let drafts = self.store().drafts(*of).await?.into_iter();
                 drafts.into_iter().find(|(of, _)| of == author).map(|(_, parts)| parts).unwrap_or_default()
             }
-            DraftOf::Folder(folder) => self.store().draft_in(folder.clone(), author.to_owned()).await?,
+            DraftHome::Folder(folder) => self.store().draft_in(folder.clone(), author.to_owned()).await?,
         };
         Ok(Draft::read(parts))
     }
@@ -36,7 +36,7 @@ impl Engine {
     /// Keeps a new piece of an author's draft.
     pub async fn put_in_draft(
         &self,
-        at: DraftOf,
+        at: DraftHome,
         author: String,
         new: DraftPiece,
         place: DraftPlace,
@@ -50,9 +50,9 @@ impl Engine {
     /// Gives a holder its own pieces of an author's draft, and those that no living holder shows.
     pub async fn claim_draft(
         &self,
-        at: DraftOf,
+        at: DraftHome,
         author: String,
-        holder: Option<&String>,
+        holder: Option<&str>,
         lives: impl Fn(&str) -> bool,
     ) -> Result<Draft> {
         let _alone = self.drafting.lock().await;
@@ -62,11 +62,11 @@ impl Engine {
         Ok(claimed)
     }
 
-    async fn keep_draft(&self, at: DraftOf, author: String, draft: Draft) -> Result<()> {
+    async fn keep_draft(&self, at: DraftHome, author: String, draft: Draft) -> Result<()> {
         let parts: Vec<Part> = draft.stored();
         match at {
-            DraftOf::Conversation(of) => self.store().set_draft(of, author, parts).await?,
-            DraftOf::Folder(folder) => self.store().set_draft_in(folder, author, parts).await?,
+            DraftHome::Conversation(of) => self.store().set_draft(of, author, parts).await?,
+            DraftHome::Folder(folder) => self.store().set_draft_in(folder, author, parts).await?,
         }
         Ok(())
     }

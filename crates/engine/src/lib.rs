@@ -54,7 +54,7 @@ pub use agent::{
     SettledRules, Todo, TodoState, Used,
 };
 pub use confinement::Confinement;
-pub use drafts::DraftOf;
+pub use drafts::DraftHome;
 pub use error::{EngineError, Kind, Result};
 pub use files::{
     AppliedFiles, AsOf, Asked, Below, Blind, ByCalls, Called, DeltaOrigin, Doing, EffectShown, Effects,

@@ -10,14 +10,15 @@ use futures::future::BoxFuture;
 use retake_core::mcp::{Approves, Note};
 use retake_core::{Field, Hint, Remedy, Rule};
 use retake_tools::mcp::{
-    Allowed, Config, ConfigError, Deps, Failure, FailureKind, McpServers, News, Origin, ServerShown, State,
-    Variables, Way, add, beginning, broken, remove,
+    Allowed, Config, ConfigError, ConfigFault, Deps, Failure, FailureKind, McpServers, News, Origin,
+    ServerShown, State, Variables, Way, add, beginning, broken, remove,
 };
 use retake_tools::{CallEnvironment, Guarded};
 
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result, said};
 use crate::files::blocking;
+use crate::log;
 use crate::notice::Notice;
 
 /// The tool that reads files, as rules name it.
@@ -143,9 +144,18 @@ impl From<ServerShown> for McpServerInfo {
     }
 }
 
+/// Whether nothing is captured in a folder, and no command runs there, after such a failure. Any other failure may pass, as that of a
+/// folder in which another program works.
+fn captures_nothing(error: &EngineError) -> bool {
+    matches!(error.code, "no_workspace" | "no_files")
+}
+
 /// Why no server starts: what it must not read is not known.
 fn refused(error: &EngineError) -> Failure {
-    let why = format!("its sandbox cannot be made, as the files that hold secrets cannot be listed: {error}");
+    let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    let why = format!(
+        "its sandbox cannot be made, as the files that hold secrets cannot be listed: {error}{hint}; the next turn tries again"
+    );
     Failure { kind: FailureKind::NotStarted, why }
 }
 
@@ -197,7 +207,10 @@ impl Engine {
                     let roots = [deps.folder.clone()];
                     match self.kept_from_servers(&deps.folder, &agent.guarded).await {
                         Ok((hide, held)) => (deps.hide, deps.held) = (hide, held),
-                        Err(error) => deps.refused = Some(refused(&error)),
+                        Err(error) => {
+                            log::failed(&error, "no MCP server starts in the sandbox");
+                            deps.refused = Some(refused(&error));
+                        }
                     }
                     deps.hide.retain(|path| !agent.permission.allows_by_name(READ, path, &roots));
                 }
@@ -207,6 +220,20 @@ impl Engine {
             *slot = Some(Arc::clone(&servers));
             servers
         })
+    }
+
+    /// Has the servers of a folder begin again that could not start, where the reason for that is gone. Once a turn: the caller that waits
+    /// for them calls it first.
+    pub(crate) async fn retry_refused_servers(&self, folder: &Path) {
+        let Some(agent) = &self.parts().agent else { return };
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let slot = self.started.slot(&folder);
+        let mut slot = slot.lock().await;
+        if slot.as_ref().is_some_and(|servers| servers.are_refused())
+            && self.kept_from_servers(&folder, &agent.guarded).await.is_ok()
+        {
+            *slot = None;
+        }
     }
 
     /// The files of a folder that its servers may not read, and those that they may not change. None in a folder that is refused as a
@@ -221,7 +248,7 @@ impl Engine {
             Ok::<_, EngineError>((hidden, self.programs_in(folder).await?))
         };
         match known.await {
-            Err(error) if error.kind != Kind::Storage => Ok(Default::default()),
+            Err(error) if captures_nothing(&error) => Ok(Default::default()),
             known => known,
         }
     }
@@ -241,6 +268,7 @@ impl Engine {
         name: Option<&'a str>,
     ) -> BoxFuture<'a, Result<(Vec<McpServerInfo>, Vec<EngineError>)>> {
         Box::pin(async move {
+            self.retry_refused_servers(folder).await;
             let servers = self.servers(folder, None).await;
             servers.settled().await;
             let mut shown: Vec<McpServerInfo> = servers.shown().into_iter().map(Into::into).collect();
@@ -271,7 +299,7 @@ impl Engine {
 
     /// What nobody was told yet of the servers of a folder and the files that name them.
     pub(crate) fn server_notices(&self, folder: &Path, servers: &McpServers) -> Vec<Notice> {
-        let files = if servers.begins_report() { self.mcp_file_problems(folder) } else { Vec::new() };
+        let files = if servers.take_first_report() { self.mcp_file_problems(folder) } else { Vec::new() };
         let news = servers.news().into_iter().map(|(name, news)| match news {
             News::Note(note) => Notice::Server(name, note),
             News::Failed(failure) => Notice::ServerFailed(name, failed(failure)),
@@ -339,21 +367,10 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
 
 /// What is wrong with a file of servers, and where.
 fn fields_of(error: &ConfigError) -> Vec<(&'static str, Field)> {
-    let (what, path, line, key) = match error {
-        ConfigError::Unreadable { path, .. } => ("unreadable", Some(path), None, None),
-        ConfigError::Unwritable { path, .. } => ("unwritable", Some(path), None, None),
-        ConfigError::Syntax { path, line, .. } => ("syntax", Some(path), Some(line), None),
-        ConfigError::Wrong { path, line, key, .. } => ("wrong_value", Some(path), Some(line), Some(key)),
-        ConfigError::NoServers { path, .. } => ("no_servers", Some(path), None, None),
-        ConfigError::UnknownKey { path, line, key, .. } => ("unknown_key", Some(path), Some(line), Some(key)),
-        ConfigError::BadName(_) => ("bad_name", None, None, None),
-        ConfigError::BadEntry { .. } => ("bad_entry", None, None, None),
-        ConfigError::Exists { path, .. } => ("exists", Some(path), None, None),
-        ConfigError::Missing { path, .. } => ("missing", Some(path), None, None),
-    };
+    let ConfigFault { what, path, line, key } = error.fault();
     let path = path.map(|path| ("path", Field::Text(path.display().to_string())));
-    let line = line.map(|line| ("line", Field::Number(*line as u64)));
-    let key = key.map(|key| ("key", Field::Text(key.clone())));
+    let line = line.map(|line| ("line", Field::Number(line as u64)));
+    let key = key.map(|key| ("key", Field::Text(key)));
     let what = ("what", Field::Text(what.to_owned()));
     std::iter::once(what).chain(path).chain(line).chain(key).collect()
 }
@@ -380,5 +397,28 @@ impl From<ConfigError> for EngineError {
         let cause = std::error::Error::source(&error).map(|cause| said(cause.to_string()));
         let hint = (!error.hint().is_empty()).then_some(hint);
         Self { cause, hint, fields: fields_of(&error), ..Self::new(kind, "mcp", error.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_worktree::WorktreeError;
+
+    use super::*;
+
+    #[test]
+    fn only_a_folder_that_is_no_workspace_lets_servers_start_with_nothing_hidden() {
+        let folder = PathBuf::from("/x");
+        let rows = [
+            (WorktreeError::RootMissing(folder.clone()), true),
+            (WorktreeError::RootRefused { path: folder.clone(), why: "it is the whole system" }, true),
+            (WorktreeError::TooMuch { files: 1, bytes: 1 }, false),
+            (WorktreeError::RootBusy(folder.clone()), false),
+            (WorktreeError::RootOther(folder), false),
+        ];
+        for (error, expected) in rows {
+            let text = error.to_string();
+            assert_eq!(captures_nothing(&error.into()), expected, "{text}");
+        }
     }
 }

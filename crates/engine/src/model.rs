@@ -70,8 +70,15 @@ pub enum Chunk {
     Usage(Usage),
     /// The answer is complete. Nothing follows.
     End(EndReason),
-    /// Not part of the answer: the model is asked again after this time, because it failed so. In brackets, such as `HTTP 429`.
-    Retry(Duration, ModelErrorKind, Option<String>),
+    /// Not part of the answer: the model is asked again.
+    Retry {
+        /// After this time.
+        wait: Duration,
+        /// How it failed.
+        kind: ModelErrorKind,
+        /// A short detail, such as `HTTP 429`.
+        detail: Option<String>,
+    },
 }
 
 impl Chunk {

@@ -12,8 +12,15 @@ use crate::model::ModelErrorKind;
 /// Something that a person should know of a run.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// The model is asked again after this time, because it failed so; in brackets, such as `HTTP 429`.
-    Retry(Duration, ModelErrorKind, Option<String>),
+    /// The model is asked again.
+    Retry {
+        /// After this time.
+        wait: Duration,
+        /// How it failed.
+        kind: ModelErrorKind,
+        /// A short detail, such as `HTTP 429`.
+        detail: Option<String>,
+    },
     /// The answer reached the model's limit and is cut.
     AnswerCut,
     /// The model refused to go on.
@@ -32,10 +39,10 @@ pub enum Notice {
     FolderNotCaptured(PathBuf, EngineError),
     /// So many processes of a call still run; what they change from now on is kept.
     ProcessesRun(usize),
-    /// Hooks or settings of git, by path, that a call changed and that a rewind leaves as they are.
-    GitFilesChanged(Vec<(String, GitFile)>),
+    /// Hooks or settings of git, by path, that a call changed and that a rewind leaves as they are; and how many more.
+    GitFilesChanged(Vec<(String, GitFile)>, usize),
     /// The same of files that a rewind takes back.
-    CoveredGitFilesChanged(Vec<(String, GitFile)>),
+    CoveredGitFilesChanged(Vec<(String, GitFile)>, usize),
     /// The turn waits for these MCP servers to start.
     ServersAwaited(Vec<String>),
     /// These took longer than the turn waits: it goes on without their tools.

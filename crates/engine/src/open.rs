@@ -72,7 +72,7 @@ impl Engine {
             let engine = Self::start(parts).await?;
             let mut notices = opened.notices;
             notices.extend(engine.settle_files().await?);
-            // A panic of the look is logged by its hook.
+            // If the look has panicked, the panic hook has logged that.
             engine.take_over_jobs(living.await.unwrap_or_default()).await?;
             engine.collect_in_background();
             Ok((engine, notices))

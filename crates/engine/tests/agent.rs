@@ -273,6 +273,7 @@ async fn engine_with(
     let data = dir.path().join("data");
     let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let mut tools = Toolbox::default();
+    let sandbox = shell.sandbox.clone();
     for tool in file_tools().into_iter().chain(shell_tools(shell)) {
         assert!(tools.add(tool), "a name comes once");
     }
@@ -285,7 +286,7 @@ async fn engine_with(
         roots: super::files::further(dir.path()),
         guarded: Arc::new(Guarded::new(&[], Some(&dir.path().join("home")), []).expect("items")),
         secrets: Secrets::default(),
-        sandbox: None,
+        sandbox,
         memory: u64::MAX,
         limit: 50,
         server_wait: Duration::from_millis(1_500),

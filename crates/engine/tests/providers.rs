@@ -112,7 +112,7 @@ async fn gather(model: &dyn Model, prompt: Prompt) -> (Answer, Vec<String>, Opti
         while let Some(item) = stream.next().await {
             assert!(error.is_none() && answer.end().is_none(), "something follows the end: {item:?}");
             match item {
-                Ok(retake_engine::model::Chunk::Retry(wait, kind, detail)) => {
+                Ok(retake_engine::model::Chunk::Retry { wait, kind, detail }) => {
                     notices.push(format!(
                         "{} s: {} ({})",
                         wait.as_secs(),

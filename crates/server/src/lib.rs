@@ -1,5 +1,5 @@
-//! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates requests and replies; what it decides concerns clients only: who
-//! is attached, who gets which event, and when the owner is not needed any more.
+//! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates requests and replies. What it decides concerns
+//! clients only: who is attached, who gets which event, and when the owner is not needed any more.
 
 mod agent;
 mod convert;

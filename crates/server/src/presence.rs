@@ -178,7 +178,8 @@ impl InProcess {
 
     /// Whether something runs, or lives on in the background.
     async fn works(&self) -> bool {
-        !self.engine.running().is_empty() || self.engine.living_jobs().await > 0
+        // Runs last: one that begins while processes are looked for counts.
+        self.engine.living_jobs().await > 0 || !self.engine.running().is_empty()
     }
 
     /// When the owner ends unless something happens, where so many jobs run.

@@ -1,7 +1,7 @@
 //! MCP servers as tools: their file, their processes and connections, and what they offer, bounded and cleaned.
 //!
-//! Nothing that a server says is trusted. It must never make anything hang, grow without bound or act on a terminal. It must
-//! never be started from a project's file before a person approved it. The protocol itself is `rmcp`'s, and `rmcp` is named
+//! Nothing that a server says is trusted. A server must never make anything hang, grow without bound or act on a terminal.
+//! It must never be started from a project's file before a person approved it. The protocol itself is `rmcp`'s, and `rmcp` is named
 //! nowhere but here.
 
 mod allowed;
@@ -23,7 +23,7 @@ mod text;
 mod tool;
 
 pub use allowed::Allowed;
-pub use config::{Config, ConfigError, Entry, Origin, Way};
+pub use config::{Config, ConfigError, ConfigFault, Entry, Origin, Way};
 pub use expand::Variables;
 pub use failure::{Failure, FailureKind};
 pub use file::{add, remove};

@@ -1,6 +1,6 @@
 //! What the clients of this program call the things to do that a hint names. Must never change any other word.
 
-use retake_wire::{Condition, Hint, Problem, Remedy, RunEvent, RunNotice, english};
+use retake_wire::{Condition, Event, Hint, Problem, Remedy, RunEvent, RunNotice, Told, english};
 
 /// The reader of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,14 @@ impl Audience {
             }
             other => other,
         }
+    }
+
+    /// What a subscriber gets, with the hints and notices of runs in this client's words.
+    pub fn word_told(self, mut told: Told) -> Told {
+        if let Event::Run { said } = told.event {
+            told.event = Event::Run { said: self.word_event(said) };
+        }
+        told
     }
 
     /// The command for a thing to do; a verb where the conversation has none.
@@ -117,7 +125,7 @@ impl Audience {
 
 #[cfg(test)]
 mod tests {
-    use retake_wire::{Condition, MarkCount, MarkVerb};
+    use retake_wire::{Condition, Event, MarkCount, MarkVerb, RunEvent, RunNotice, Told};
 
     use super::Audience;
 
@@ -162,5 +170,22 @@ mod tests {
             "1 other conversation contains the text, too. Erase it there with the same TEXT: \
              `retake erase --matching TEXT --conversation c2`"
         );
+    }
+
+    #[test]
+    fn notices_of_runs_are_in_the_words_of_the_client_however_they_come() {
+        let notice = RunNotice::ServerNeedsApproval { server: "it".to_owned() };
+        let event = RunEvent::Notice { notice, text: "in the words of the owner".to_owned() };
+        let words = "this folder names an MCP server “it” that may not be started yet: `retake mcp allow it`";
+        let text_of = |event| match event {
+            RunEvent::Notice { text, .. } => text,
+            other => panic!("no notice: {other:?}"),
+        };
+        assert_eq!(text_of(Audience::Shell.word_event(event.clone())), words);
+        let told = Told { id: None, event: Event::Run { said: event } };
+        match Audience::Shell.word_told(told).event {
+            Event::Run { said } => assert_eq!(text_of(said), words),
+            other => panic!("no event of a run: {other:?}"),
+        }
     }
 }

@@ -13,6 +13,10 @@ pub enum GitFileChange {
     Changed,
     /// It is gone.
     Removed,
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }
 
 /// What git does with a file.
@@ -26,4 +30,8 @@ pub enum GitFileRole {
     Settings,
     /// Git runs its `exec` lines when the rebase continues.
     Rebase,
+    /// A code of a newer owner.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
 }

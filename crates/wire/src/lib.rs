@@ -59,7 +59,7 @@ pub use mcp::{
 };
 pub use mcp_remark::McpRemark;
 pub use notice::{ChangedGitFile, MentionOutcome, ModelFailure, NoticeCause, RunNotice};
-pub use op_summary::{MessageName, OpSummary, StepName, StepSummary};
+pub use op_summary::{MessageName, OpSummary, PlannedStep, UndoneStep};
 pub use problem::{Problem, ProblemKind};
 pub use problem_code::ProblemCode;
 pub use reply::Reply;

@@ -66,14 +66,14 @@ pub enum RunNotice {
         /// How many.
         processes: u64,
     },
-    /// A call changed hooks or settings of git, which a rewind leaves as they are.
+    /// A command of a person changed hooks or settings of git, which a rewind leaves as they are. Of a call of the agent, its result says so.
     GitFilesChanged {
         /// The first of them; at most 4.
         files: Vec<ChangedGitFile>,
         /// How many more there are.
         more: u64,
     },
-    /// A call changed files that git runs or reads as settings, and that a rewind takes back.
+    /// A command of a person changed files that git runs or reads as settings, and that a rewind takes back.
     CoveredGitFilesChanged {
         /// The first of them; at most 4.
         files: Vec<ChangedGitFile>,
@@ -129,11 +129,13 @@ pub enum RunNotice {
         outcome: MentionOutcome,
     },
     /// The owner does not answer. Only clients report this: the owner never sends it.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     OwnerSilent {
         /// Its process.
         pid: u32,
     },
     /// The owner ended during the run, and another one continues. Only clients report this: the owner never sends it.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     OwnerReplaced,
     /// A code of a newer owner.
     #[default]
@@ -142,7 +144,14 @@ pub enum RunNotice {
     Unknown,
 }
 
-/// Why something failed that a notice is about.
+impl RunNotice {
+    /// Whether only its owner knows what it is.
+    pub(crate) fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+/// Why something failed that a notice is about. It is no `Problem`, as problems hold notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoticeCause {
@@ -220,7 +229,7 @@ pub enum ModelFailure {
     Unknown,
 }
 
-/// What became of a file that a message names with `@`. Only a secret one is attached.
+/// What became of a file that a message names with `@`. Of these outcomes, only `secret` attaches the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]

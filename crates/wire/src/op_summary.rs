@@ -10,20 +10,20 @@ pub enum OpSummary {
     /// It took a step back.
     TookBack {
         /// Which.
-        step: StepName,
+        step: UndoneStep,
     },
     /// It brought a step back.
     BroughtBack {
         /// Which.
-        step: StepName,
+        step: UndoneStep,
     },
     /// It took back a step that came to nothing: a run failed before it had an answer.
-    CameToNothing {
+    TookBackFailed {
         /// Which.
-        step: StepName,
+        step: UndoneStep,
     },
     /// It went back to what an earlier head left.
-    WentBack {
+    Restored {
         /// The head.
         head: String,
     },
@@ -89,11 +89,18 @@ pub enum OpSummary {
     Unknown,
 }
 
+impl OpSummary {
+    /// Whether only its owner knows what it is.
+    pub(crate) fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
 /// A step that `undo` took back or `redo` brought back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
-pub enum StepName {
+pub enum UndoneStep {
     /// A turn.
     Turn {
         /// The message that opened it. Absent where it is gone.
@@ -116,7 +123,7 @@ pub enum StepName {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
-pub enum StepSummary {
+pub enum PlannedStep {
     /// A turn.
     Turn {
         /// The message that opened it. Absent where it is gone.

@@ -411,7 +411,7 @@ pub struct Operation {
     /// The verb: `rewind`, `undo` …
     pub reason: String,
     /// What it did.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "OpSummary::is_unknown")]
     pub summary: OpSummary,
     /// Deprecated, the next version leaves it out: `summary` as an English phrase.
     #[serde(default)]

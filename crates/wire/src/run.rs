@@ -133,7 +133,7 @@ pub enum RunEvent {
     /// Something to know, such as a retry.
     Notice {
         /// What.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "RunNotice::is_unknown")]
         notice: RunNotice,
         /// Deprecated, the next version leaves it out: `notice` as an English sentence.
         #[serde(default)]

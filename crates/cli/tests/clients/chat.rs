@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{Composer, Plan};
-use retake_wire::{Outcome, Part, Reply, RunEvent, RunNotice};
+use retake_wire::{ModelFailure, Outcome, Part, Reply, RunEvent, RunNotice};
 
 use super::fixtures::{self, ended, overloaded, plan, stale, started, targets};
 use super::scripted::Act::{Answer, Enter, Escape, Line, Pick};
@@ -124,8 +124,8 @@ fn stopped_in_the_middle() {
 #[test]
 fn a_failing_model_loses_no_message() {
     let notice = RunEvent::Notice {
-        notice: RunNotice::Unknown,
-        text: "demo/echo is busy: trying again in 2 s".to_owned(),
+        notice: RunNotice::Retry { in_ms: 2_000, failure: ModelFailure::Overloaded, detail: None },
+        text: String::new(),
     };
     let events = vec![started(), notice, ended(Outcome::Failed, Some(overloaded()))];
     let case = Case::terminal([Line("hello"), Line("/retry")]);

@@ -36,8 +36,10 @@ impl Drop for Left {
 impl AtWork {
     /// Works with others. Waits only for one that is alone.
     pub(super) async fn join(&self) -> Arc<Working> {
+        // Made first: a caller that gives up may have got its place already, and gives it back.
+        let left = Left(Arc::clone(&self.left));
         let guard = Arc::clone(&self.lock).read_owned().await;
-        Arc::new(Working { _guard: guard, _left: Left(Arc::clone(&self.left)) })
+        Arc::new(Working { _guard: guard, _left: left })
     }
 
     /// Waits until nobody works, without a place in the queue: those that come meanwhile go first.
@@ -63,9 +65,26 @@ impl AtWork {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures::FutureExt as _;
 
+    use tokio::task::JoinHandle;
+
     use super::*;
+
+    /// A task that waits to be alone by now.
+    async fn waiting(at_work: &Arc<AtWork>) -> JoinHandle<()> {
+        let at_work = Arc::clone(at_work);
+        let waits = tokio::spawn(async move { drop(at_work.alone().await) });
+        tokio::task::yield_now().await;
+        waits
+    }
+
+    async fn in_time(waits: JoinHandle<()>) {
+        let woken = tokio::time::timeout(Duration::from_secs(20), waits).await;
+        woken.expect("it was woken").expect("it did not panic");
+    }
 
     #[tokio::test]
     async fn waiting_to_be_alone_keeps_nobody_from_work() {
@@ -85,15 +104,34 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn caller_that_gives_up_wakes_one_that_waits_to_be_alone() {
+        let at_work = Arc::new(AtWork::default());
+        let first = at_work.alone().await;
+        let mut worker = Box::pin(at_work.join());
+        assert!(worker.as_mut().now_or_never().is_none(), "one is alone");
+        let waits = waiting(&at_work).await;
+        // The place goes to the worker, which gives up before it looks again.
+        drop(first);
+        tokio::task::yield_now().await;
+        assert!(!waits.is_finished(), "the worker has the place");
+        drop(worker);
+        in_time(waits).await;
+    }
+
+    #[tokio::test]
     async fn one_that_waits_to_be_alone_is_woken_by_each_end() {
         let at_work = Arc::new(AtWork::default());
         let first = at_work.alone().await;
-        let waits = tokio::spawn({
-            let at_work = Arc::clone(&at_work);
-            async move { drop(at_work.alone().await) }
-        });
-        tokio::task::yield_now().await;
+        let waits = waiting(&at_work).await;
         drop(first);
-        waits.await.expect("it was woken");
+        in_time(waits).await;
+        let works = [at_work.join().await, at_work.join().await];
+        let waits = waiting(&at_work).await;
+        for work in works {
+            assert!(!waits.is_finished(), "one works still");
+            drop(work);
+            tokio::task::yield_now().await;
+        }
+        in_time(waits).await;
     }
 }

@@ -16,6 +16,7 @@ use super::attribution::Attributed;
 use super::conversation_folders::{HeldAll, shown_in};
 use super::git;
 use super::git_hooks::{self, Change, Planted, shown};
+use super::note;
 use super::uncaptured::{self, Blind, Outside, WhyUnseen};
 use super::workspace::{Held, accept, is_alive, see};
 use crate::Engine;
@@ -351,9 +352,14 @@ pub(crate) struct GitFilesChanged {
 impl GitFilesChanged {
     /// What to tell the person.
     pub(crate) fn notices(self) -> impl Iterator<Item = Notice> {
-        let some = |files: Vec<(String, GitFile)>| Some(files).filter(|files| !files.is_empty());
-        let stay = some(self.stay).map(Notice::GitFilesChanged);
-        stay.into_iter().chain(some(self.covered).map(Notice::CoveredGitFilesChanged))
+        let first = |mut files: Vec<(String, GitFile)>| {
+            let more = files.len().saturating_sub(MOST_REPORTED);
+            files.truncate(MOST_REPORTED);
+            (!files.is_empty()).then_some((files, more))
+        };
+        let stay = first(self.stay).map(|(files, more)| Notice::GitFilesChanged(files, more));
+        let covered = first(self.covered).map(|(files, more)| Notice::CoveredGitFilesChanged(files, more));
+        stay.into_iter().chain(covered)
     }
 
     /// The sentence for the model, which stands in the result of the call.
@@ -368,12 +374,12 @@ impl GitFilesChanged {
                 .collect();
             (!all.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
         };
-        let stay = list(&self.stay, GitFile::told).map(|list| {
+        let stay = list(&self.stay, note::told).map(|list| {
             format!(
                 "while it ran, hooks or settings of git were changed, and a rewind does not undo that: {list}"
             )
         });
-        let covered = list(&self.covered, GitFile::said)
+        let covered = list(&self.covered, note::said)
             .map(|list| format!("files that git runs or reads as settings were changed: {list}"));
         let told: Vec<String> = stay.into_iter().chain(covered).collect();
         (!told.is_empty()).then(|| told.join("; "))

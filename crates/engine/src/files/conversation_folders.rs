@@ -46,20 +46,16 @@ impl Engine {
     /// folders is covered with that, and told nowhere.
     pub(crate) async fn further(&self, own: &Path) -> Result<Further> {
         let listed = self.parts().agent.as_ref().map(|agent| agent.roots.clone()).unwrap_or_default();
-        if listed.is_empty() || self.files.config.is_none() {
-            let why = || {
-                EngineError::new(
-                    Kind::Refused,
-                    "no_files",
-                    "this engine was started without a place to keep files in",
-                )
-            };
-            return Ok(Further {
-                kept: Vec::new(),
-                others: listed.into_iter().map(|it| (it, why())).collect(),
-            });
+        if listed.is_empty() {
+            return Ok(Further::default());
         }
-        let config = self.files.config()?.clone();
+        let config = match self.files.config() {
+            Ok(config) => config.clone(),
+            Err(error) => {
+                let others = listed.into_iter().map(|folder| (folder, error.clone())).collect();
+                return Ok(Further { kept: Vec::new(), others });
+            }
+        };
         let own = own.to_owned();
         blocking(move || {
             let own = std::fs::canonicalize(&own).unwrap_or(own);
@@ -67,10 +63,7 @@ impl Engine {
             for folder in listed {
                 match std::fs::canonicalize(&folder).and_then(|real| std::fs::read_dir(&real).map(|_| real)) {
                     Ok(real) => found.push((real, folder)),
-                    Err(error) => {
-                        let why = EngineError::new(Kind::NotFound, "folder_missing", error.to_string());
-                        further.others.push((folder, why));
-                    }
+                    Err(error) => further.others.push((folder, cannot_look(&error))),
                 }
             }
             // What holds another one comes before it.
@@ -243,6 +236,15 @@ pub(super) async fn lock_each(held: HeldAll) -> Result<(HeldAll, Vec<RootLock>)>
         locks.push(locked);
     }
     Ok((HeldAll { all, ..held }, locks))
+}
+
+/// Why a further folder cannot be looked at.
+fn cannot_look(error: &std::io::Error) -> EngineError {
+    let (kind, code) = match error.kind() {
+        std::io::ErrorKind::NotFound => (Kind::NotFound, "folder_missing"),
+        _ => (Kind::Storage, "file"),
+    };
+    EngineError::new(kind, code, error.to_string()).hint("mend the folder, or take it out of agent.roots")
 }
 
 /// The bytes of a path's name: below the conversation's own folder it is relative, in another one absolute.

@@ -310,6 +310,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
+    use crate::files::note;
 
     fn put(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
@@ -325,7 +326,7 @@ mod tests {
         let changes = before.changed(&after).into_iter().enumerate();
         let told = changes.map(|(at, change)| {
             let back = change.back(Some(spool), &format!("call-git-{at}"));
-            (change.path.display().to_string(), change.file(back).told())
+            (change.path.display().to_string(), note::told(&change.file(back)))
         });
         told.collect()
     }

@@ -1,5 +1,5 @@
 //! Lines that a plan takes out of a file which a later call, that stays, has removed, and that stand in a file which the same call
-//! made. It is no rename, as the bytes differ, so they stay. Plan and receipt name them. Must never change anything.
+//! made. The two files are no rename, as their bytes differ, so the lines stay. Plan and receipt name them. Must never change anything.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, GitFileChange, GitFileRole, GitRemark, Head, Mark, Reason};
+use retake_core::{ConversationId, GitFile, GitFileChange, GitFileRole, GitRemark, Head, Mark, Reason};
 
 /// A remark. Said once: a repeated request does not get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,4 +111,27 @@ pub enum FolderRemark {
         /// Puts it back; nothing, where what it was could not be kept.
         command: Option<String>,
     },
+}
+
+/// What happened to it, and what it is to git, for the model. A person reads the same words: `wire/src/english/folder.rs`.
+pub(super) fn said(file: &GitFile) -> String {
+    let how = match file.change {
+        GitFileChange::New => "new",
+        GitFileChange::Changed => "changed",
+        GitFileChange::Removed => "removed",
+    };
+    let what = match file.role {
+        GitFileRole::Hook => "git runs it",
+        GitFileRole::Settings => "git does what it says",
+        GitFileRole::Rebase => "git runs its `exec` lines when the rebase goes on",
+    };
+    format!("{how}; {what}")
+}
+
+/// The same, with what puts it back.
+pub(super) fn told(file: &GitFile) -> String {
+    match &file.command {
+        Some(back) => format!("{}; to put it back: {back}", said(file)),
+        None => format!("{}; what it was could not be kept", said(file)),
+    }
 }

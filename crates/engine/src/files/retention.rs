@@ -74,15 +74,19 @@ pub struct Released {
 impl Engine {
     /// Collects what is not needed, or says what that would be.
     pub fn prune(&self, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
-        Box::pin(async move { self.prune_in(self.files.quiet().await, how).await })
+        self.prune_in(None, how)
     }
 
-    /// The same, while nobody else works with objects.
-    fn prune_in(&self, quiet: Alone, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
+    /// The same for a caller that may keep others from work already.
+    fn prune_in(&self, alone: Option<Alone>, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
         Box::pin(async move {
             let quota = self.files.config()?.keep.quota;
             let Some(pack) = self.files.objects_if_any().await? else {
                 return Ok(Pruned { quota, ..Pruned::default() });
+            };
+            let quiet = match alone {
+                Some(alone) => alone,
+                None => self.files.quiet().await,
             };
             // From here on everything that is put or found stays.
             let guard = pack.guard();
@@ -218,7 +222,10 @@ async fn collect_in_background(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
         let Some(engine) = engine.upgrade() else { return };
         if let Some(alone) = engine.may_collect() {
             // What can't be collected now is collected later; `workspace prune` and `doctor` say why it can't.
-            engine.prune_in(alone, Prune::Unneeded).await.or_log("versions of files that nothing needs stay");
+            engine
+                .prune_in(Some(alone), Prune::Unneeded)
+                .await
+                .or_log("versions of files that nothing needs stay");
             engine.forget_output().await.or_log("old output of commands stays");
         }
     }

@@ -25,7 +25,7 @@ impl Answer {
             Chunk::Part(part) => self.whole.push(part),
             Chunk::Usage(usage) => self.usage = Some(usage),
             Chunk::End(reason) => self.end = Some(reason),
-            Chunk::Retry(..) => {}
+            Chunk::Retry { .. } => {}
         }
     }
 
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn whole_reasoning_replaces_the_streamed_and_leads() {
         let answer = gather([
-            Chunk::Retry(Duration::ZERO, ModelErrorKind::Overloaded, None),
+            Chunk::Retry { wait: Duration::ZERO, kind: ModelErrorKind::Overloaded, detail: None },
             Chunk::Reasoning("h".into()),
             Chunk::Text("a".into()),
             Chunk::Text("b".into()),
@@ -110,6 +110,9 @@ mod tests {
 
     #[test]
     fn a_notice_is_no_answer() {
-        assert!(gather([Chunk::Retry(Duration::ZERO, ModelErrorKind::Overloaded, None)]).is_empty());
+        assert!(
+            gather([Chunk::Retry { wait: Duration::ZERO, kind: ModelErrorKind::Overloaded, detail: None }])
+                .is_empty()
+        );
     }
 }

@@ -137,7 +137,7 @@ impl Call {
         };
         self.current = None;
         self.wait = Some(wait);
-        Ok(Chunk::Retry(wait, error.kind(), error.detail_text().map(str::to_owned)))
+        Ok(Chunk::Retry { wait, kind: error.kind(), detail: error.detail_text().map(str::to_owned) })
     }
 }
 

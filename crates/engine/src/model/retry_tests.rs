@@ -56,7 +56,7 @@ fn play(scripts: Vec<Script>) -> (Vec<String>, Vec<u128>) {
     let retrying = Retrying::new(model, POLICY, Arc::new(clock.clone()), Arc::new(SeededRandom::new(1)));
     let items = futures::executor::block_on(retrying.stream(Prompt::default()).collect::<Vec<_>>());
     let brief = items.into_iter().map(|item| match item {
-        Ok(Chunk::Retry(_, kind, _)) => format!("retry {}", kind.name()),
+        Ok(Chunk::Retry { kind, .. }) => format!("retry {}", kind.name()),
         Ok(Chunk::Text(text)) => format!("text {text}"),
         Ok(chunk) => format!("{chunk:?}"),
         Err(error) => format!("error {:?}", error.kind()),

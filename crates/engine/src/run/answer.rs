@@ -217,7 +217,7 @@ fn event(chunk: Chunk) -> Option<RunEvent> {
     match chunk {
         Chunk::Text(text) => Some(RunEvent::Text(text)),
         Chunk::Reasoning(text) => Some(RunEvent::Reasoning(text)),
-        Chunk::Retry(wait, kind, detail) => Some(RunEvent::Notice(Notice::Retry(wait, kind, detail))),
+        Chunk::Retry { wait, kind, detail } => Some(RunEvent::Notice(Notice::Retry { wait, kind, detail })),
         Chunk::End(reason) => remark(&reason).map(RunEvent::Notice),
         Chunk::Part(_) | Chunk::Usage(_) => None,
     }

@@ -26,6 +26,7 @@ impl Engine {
     ) -> Result<()> {
         let (Some(config), Some(_)) = (&self.parts().agent, &self.parts().mcp) else { return Ok(()) };
         let Some(folder) = self.folder_of(conversation).await? else { return Ok(()) };
+        self.retry_refused_servers(&folder).await;
         let servers = self.servers(&folder, self.environment_in(conversation)).await;
         let clock = &self.parts().clock;
         let wait = config.server_wait;

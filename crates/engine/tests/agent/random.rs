@@ -232,7 +232,6 @@ impl Owner {
         false
     }
 
-    /// Words that came back in a sentence.
     /// The messages that were not sent, as notices say.
     fn not_sent(&self, notices: Vec<Notice>) {
         let messages = notices.into_iter().filter_map(|notice| match notice {

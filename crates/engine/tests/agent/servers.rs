@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use retake_core::{Mode, Part};
 use retake_engine::{OfferedTool, Outcome, RunEvent, Start};
+use retake_tools::{Sandbox, Sandboxed, ShellConfig};
 use serde_json::json;
 
 use super::{Desk, words};
@@ -17,14 +18,19 @@ impl Desk {
     /// A folder with servers, each a line of a shell.
     async fn served(servers: &[(&str, &str)]) -> Self {
         let desk = Self::new(Mode::AllowAll).await;
-        fs::write(desk.dir.path().join("server.py"), SERVER).expect("written");
+        desk.serve(servers);
+        desk
+    }
+
+    /// Names servers in the user's file.
+    fn serve(&self, servers: &[(&str, &str)]) {
+        fs::write(self.dir.path().join("server.py"), SERVER).expect("written");
         let entry = |(name, line): &(&str, &str)| {
             ((*name).to_owned(), json!({"command": "sh", "args": ["-c", line]}))
         };
         let servers: serde_json::Map<_, _> = servers.iter().map(entry).collect();
         let file = json!({ "mcpServers": servers }).to_string();
-        fs::write(desk.dir.path().join("mcp.json"), file).expect("written");
-        desk
+        fs::write(self.dir.path().join("mcp.json"), file).expect("written");
     }
 
     /// The tools of servers that the model was told of last.
@@ -80,4 +86,45 @@ async fn a_stop_while_they_are_waited_for_takes_the_turn_back() {
     let (ended, told) = desk.follow(events, &mut |_| None).await;
     assert_eq!((ended.outcome, told), (Outcome::RolledBack, Vec::new()));
     assert!(desk.shows().await.is_empty() && desk.script.times() <= 1);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_file_of_servers_is_reported_once() {
+    let desk = Desk::served(&[]).await;
+    fs::write(desk.dir.path().join("mcp.json"), "{\n  oops\n}").expect("written");
+    let (_, told) = desk.turn("one", vec![words("1")]).await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("note: ServerFile(") && told[0].contains("\"syntax\""), "{told:?}");
+    let (_, told) = desk.turn("two", vec![words("2")]).await;
+    assert!(told.is_empty(), "{told:?}");
+}
+
+#[tokio::test]
+async fn server_that_could_not_be_held_starts_in_the_turn_after_its_folder_is_back() {
+    let sandbox = Sandbox::bare();
+    if sandbox.available(&[]) != Sandboxed::Full {
+        return;
+    }
+    let desk =
+        Desk::with(Mode::AllowAll, ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() }).await;
+    desk.turn("one", vec![words("1")]).await;
+    desk.serve(&[("it", "exec python3 ../server.py good")]);
+    let (work, away) = (desk.dir.path().join("work"), desk.dir.path().join("away"));
+    fs::rename(&work, &away).expect("moved");
+    fs::create_dir(&work).expect("another folder");
+    let is_refused =
+        |line: &String| line.starts_with("note: ServerFailed(\"it\"") && line.contains("secrets");
+    for turn in ["two", "three"] {
+        let (_, told) = desk.turn(turn, vec![words("2")]).await;
+        assert_eq!(
+            told.iter().filter(|line| is_refused(line)).count(),
+            usize::from(turn == "two"),
+            "{told:?}"
+        );
+        assert!(desk.offered().is_empty());
+    }
+    fs::remove_dir(&work).expect("removed");
+    fs::rename(&away, &work).expect("moved back");
+    desk.turn("four", vec![words("4")]).await;
+    assert_eq!(desk.offered(), ["mcp__it__echo", "mcp__it__look"]);
 }

@@ -1,7 +1,7 @@
-//! What was done, in words, and what is marked. Must never tell words that are hidden, but to clients that ask for just those.
+//! What was done, as codes, and what is marked. Must never tell words that are hidden, but to clients that ask for just those.
 
 use retake_core::{Change, Head, MarkedLine, OpLine, Operation, Reason, Step, StepLine, StepTarget, shorten};
-use retake_wire::{MessageName, OpSummary, StepName, StepSummary, english, reply};
+use retake_wire::{MessageName, OpSummary, PlannedStep, UndoneStep, english, reply};
 
 use super::{counts, line};
 
@@ -30,14 +30,14 @@ pub(crate) fn operation(line: OpLine) -> reply::Operation {
 fn summary(op: &Operation, aim: Option<&StepTarget>) -> OpSummary {
     let message = || aim.map(named);
     let step = |step: Step| match step {
-        Step::Turn(_) => StepName::Turn { message: message() },
-        Step::Op(no) => StepName::Operation { number: no.0 },
+        Step::Turn(_) => UndoneStep::Turn { message: message() },
+        Step::Op(no) => UndoneStep::Operation { number: no.0 },
     };
     match (op.reason, &op.change) {
         (Reason::Undo(of), _) => OpSummary::TookBack { step: step(of) },
         (Reason::Redo(of), _) => OpSummary::BroughtBack { step: step(of) },
-        (Reason::Compensate(of), _) => OpSummary::CameToNothing { step: step(of) },
-        (Reason::Restore(head), _) => OpSummary::WentBack { head: head.to_string() },
+        (Reason::Compensate(of), _) => OpSummary::TookBackFailed { step: step(of) },
+        (Reason::Restore(head), _) => OpSummary::Restored { head: head.to_string() },
         (_, Change::Mark(changes)) => OpSummary::Marked {
             messages: changes.iter().map(|change| change.span.len()).sum(),
             first: message(),
@@ -58,13 +58,13 @@ fn summary(op: &Operation, aim: Option<&StepTarget>) -> OpSummary {
 }
 
 /// What a step takes back or brings back.
-pub(crate) fn step(step: &StepLine) -> StepSummary {
+pub(crate) fn step(step: &StepLine) -> PlannedStep {
     match &step.op {
-        Some(op) => StepSummary::Operation {
+        Some(op) => PlannedStep::Operation {
             reason: op.reason.name().to_owned(),
             summary: summary(op, step.aim.as_ref()),
         },
-        None => StepSummary::Turn { message: step.aim.as_ref().map(named) },
+        None => PlannedStep::Turn { message: step.aim.as_ref().map(named) },
     }
 }
 

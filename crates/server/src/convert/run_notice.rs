@@ -4,20 +4,17 @@ use std::time::Duration;
 
 use retake_core::GitFile;
 use retake_core::mcp::{LeftOut, Note};
-use retake_engine::model::ModelErrorKind as Kind;
+use retake_engine::model::ModelErrorKind;
 use retake_engine::{EngineError, FileKind, Mentioned, Notice};
 use retake_wire::{ChangedGitFile, McpRemark, MentionOutcome, ModelFailure, NoticeCause, RunNotice};
 
 use super::note::{git_change, git_role};
 use super::shown_problem;
 
-/// At most so many files of git's own are listed.
-const MOST_LISTED: usize = 4;
-
 /// The notice as it is on the wire.
 pub(crate) fn run_notice(of: Notice) -> RunNotice {
     match of {
-        Notice::Retry(wait, kind, detail) => {
+        Notice::Retry { wait, kind, detail } => {
             RunNotice::Retry { in_ms: ms(wait), failure: failure(kind), detail }
         }
         Notice::AnswerCut => RunNotice::AnswerCut,
@@ -31,13 +28,11 @@ pub(crate) fn run_notice(of: Notice) -> RunNotice {
             RunNotice::FolderNotCaptured { folder: folder.display().to_string(), cause: cause(error) }
         }
         Notice::ProcessesRun(processes) => RunNotice::ProcessesRun { processes: processes as u64 },
-        Notice::GitFilesChanged(files) => {
-            let (files, more) = listed(files);
-            RunNotice::GitFilesChanged { files, more }
+        Notice::GitFilesChanged(files, more) => {
+            RunNotice::GitFilesChanged { files: listed(files), more: more as u64 }
         }
-        Notice::CoveredGitFilesChanged(files) => {
-            let (files, more) = listed(files);
-            RunNotice::CoveredGitFilesChanged { files, more }
+        Notice::CoveredGitFilesChanged(files, more) => {
+            RunNotice::CoveredGitFilesChanged { files: listed(files), more: more as u64 }
         }
         Notice::ServersAwaited(servers) => RunNotice::ServersAwaited { servers },
         Notice::ServersLate(servers, waited) => RunNotice::ServersLate { servers, waited_ms: ms(waited) },
@@ -69,15 +64,14 @@ fn cause(error: EngineError) -> NoticeCause {
     shown_problem(error).into()
 }
 
-fn listed(files: Vec<(String, GitFile)>) -> (Vec<ChangedGitFile>, u64) {
-    let more = files.len().saturating_sub(MOST_LISTED) as u64;
+fn listed(files: Vec<(String, GitFile)>) -> Vec<ChangedGitFile> {
     let one = |(path, GitFile { change, role, command })| ChangedGitFile {
         path,
         change: git_change(change),
         role: git_role(role),
         command,
     };
-    (files.into_iter().take(MOST_LISTED).map(one).collect(), more)
+    files.into_iter().map(one).collect()
 }
 
 fn mentioned(what: Mentioned) -> MentionOutcome {
@@ -102,27 +96,76 @@ fn mentioned(what: Mentioned) -> MentionOutcome {
     }
 }
 
-fn failure(kind: Kind) -> ModelFailure {
+fn failure(kind: ModelErrorKind) -> ModelFailure {
     match kind {
-        Kind::NoKey => ModelFailure::NoKey,
-        Kind::Refused => ModelFailure::Refused,
-        Kind::OutOfCredit => ModelFailure::OutOfCredit,
-        Kind::RateLimited { .. } => ModelFailure::RateLimited,
-        Kind::Overloaded => ModelFailure::Overloaded,
-        Kind::ContextTooLong => ModelFailure::ContextTooLong,
-        Kind::SafetyRefusal => ModelFailure::SafetyRefusal,
-        Kind::UnknownModel => ModelFailure::UnknownModel,
-        Kind::Rejected => ModelFailure::Rejected,
-        Kind::Unreachable => ModelFailure::Unreachable,
-        Kind::Cut => ModelFailure::Cut,
-        Kind::TimedOut => ModelFailure::TimedOut,
-        Kind::OutputLimit => ModelFailure::OutputLimit,
-        Kind::BadCall => ModelFailure::BadCall,
-        Kind::BadReply => ModelFailure::BadReply,
-        Kind::BadSettings => ModelFailure::BadSettings,
+        ModelErrorKind::NoKey => ModelFailure::NoKey,
+        ModelErrorKind::Refused => ModelFailure::Refused,
+        ModelErrorKind::OutOfCredit => ModelFailure::OutOfCredit,
+        ModelErrorKind::RateLimited { .. } => ModelFailure::RateLimited,
+        ModelErrorKind::Overloaded => ModelFailure::Overloaded,
+        ModelErrorKind::ContextTooLong => ModelFailure::ContextTooLong,
+        ModelErrorKind::SafetyRefusal => ModelFailure::SafetyRefusal,
+        ModelErrorKind::UnknownModel => ModelFailure::UnknownModel,
+        ModelErrorKind::Rejected => ModelFailure::Rejected,
+        ModelErrorKind::Unreachable => ModelFailure::Unreachable,
+        ModelErrorKind::Cut => ModelFailure::Cut,
+        ModelErrorKind::TimedOut => ModelFailure::TimedOut,
+        ModelErrorKind::OutputLimit => ModelFailure::OutputLimit,
+        ModelErrorKind::BadCall => ModelFailure::BadCall,
+        ModelErrorKind::BadReply => ModelFailure::BadReply,
+        ModelErrorKind::BadSettings => ModelFailure::BadSettings,
     }
 }
 
 fn ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_engine::Kind;
+    use retake_engine::model::ModelError;
+    use retake_wire::english;
+
+    use super::*;
+
+    #[test]
+    fn problem_holds_what_happened_beside_it_as_codes_and_as_words() {
+        let notices = vec![Notice::NotSent(vec!["and this".to_owned()])];
+        let error =
+            EngineError { notices, ..EngineError::new(Kind::Refused, "stale_head", "it has changed") };
+        let problem = shown_problem(error);
+        assert_eq!(*problem.notices, [RunNotice::NotSent { messages: vec!["and this".to_owned()] }]);
+        let words =
+            "it has changed; words that waited were not said, as what they answer is gone: “and this”";
+        assert_eq!(problem.message, words);
+    }
+
+    #[test]
+    fn failure_of_a_model_has_one_name_and_one_phrase_in_problems_and_notices() {
+        let limited = ModelErrorKind::RateLimited { retry_after: None };
+        let kinds = [
+            ModelErrorKind::NoKey,
+            ModelErrorKind::Refused,
+            ModelErrorKind::OutOfCredit,
+            limited,
+            ModelErrorKind::Overloaded,
+            ModelErrorKind::ContextTooLong,
+            ModelErrorKind::SafetyRefusal,
+            ModelErrorKind::UnknownModel,
+            ModelErrorKind::Rejected,
+            ModelErrorKind::Unreachable,
+            ModelErrorKind::Cut,
+            ModelErrorKind::TimedOut,
+            ModelErrorKind::OutputLimit,
+            ModelErrorKind::BadCall,
+            ModelErrorKind::BadReply,
+            ModelErrorKind::BadSettings,
+        ];
+        for kind in kinds {
+            let json = serde_json::to_value(failure(kind)).expect("written");
+            assert_eq!(json["code"], kind.name());
+            assert_eq!(english::model_failure(failure(kind)), ModelError::new(kind, "x").brief());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! rewound knows what to do with the content that comes back.
 
 use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part, ShownDraft};
-use retake_engine::DraftOf;
+use retake_engine::DraftHome;
 use retake_engine::prompt::{Like, PathLike};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
@@ -13,22 +13,22 @@ use crate::{InProcess, draft_locks};
 
 impl InProcess {
     pub(super) async fn draft(&self, of: request::DraftOf) -> Result<Reply, Problem> {
-        let at = DraftOf::Conversation(self.conversation(&of.conversation).await?);
+        let at = DraftHome::Conversation(self.conversation(&of.conversation).await?);
         self.draft_at(at, of.author).await
     }
 
     pub(super) async fn draft_in(&self, of: request::DraftIn) -> Result<Reply, Problem> {
-        self.draft_at(DraftOf::Folder(from_root(of.folder)?), of.author).await
+        self.draft_at(DraftHome::Folder(from_root(of.folder)?), of.author).await
     }
 
-    async fn draft_at(&self, at: DraftOf, author: String) -> Result<Reply, Problem> {
+    async fn draft_at(&self, at: DraftHome, author: String) -> Result<Reply, Problem> {
         let author = self.author(author);
         let draft = self.engine.draft(&at, &author).await.map_err(problem)?;
         Ok(Reply::Draft(told(author, draft)))
     }
 
     pub(super) async fn set_draft(&self, set: request::SetDraft) -> Result<Reply, Problem> {
-        let at = DraftOf::Conversation(self.conversation(&set.conversation).await?);
+        let at = DraftHome::Conversation(self.conversation(&set.conversation).await?);
         let holder = named_holder(set.holder)?;
         let new = DraftPiece { parts: drafted(set.parts)?, edits: set.edits, holder, is_aside: false };
         let place = place(set.instead_of, set.released, set.aside)?;
@@ -37,7 +37,7 @@ impl InProcess {
     }
 
     pub(super) async fn set_draft_in(&self, set: request::SetDraftIn) -> Result<Reply, Problem> {
-        let at = DraftOf::Folder(from_root(set.folder)?);
+        let at = DraftHome::Folder(from_root(set.folder)?);
         let holder = named_holder(set.holder)?;
         let new = DraftPiece { parts: drafted(set.parts)?, holder, ..DraftPiece::default() };
         let place = place(set.instead_of, set.released, set.aside)?;
@@ -46,23 +46,23 @@ impl InProcess {
     }
 
     pub(super) async fn claim_draft(&self, claim: request::ClaimDraft) -> Result<Reply, Problem> {
-        let at = DraftOf::Conversation(self.conversation(&claim.conversation).await?);
+        let at = DraftHome::Conversation(self.conversation(&claim.conversation).await?);
         self.claim_draft_at(at, claim.author, claim.holder).await
     }
 
     pub(super) async fn claim_draft_in(&self, claim: request::ClaimDraftIn) -> Result<Reply, Problem> {
-        self.claim_draft_at(DraftOf::Folder(from_root(claim.folder)?), claim.author, claim.holder).await
+        self.claim_draft_at(DraftHome::Folder(from_root(claim.folder)?), claim.author, claim.holder).await
     }
 
     async fn claim_draft_at(
         &self,
-        at: DraftOf,
+        at: DraftHome,
         author: String,
         holder: Option<String>,
     ) -> Result<Reply, Problem> {
         let (author, holder) = (self.author(author), named_holder(holder)?);
         let lives = |name: &str| draft_locks::lives(&self.owner_info.data_dir, name);
-        let claimed = self.engine.claim_draft(at, author.clone(), holder.as_ref(), lives).await;
+        let claimed = self.engine.claim_draft(at, author.clone(), holder.as_deref(), lives).await;
         Ok(Reply::Draft(told(author, claimed.map_err(problem)?)))
     }
 

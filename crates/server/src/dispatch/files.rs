@@ -95,7 +95,7 @@ impl InProcess {
         Ok(Reply::Plan(reply::Plan {
             unchanged,
             steps,
-            step_lines: step_summaries.iter().map(english::step_summary).collect(),
+            step_lines: step_summaries.iter().map(english::planned_step).collect(),
             step_summaries,
             files,
             running: running.collect(),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use serde_json::{Map, Value};
 
-pub use error::ConfigError;
+pub use error::{ConfigError, ConfigFault};
 
 /// The key above all servers.
 pub(super) const SERVERS: &str = "mcpServers";

@@ -10,7 +10,7 @@ use retake_core::mcp::{Approves, Note};
 use tokio::task::AbortHandle;
 
 use super::allowed::Allowed;
-use super::config::{Config, ConfigError, Entry, Origin};
+use super::config::{Config, ConfigError, ConfigFault, Entry, Origin};
 use super::expand::Variables;
 use super::failure::Failure;
 use super::names::Names;
@@ -132,9 +132,11 @@ pub enum News {
 /// The servers of a folder. Dropped, they end.
 pub struct McpServers {
     servers: Vec<Arc<Server>>,
-    told: Vec<String>,
+    faults: Vec<ConfigFault>,
     /// Those that are being started.
     starts: Vec<AbortHandle>,
+    /// Those that are held could not start, for a reason that may pass.
+    refused: bool,
     /// What was reported already: the files of servers, and news of each server.
     reported: Mutex<(bool, Vec<(String, News)>)>,
 }
@@ -155,7 +157,8 @@ impl McpServers {
 
     /// Begins to start all that may be started, side by side and in the background.
     pub fn begin(config: &Config, deps: Deps) -> Self {
-        let told = told(config, &deps.allowed);
+        let faults = faults(config, &deps.allowed);
+        let refused = deps.refused.is_some();
         let deps = Arc::new(deps);
         let server = |entry: &Entry| {
             let state = state(entry, &deps.allowed);
@@ -167,7 +170,7 @@ impl McpServers {
             tokio::spawn(tracing::Instrument::in_current_span(connect)).abort_handle()
         };
         let starts = servers.iter().cloned().map(start).collect();
-        Self { servers, told, starts, reported: Mutex::default() }
+        Self { servers, faults, starts, refused, reported: Mutex::default() }
     }
 
     /// Waits until each one's tools are listed as they are now, or its time is over, or it is given up.
@@ -187,6 +190,11 @@ impl McpServers {
         self.servers.iter().for_each(|server| server.give_up());
     }
 
+    /// Whether those that are held could not start, for a reason that may pass.
+    pub fn are_refused(&self) -> bool {
+        self.refused
+    }
+
     /// Whether these are the servers that files say now.
     pub fn are_of(&self, config: &Config, allowed: &Allowed) -> bool {
         let same = |server: &Arc<Server>, entry: &Entry| {
@@ -195,7 +203,7 @@ impl McpServers {
         };
         self.servers.len() == config.servers.len()
             && self.servers.iter().zip(&config.servers).all(|(server, entry)| same(server, entry))
-            && self.told == told(config, allowed)
+            && self.faults == faults(config, allowed)
     }
 
     /// Lists the tools again of servers that reported a change: before a turn, never during one.
@@ -259,8 +267,8 @@ impl McpServers {
         news
     }
 
-    /// Whether this is the first question for what is wrong with the files that name these servers.
-    pub fn begins_report(&self) -> bool {
+    /// Whether what is wrong with the files that name these servers is still to be reported. True once.
+    pub fn take_first_report(&self) -> bool {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         !std::mem::replace(&mut reported.0, true)
     }
@@ -292,13 +300,10 @@ fn state(entry: &Entry, allowed: &Allowed) -> State {
     }
 }
 
-fn told(config: &Config, allowed: &Allowed) -> Vec<String> {
-    let sentence = |problem: &ConfigError| {
-        let cause = std::error::Error::source(problem).map_or_else(String::new, |cause| format!(": {cause}"));
-        format!("{problem}{cause}; {}", problem.hint())
-    };
-    let warnings = config.warnings.iter().map(ToString::to_string);
-    config.problems.iter().chain(&broken(config, allowed)).map(sentence).chain(warnings).collect()
+/// All that is wrong with the files that name servers.
+fn faults(config: &Config, allowed: &Allowed) -> Vec<ConfigFault> {
+    let broken = broken(config, allowed);
+    config.problems.iter().chain(&broken).chain(&config.warnings).map(ConfigError::fault).collect()
 }
 
 /// What is wrong with the list of those that may be started.

@@ -192,8 +192,8 @@ pub(super) fn refusing(rules: Rules) -> Result<BpfProgram, BackendError> {
     Ok(unknown().into_iter().chain(program).collect())
 }
 
-/// Refuses, as kernels do that don't know them, every call by a number of the x32 convention, as some calls have other numbers there.
-/// Refuses `clone3` and `openat2` too, whose flags and modes no filter can see. Programs use the older calls then.
+/// Refuses calls with the answer of a kernel that does not know them, so that programs use older ones. These are all calls by a number
+/// of the x32 convention, as some have other numbers there. They are also `clone3` and `openat2`, whose flags and modes no filter sees.
 fn unknown() -> BpfProgram {
     use seccompiler::sock_filter;
     const FIRST_X32: u32 = 0x4000_0000;

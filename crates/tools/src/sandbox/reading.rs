@@ -1,6 +1,6 @@
 //! What a command that only reads is refused beside what Landlock refuses. These are all sockets but pairs that reach nobody
-//! else, signals, changes of modes, owners, times and attributes, locks, and terminals. So is everything else that could change
-//! other processes of the user.
+//! else, signals, changes of modes, owners, times and attributes, locks, and terminals. Also refused is everything else
+//! that could change other processes of the user.
 
 use seccompiler::{BackendError, BpfProgram, SeccompCmpOp};
 

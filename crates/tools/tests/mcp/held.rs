@@ -202,6 +202,7 @@ async fn server_that_is_held_does_not_start_where_what_it_must_not_read_is_not_k
         world.refused = Some(Failure { kind: FailureKind::NotStarted, why: why.clone() });
         let servers = world.connect().await;
         assert_eq!((failure(&servers), world.folder().join("started").exists()), (why, false), "{how:?}");
+        assert!(servers.are_refused() && servers.are_of(&world.config(), &world.allowed()), "{how:?}");
     })
     .await;
 }

@@ -140,7 +140,8 @@ pub(crate) fn prompt(
     if row.is_empty() {
         return;
     }
-    let room = usize::from(row.width).saturating_sub(width::columns(ask) + 1);
+    // Room for the cursor behind the text, and for the ellipsis before it.
+    let room = usize::from(row.width).saturating_sub(width::columns(ask) + 2);
     // People look at what they are typing: the end.
     let text = width::end(&safe::line(text), room);
     let end = width::columns(ask) + width::columns(&text);

@@ -131,6 +131,7 @@ fn changed(how: GitFileChange) -> &'static str {
         GitFileChange::New => "new",
         GitFileChange::Changed => "changed",
         GitFileChange::Removed => "removed",
+        GitFileChange::Unknown => super::UNKNOWN,
     }
 }
 
@@ -139,6 +140,7 @@ fn obeyed(role: GitFileRole) -> &'static str {
         GitFileRole::Hook => "git runs it",
         GitFileRole::Settings => "git does what it says",
         GitFileRole::Rebase => "git runs its `exec` lines when the rebase goes on",
+        GitFileRole::Unknown => super::UNKNOWN,
     }
 }
 

@@ -17,21 +17,25 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
         }
         RunNotice::AnswerCut => "the answer was cut at the model's limit".to_owned(),
         RunNotice::ModelRefused => "the model refused to go on".to_owned(),
-        RunNotice::AnswerNotSaved { cause } => format!("{}; the answer so far is not saved", because(cause)),
+        RunNotice::AnswerNotSaved { cause } => {
+            hinted(format!("{}; the answer so far is not saved", because(cause)), cause, command)
+        }
         RunNotice::RuleNotKept { cause } => {
-            format!("it runs this once; the rule is not kept: {}", because(cause))
+            hinted(format!("it runs this once; the rule is not kept: {}", because(cause)), cause, command)
         }
         RunNotice::SettingsWrong { cause } => {
-            format!("{}; until that is corrected, no rule of them allows anything", because(cause))
+            let text = "until that is corrected, no rule of them allows anything";
+            hinted(format!("{}; {text}", because(cause)), cause, command)
         }
-        RunNotice::Failed { cause } => because(cause),
+        RunNotice::Failed { cause } => hinted(because(cause), cause, command),
         RunNotice::NothingCanChange { cause } => {
-            format!("{}: nothing can be changed there, as it could not be taken back", because(cause))
+            let text = "nothing can be changed there, as it could not be taken back";
+            hinted(format!("{}: {text}", because(cause)), cause, command)
         }
-        RunNotice::FolderNotCaptured { folder, cause } => format!(
-            "the further folder {folder}: {}; what is written there can't be taken back",
-            because(cause)
-        ),
+        RunNotice::FolderNotCaptured { folder, cause } => {
+            let text = "what is written there can't be taken back";
+            hinted(format!("the further folder {folder}: {}; {text}", because(cause)), cause, command)
+        }
         RunNotice::ProcessesRun { processes: 1 } => {
             "one of its processes still runs; what it changes from now on is kept".to_owned()
         }
@@ -89,13 +93,13 @@ fn server_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String 
             format!("MCP server “{server}”: {}", super::mcp_remark(remark))
         }
         RunNotice::ServerFailed { server, cause } => {
-            format!("MCP server “{server}” can't be used: {}", because(cause))
+            hinted(format!("MCP server “{server}” can't be used: {}", because(cause)), cause, command)
         }
         RunNotice::ServerNeedsApproval { server } => format!(
             "this folder names an MCP server “{server}” that may not be started yet: {}",
             command(&Remedy::McpAllow { server: server.clone() })
         ),
-        RunNotice::ServerFile { cause } => with_hint(cause, command),
+        RunNotice::ServerFile { cause } => hinted(because(cause), cause, command),
         _ => super::UNKNOWN.to_owned(),
     }
 }
@@ -105,9 +109,8 @@ fn because(it: &NoticeCause) -> String {
     std::iter::once(&it.message).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 
-/// The same, and what to do about it.
-fn with_hint(cause: &NoticeCause, command: &dyn Fn(&Remedy) -> String) -> String {
-    let mut text = because(cause);
+/// A text, and what to do about its cause.
+fn hinted(mut text: String, cause: &NoticeCause, command: &dyn Fn(&Remedy) -> String) -> String {
     if let Some(hint) = &cause.hint {
         let _ = write!(text, "; {}", hint.worded(command));
     }

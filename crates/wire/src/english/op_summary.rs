@@ -1,15 +1,17 @@
 //! The English phrases for what operations did. Must never name words that are hidden: they are not in the codes.
 
-use crate::op_summary::{MessageName, OpSummary, StepName, StepSummary};
+use crate::op_summary::{MessageName, OpSummary, PlannedStep, UndoneStep};
 use crate::reply::{Operation, Plan};
 
 /// What an operation did, in one line.
 pub fn op_summary(it: &OpSummary) -> String {
     match it {
-        OpSummary::TookBack { step } => format!("took back {}", step_name(step)),
-        OpSummary::BroughtBack { step } => format!("brought back {}", step_name(step)),
-        OpSummary::CameToNothing { step } => format!("took back {}, which came to nothing", step_name(step)),
-        OpSummary::WentBack { head } => format!("went back to what head {head} left"),
+        OpSummary::TookBack { step } => format!("took back {}", undone_step(step)),
+        OpSummary::BroughtBack { step } => format!("brought back {}", undone_step(step)),
+        OpSummary::TookBackFailed { step } => {
+            format!("took back {}, which came to nothing", undone_step(step))
+        }
+        OpSummary::Restored { head } => format!("went back to what head {head} left"),
         OpSummary::Marked { messages, first } => match (first.as_ref().map(message), messages) {
             (None, 1) => "1 message".to_owned(),
             (None, count) => format!("{count} messages"),
@@ -35,21 +37,21 @@ pub fn op_summary(it: &OpSummary) -> String {
 }
 
 /// What a step of a plan takes back or brings back.
-pub fn step_summary(it: &StepSummary) -> String {
+pub fn planned_step(it: &PlannedStep) -> String {
     match it {
-        StepSummary::Turn { message: Some(opened) } => format!("the turn {}", message(opened)),
-        StepSummary::Turn { message: None } => "a turn".to_owned(),
-        StepSummary::Operation { reason, summary } => {
+        PlannedStep::Turn { message: Some(opened) } => format!("the turn {}", message(opened)),
+        PlannedStep::Turn { message: None } => "a turn".to_owned(),
+        PlannedStep::Operation { reason, summary } => {
             format!("{reason} {}", op_summary(summary)).trim_end().to_owned()
         }
-        StepSummary::Unknown => super::UNKNOWN.to_owned(),
+        PlannedStep::Unknown => super::UNKNOWN.to_owned(),
     }
 }
 
 /// What an operation did, also where its owner is of another version.
 pub fn operation(it: &Operation) -> String {
     match &it.summary {
-        OpSummary::Unknown => it.description.clone(),
+        OpSummary::Unknown if !it.description.is_empty() => it.description.clone(),
         known => op_summary(known),
     }
 }
@@ -59,14 +61,19 @@ pub fn steps(plan: &Plan) -> Vec<String> {
     if plan.step_summaries.is_empty() {
         return plan.step_lines.clone();
     }
-    plan.step_summaries.iter().map(step_summary).collect()
+    let lines = plan.step_lines.iter().map(Some).chain(std::iter::repeat(None));
+    let one = |(step, line): (&PlannedStep, Option<&String>)| match (step, line) {
+        (PlannedStep::Unknown, Some(line)) => line.clone(),
+        (known, _) => planned_step(known),
+    };
+    plan.step_summaries.iter().zip(lines).map(one).collect()
 }
 
-fn step_name(it: &StepName) -> String {
+fn undone_step(it: &UndoneStep) -> String {
     match it {
-        StepName::Turn { message: opened } => opened.as_ref().map_or_else(|| "a turn".to_owned(), message),
-        StepName::Operation { number } => format!("operation {number}"),
-        StepName::Unknown => super::UNKNOWN.to_owned(),
+        UndoneStep::Turn { message: opened } => opened.as_ref().map_or_else(|| "a turn".to_owned(), message),
+        UndoneStep::Operation { number } => format!("operation {number}"),
+        UndoneStep::Unknown => super::UNKNOWN.to_owned(),
     }
 }
 
@@ -94,10 +101,10 @@ mod tests {
             (r#"{"code":"took_back","step":{"code":"turn"}}"#, "took back a turn"),
             (r#"{"code":"brought_back","step":{"code":"operation","number":7}}"#, "brought back operation 7"),
             (
-                r#"{"code":"came_to_nothing","step":{"code":"operation","number":7}}"#,
+                r#"{"code":"took_back_failed","step":{"code":"operation","number":7}}"#,
                 "took back operation 7, which came to nothing",
             ),
-            (r#"{"code":"went_back","head":"3.9"}"#, "went back to what head 3.9 left"),
+            (r#"{"code":"restored","head":"3.9"}"#, "went back to what head 3.9 left"),
             (r#"{"code":"marked","messages":1}"#, "1 message"),
             (r#"{"code":"marked","messages":3}"#, "3 messages"),
             (
@@ -132,6 +139,26 @@ mod tests {
     }
 
     #[test]
+    fn operation_and_step_of_a_newer_owner_are_shown_in_its_own_words() {
+        let json = r#"{"number":1,"head":"1.0","kind":"new","reason":"new","summary":{"code":"new"},"description":"did it",
+            "author":"ada","time_ms":0,"before":"0.0","undo_next":false,"redo_next":false}"#;
+        let mut it: Operation = serde_json::from_str(json).expect("an operation");
+        assert_eq!(operation(&it), "did it");
+        it.description.clear();
+        assert_eq!(operation(&it), super::super::UNKNOWN);
+        it.summary = OpSummary::Files;
+        assert_eq!(operation(&it), "files");
+        let turn = PlannedStep::Turn { message: None };
+        let lines = vec!["the first".to_owned(), "the second".to_owned()];
+        let mut plan = Plan { step_lines: lines, ..Plan::default() };
+        assert_eq!(steps(&plan), ["the first", "the second"], "of an earlier owner");
+        plan.step_summaries = vec![turn, PlannedStep::Unknown];
+        assert_eq!(steps(&plan), ["a turn", "the second"]);
+        plan.step_lines.clear();
+        assert_eq!(steps(&plan), ["a turn", super::super::UNKNOWN]);
+    }
+
+    #[test]
     fn each_step_of_a_plan_has_a_phrase() {
         let rows = [
             (
@@ -145,6 +172,6 @@ mod tests {
             ),
             (r#"{"code":"operation","reason":"choose","summary":{"code":"chose"}}"#, "choose"),
         ];
-        rows::check(&rows, step_summary);
+        rows::check(&rows, planned_step);
     }
 }

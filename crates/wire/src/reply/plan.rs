@@ -6,7 +6,7 @@ use super::{Composer, Counts, Line, Steps};
 use crate::agent::EffectClass;
 use crate::condition::Condition;
 use crate::files::FilesPlan;
-use crate::op_summary::StepSummary;
+use crate::op_summary::PlannedStep;
 
 /// What an action would do. Nothing has happened yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Plan {
     pub steps: Option<Steps>,
     /// Of an undo or a redo, what each step takes back or brings back, in the order in which that is done, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub step_summaries: Vec<StepSummary>,
+    pub step_summaries: Vec<PlannedStep>,
     /// Deprecated, the next version leaves it out: `step_summaries` as English phrases; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]

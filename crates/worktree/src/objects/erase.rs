@@ -35,7 +35,7 @@ impl PackObjects {
     ///
     /// On a file system that writes in place (ext4, XFS without shared extents) the bytes are gone from the device as
     /// the system sees it. Older copies can remain until they are reused. They can be on a file system that copies
-    /// when it writes (Btrfs, ZFS, APFS), or on a journal of data. They can also be in snapshots and backups, and in
+    /// when it writes (Btrfs, ZFS, APFS), or in a journal of data. They can also be in snapshots and backups, and in
     /// the spare cells of a flash disk.
     pub fn erase(&self, hashes: &[ContentHash], progress: &mut dyn FnMut(u64, u64)) -> Result<Erased> {
         let _collecting = locked(&self.collecting);

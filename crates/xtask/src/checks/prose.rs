@@ -2,8 +2,8 @@
 //! written for people.
 //!
 //! Two things are found. One is a literal with two words of letters and a space between them. The other is any literal that a value
-//! is compared with which is named like a message (`MESSAGES`). Each beside `==` or `!=`, as an argument of a method that searches
-//! (`SEARCHES`), or as a pattern of a match.
+//! is compared with which is named like a message (`MESSAGES`). Both count beside `==` or `!=`, as an argument of a method that
+//! searches (`SEARCHES`), and as a pattern of a match.
 
 use std::collections::BTreeMap;
 

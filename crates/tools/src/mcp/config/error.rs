@@ -96,7 +96,37 @@ pub enum ConfigError {
     },
 }
 
+/// What is wrong with a file of servers, and where: programs decide by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFault {
+    /// Which fault it is; the same in every format.
+    pub what: &'static str,
+    /// The file.
+    pub path: Option<PathBuf>,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// The key.
+    pub key: Option<String>,
+}
+
 impl ConfigError {
+    /// What is wrong, and where.
+    pub fn fault(&self) -> ConfigFault {
+        let (what, path, line, key) = match self {
+            Self::Unreadable { path, .. } => ("unreadable", Some(path), None, None),
+            Self::Unwritable { path, .. } => ("unwritable", Some(path), None, None),
+            Self::Syntax { path, line, .. } => ("syntax", Some(path), Some(*line), None),
+            Self::Wrong { path, line, key, .. } => ("wrong_value", Some(path), Some(*line), Some(key)),
+            Self::NoServers { path, .. } => ("no_servers", Some(path), None, None),
+            Self::UnknownKey { path, line, key, .. } => ("unknown_key", Some(path), Some(*line), Some(key)),
+            Self::BadName(_) => ("bad_name", None, None, None),
+            Self::BadEntry { .. } => ("bad_entry", None, None, None),
+            Self::Exists { path, .. } => ("exists", Some(path), None, None),
+            Self::Missing { path, .. } => ("missing", Some(path), None, None),
+        };
+        ConfigFault { what, path: path.cloned(), line, key: key.cloned() }
+    }
+
     /// What to do next; nothing for a warning.
     pub fn hint(&self) -> &'static str {
         match self {

@@ -19,8 +19,8 @@ use retake_wire::reply::{
     TimelinePlan, Tree,
 };
 use retake_wire::{
-    AskCause, Asks, CallShown, EffectClass, Event, OpSummary, Reply, Request, Role, Rule, Ruling, RunEvent,
-    Snapshot, Told,
+    AskCause, Asks, CallShown, EffectClass, Event, MessageName, OpSummary, PlannedStep, Reply, Request, Role,
+    Rule, Ruling, RunEvent, Snapshot, Told,
 };
 
 use super::{App, Known, Start};
@@ -446,7 +446,9 @@ fn a_plan_of_undo_says_what_is_undone() {
     let acts = press(&mut app, "alt+u", NOW_MS);
     answer(&mut app, acts, &|request| match request {
         Request::Plan(_) => Some(Reply::Plan(Plan {
-            step_lines: vec!["the turn t1 “hello”".to_owned()],
+            step_summaries: vec![PlannedStep::Turn {
+                message: Some(MessageName { turn: 1, opens_turn: true, words: "hello".to_owned() }),
+            }],
             ..Plan::default()
         })),
         _ => None,

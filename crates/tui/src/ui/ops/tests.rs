@@ -27,7 +27,10 @@ fn few() -> Vec<Operation> {
         op(4, "rewind", "to before “漢字 and 🙂 in \x1b[31mnames”"),
         op(3, "undo", "the rewind to before “make it atomic”"),
         op(2, "rewind", "to before “make it atomic”"),
-        op(1, "label", "“before the split” on the third answer"),
+        Operation {
+            summary: OpSummary::Labelled { label: "before the split".to_owned() },
+            ..op(1, "label", "")
+        },
     ];
     ops[0].undo_next = true;
     ops[1].redo_next = true;

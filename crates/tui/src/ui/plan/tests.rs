@@ -1,7 +1,9 @@
 //! What a person sees and does with the plan of an action, before an owner that answers by script.
 
 use retake_wire::reply::{Receipt, TimelinePlan};
-use retake_wire::{Action, FileOptions, MarkVerb, ProblemKind, Request, RunStart, Scope};
+use retake_wire::{
+    Action, FileOptions, MarkVerb, OpSummary, PlannedStep, ProblemKind, Request, RunStart, Scope,
+};
 
 use super::PlanPane;
 use crate::ui::keymap::{Command, Context, TABLE};
@@ -328,11 +330,16 @@ fn no_size_breaks_it() {
     assert!(stage.screen(20, 6).contains("Undo"));
 }
 
+/// A step that is shown by this line.
+fn step(line: &str) -> PlannedStep {
+    PlannedStep::Operation { reason: line.to_owned(), summary: OpSummary::Replaced { message: None } }
+}
+
 #[test]
 fn steps_to_undo_are_named_and_listed() {
     let lines = ["rewind to t3 “make it \x1b[31mblue”", "hide 2 messages", "the turn t2 “run the tests”"];
     let with = |lines: &[&str]| retake_wire::reply::Plan {
-        step_lines: lines.iter().map(|&line| line.to_owned()).collect(),
+        step_summaries: lines.iter().map(|&line| step(line)).collect(),
         ..plan()
     };
     let mut one = stage(undo(), with(&lines[..1]));
@@ -347,8 +354,8 @@ fn steps_to_undo_are_named_and_listed() {
 fn fewer_steps_than_requested_are_reported_in_the_title_and_first() {
     let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refusal: None, refused: None });
     let screen = |lines: &[&str], asked| {
-        let step_lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
-        let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), step_lines, ..plan() };
+        let step_summaries = lines.iter().map(|&line| step(line)).collect();
+        let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), step_summaries, ..plan() };
         stage(PlanPane::new("Undo", Action::Undo { count: asked }), plan).screen(80, 14)
     };
     let several = screen(&["hide 2 messages", "the turn t2"], 99);
